@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+#: make              build the libraries and the program in build/release
+#: make demo         build, and run the demo (ARGS="..." are passed on)
+#: make test         build and test everything: gcc, spin0, clang, asan, tsan
+#: make test-gcc     one of them: gcc, with the lint and installation tests
+#: make test-spin0     the same build, with WEFT_SPIN=0: workers sleep at once
+#: make test-clang     clang, without libhwloc
+#: make test-asan      AddressSanitizer and UBSan, not optimised, checks on
+#: make test-tsan      ThreadSanitizer
+#: make lint         the lint tests alone
+#: make format       format the sources
+#: make install      install below PREFIX (/usr/local) inside DESTDIR (empty)
+#: make uninstall    remove what was installed
+#: make clean        remove build/
+#: make help         this text
+#: ./run ...         the same as make ..., after installing what it needs (Debian)
+
+PREFIX ?= /usr/local
+ARGS ?=
+BUILD := build/release
+JOBS := $(shell nproc 2>/dev/null || echo 2)
+GENERATOR := $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
+MATRIX := gcc spin0 clang asan tsan
+
+all: build
+
+help:
+	@sed -n 's/^#: //p' Makefile
+
+build:
+	@cmake -S . -B $(BUILD) $(GENERATOR) -DWEFT_TESTS=OFF \
+	    -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS)
+
+demo: build
+	@test -x $(BUILD)/weft || { echo "the program needs libpng (Debian: libpng-dev)"; exit 1; }
+	@$(BUILD)/weft demo $(ARGS)
+
+test:
+	@sh test/matrix.sh $(MATRIX)
+
+$(MATRIX:%=test-%): test-%:
+	@sh test/matrix.sh $*
+
+lint:
+	@sh test/matrix.sh lint
+
+format:
+	@sh test/lint/format.sh --fix
+
+install: build
+	@cmake --install $(BUILD)
+
+uninstall:
+	@test -f $(BUILD)/install_manifest.txt || { echo "nothing was installed from $(BUILD)"; exit 1; }
+	@while read -r file || test -n "$$file"; do rm -fv "$(DESTDIR)$$file"; done \
+	    <$(BUILD)/install_manifest.txt
+
+clean:
+	@rm -rf build
+
+.PHONY: all help build demo test $(MATRIX:%=test-%) lint format install uninstall clean

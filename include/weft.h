@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* weft.h: fork-join parallelism for C.
+ *
+ * A pool has worker threads. weft_run() makes the calling thread a guest of the pool
+ * and runs a job; the job forks, and idle workers take what was forked. Every function
+ * that runs inside a pool gets its context, `weft *w`, and passes it on.
+ *
+ * Functions that can fail return 0 or a negative errno value.
+ */
+#ifndef WEFT_H
+#define WEFT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define WEFT_VERSION_MAJOR 0
+#define WEFT_VERSION_MINOR 1
+#define WEFT_VERSION_PATCH 0
+
+#if defined __GNUC__
+#define WEFT_API __attribute__((visibility("default")))
+#else
+#define WEFT_API
+#endif
+
+/* Fork misuse is checked where this is 1: in unoptimised builds of the program that
+ * includes this header, or wherever it is defined so on the compiler's command line. */
+#ifndef WEFT_DEBUG
+#if defined NDEBUG || defined __OPTIMIZE__
+#define WEFT_DEBUG 0
+#else
+#define WEFT_DEBUG 1
+#endif
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct weft weft; /* the context: passed along, never stored */
+typedef struct weft_pool weft_pool;
+typedef void weft_fn(weft *w, void *arg);
+
+/* The version of the library that is linked, "0.1.0". */
+WEFT_API const char *weft_version(void);
+
+/* ---- Pools ------------------------------------------------------------------- */
+
+#define WEFT_WORKERS_MAX 4096
+
+/* How idle workers go to sleep. This release has `events` only; asking for another
+ * gives -ENOTSUP. */
+enum weft_sleep {
+    WEFT_SLEEP_DEFAULT,
+    WEFT_SLEEP_TICKLE,
+    WEFT_SLEEP_TICKLE_SEQCST,
+    WEFT_SLEEP_COUNTERS,
+    WEFT_SLEEP_EVENTS,
+};
+
+/* How forks are published. This release has the eager road only: every fork goes on
+ * the worker's deque. Asking for the lazy one gives -ENOTSUP. */
+enum weft_fork {
+    WEFT_FORK_DEFAULT,
+    WEFT_FORK_LAZY,
+    WEFT_FORK_EAGER,
+};
+
+/* Where worker threads run. */
+enum weft_pin {
+    WEFT_PIN_DEFAULT,
+    WEFT_PIN_ASLEEP, /* the default: a worker sleeps on a CPU of its own, so that it is not
+                        woken on the CPU of the thread that wakes it, and is free to move
+                        while it works */
+    WEFT_PIN_ALWAYS, /* one CPU for good, for machines that do nothing else */
+    WEFT_PIN_NEVER,
+};
+
+enum weft_flag {
+    WEFT_USE_CALLER = 1 << 0, /* the thread that creates the pool is its worker 0; it works
+                                 while it is inside weft_run, a wait or the pool's destruction */
+    WEFT_NO_GUESTS = 1 << 1,  /* outside threads hand their job to a worker and sleep
+                                 instead of working */
+    WEFT_NO_SIGSEGV = 1 << 2, /* don't install the handler that explains stack overflows */
+};
+
+/* Starts a thread that calls run(arg), once, and returns 0 or a negative errno value.
+ * The thread may end only after run() has returned. */
+typedef int weft_thread_spawner(void (*run)(void *), void *arg, unsigned worker, void *data);
+
+/* Starts as WEFT_CONFIG_INIT; zero means the default everywhere. */
+typedef struct weft_config {
+    size_t size;         /* sizeof (weft_config), set by WEFT_CONFIG_INIT */
+    unsigned workers;    /* default: WEFT_WORKERS, else what the affinity mask and the
+                            cgroup's CPU quota allow, at least 1 */
+    unsigned flags;      /* enum weft_flag */
+    enum weft_sleep sleep;
+    enum weft_fork fork;
+    enum weft_pin pin;
+    int spin_rounds;     /* fruitless searches before a worker gets sleepy; -1: none */
+    size_t stack_size;   /* of a worker, in bytes; default 8 MiB */
+    const char *name;    /* threads are called NAME-0, NAME-1, ...; default "weft" */
+    void (*on_start)(weft_pool *pool, unsigned worker, void *data); /* on the worker's thread, */
+    void (*on_exit)(weft_pool *pool, unsigned worker, void *data);  /* first and last */
+    weft_thread_spawner *spawn_thread;                              /* default: pthread_create */
+    void *data;          /* passed to the three functions above */
+} weft_config;
+
+#ifdef __cplusplus
+static inline weft_config weft_config_init(void)
+{
+    weft_config config = weft_config();
+    config.size = sizeof config;
+    return config;
+}
+#define WEFT_CONFIG_INIT weft_config_init()
+#else
+#define WEFT_CONFIG_INIT {.size = sizeof(weft_config)}
+#endif
+
+/* -EINVAL: a value out of range; -ENOTSUP: a protocol this release does not have;
+ * -ENOMEM; or why a thread could not be started. Nothing is left behind on failure. */
+WEFT_API int weft_pool_create(weft_pool **pool, const weft_config *config);
+
+/* Finishes everything that was submitted, then joins the workers. -EDEADLK: called from
+ * inside a job of this pool; -ESHUTDOWN: somebody else is destroying it already. */
+WEFT_API int weft_pool_destroy(weft_pool *pool);
+
+/* Made on first use, with default values; NULL if that fails. May be destroyed like any
+ * other; the next use makes it anew. A forked child gets one of its own. */
+WEFT_API weft_pool *weft_pool_default(void);
+
+WEFT_API unsigned weft_pool_workers(const weft_pool *pool);
+
+/* Runs fn(w, arg) and returns what it failed with, or 0. NULL pool: the default one.
+ * The caller becomes a guest of the pool and runs the job itself while workers help; a
+ * worker of the same pool runs it directly.
+ * -EINVAL: no function; -ESHUTDOWN: the pool is being destroyed; -ENOMEM; -ECHILD: this
+ * process was forked after the pool was made. */
+WEFT_API int weft_run(weft_pool *pool, weft_fn *fn, void *arg);
+
+/* A task lives with its caller and must stay where it is until weft_task_wait() has
+ * returned. What is in it is the library's business. */
+typedef struct weft_task {
+    uint64_t opaque[14];
+} weft_task;
+
+/* Queues fn(w, arg) for any worker. Errors as of weft_run(). */
+WEFT_API int weft_submit(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg);
+
+/* Waits until the task is over and returns what it failed with, or 0. A caller that
+ * comes before any worker runs the task itself (unless WEFT_NO_GUESTS); a worker runs
+ * other work meanwhile. Any number of outside threads may wait, and one job: a second
+ * one gets -EBUSY. From a job, wait only for tasks that the job itself submitted. */
+WEFT_API int weft_task_wait(weft_task *task);
+
+WEFT_API bool weft_task_done(const weft_task *task);
+
+/* An eventfd that becomes readable when the task is over, for poll, epoll, libuv and
+ * io_uring. It belongs to the task: weft_task_wait() closes it. Or a negative errno. */
+WEFT_API int weft_task_fd(weft_task *task);
+
+/* Runs fn(w, arg) once on each worker; the first returns when all have. Inside fn,
+ * weft_worker_index() tells which one it is. */
+WEFT_API int weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg);
+WEFT_API int weft_broadcast_detached(weft_pool *pool, weft_fn *fn, void *arg);
+
+/* ---- Fork and join ----------------------------------------------------------- */
+
+/* The primitive. The left side runs in the context that fork returns; merge, fork's
+ * mirror, is called with fork's own `w`:
+ *
+ *     weft *in = weft_fork(w, right_fn, &right);
+ *     left = compute(in, ...);
+ *     if (!weft_merge(w))
+ *         right.result = compute(w, ...);
+ *
+ * weft_merge() returns true if the right side is done, false if nobody took it and the
+ * caller should run it now, in w. Once the computation has failed or was cancelled, a
+ * right side that has not started is skipped: merge returns true and what the right
+ * side would have written is not. */
+WEFT_API weft *weft_fork(weft *w, weft_fn *right, void *arg);
+WEFT_API bool weft_merge(weft *w);
+
+/* Runs left(w', l) and right(w'', r), perhaps at the same time; returns when both are over. */
+WEFT_API void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r);
+
+#if WEFT_DEBUG
+WEFT_API weft *weft_fork_checked(weft *w, weft_fn *right, void *arg, const char *where);
+WEFT_API bool weft_merge_checked(weft *w, const char *where);
+#define WEFT_STRING_(x) #x
+#define WEFT_STRING(x) WEFT_STRING_(x)
+#define WEFT_WHERE __FILE__ ":" WEFT_STRING(__LINE__)
+#define weft_fork(w, right, arg) weft_fork_checked((w), (right), (arg), WEFT_WHERE)
+#define weft_merge(w) weft_merge_checked((w), WEFT_WHERE)
+#endif
+
+/* ---- Scopes ------------------------------------------------------------------ */
+
+/* A scope waits for any number of children. It lives in the frame of the job that opens
+ * it; children, and children of children, may spawn into it until it is closed. */
+typedef struct weft_scope {
+    uint64_t opaque[16];
+} weft_scope;
+
+WEFT_API void weft_scope_open(weft *w, weft_scope *scope);
+
+/* Cancels the scope with -ETIMEDOUT once weft_now() passes `when`. Call it after open. */
+WEFT_API void weft_scope_deadline(weft_scope *scope, uint64_t when);
+
+/* Runs fn(w, arg) sometime before the scope closes. What one worker spawned, it runs
+ * last in, first out; the _fifo kind first in, first out. -EINVAL, -ENOMEM: not spawned. */
+WEFT_API int weft_spawn(weft *w, weft_scope *scope, weft_fn *fn, void *arg);
+WEFT_API int weft_spawn_fifo(weft *w, weft_scope *scope, weft_fn *fn, void *arg);
+
+/* Nobody waits for it but the pool's destruction. */
+WEFT_API int weft_spawn_detached(weft *w, weft_fn *fn, void *arg);
+
+/* Waits for all children; returns the first failure, -ETIMEDOUT, -ECANCELED or 0. Called with
+ * the context that opened the scope. */
+WEFT_API int weft_scope_close(weft *w, weft_scope *scope);
+
+/* ---- Failure and cancellation ------------------------------------------------ */
+
+/* The job has failed with `code`, not 0, usually a negative errno value. The first
+ * failure in a scope, a run or a task cancels what is left of it: children that have not
+ * started never will, and weft_cancelled() is true in those that run. The code is what
+ * weft_scope_close(), weft_run() or weft_task_wait() returns; it goes no further out. */
+WEFT_API void weft_fail(weft *w, int code);
+
+/* Has this computation, or one around it, failed or passed its deadline? For long loops. */
+WEFT_API bool weft_cancelled(weft *w);
+
+/* ---- Where am I -------------------------------------------------------------- */
+
+WEFT_API weft *weft_here(void); /* NULL outside a worker or guest */
+WEFT_API weft_pool *weft_pool_of(weft *w);
+
+/* Workers have 0 to weft_pool_workers() - 1; guests have the smallest free numbers from
+ * there on, so k guests at once stay below weft_pool_workers() + k. */
+WEFT_API unsigned weft_worker_index(weft *w);
+
+/* Does one piece of other work, if there is any; true if it did. */
+WEFT_API bool weft_yield(weft *w);
+
+/* Is there work of this worker's own that nobody has taken yet? */
+WEFT_API bool weft_has_pending(weft *w);
+
+WEFT_API uint64_t weft_now(void); /* monotonic, in nanoseconds */
+
+/* ---- Looking inside ---------------------------------------------------------- */
+
+typedef struct weft_pool_info {
+    unsigned workers;
+    unsigned cpus;     /* in the affinity mask when the pool was made */
+    unsigned idle;     /* workers awake, searching */
+    unsigned sleeping; /* workers asleep */
+    unsigned guests;   /* outside threads working in the pool now */
+    size_t queued;     /* submitted tasks nobody has started */
+    const char *sleep; /* "events" */
+    const char *fork;  /* "eager" */
+} weft_pool_info;
+
+WEFT_API void weft_pool_get_info(weft_pool *pool, weft_pool_info *info);
+
+/* What one worker has done so far. */
+typedef struct weft_worker_info {
+    uint64_t jobs;      /* run from a queue, not counting right sides run by merge's caller */
+    uint64_t steals;    /* of these, taken from others */
+    uint64_t injected;  /* of these, submitted from outside */
+    uint64_t sleeps;    /* times it fell asleep */
+    unsigned depth_max; /* of jobs run while another one waited */
+    uint64_t cpu_ns;    /* CPU time of its thread, 0 if unknown */
+} weft_worker_info;
+
+/* -EINVAL: no such worker. */
+WEFT_API int weft_worker_get_info(weft_pool *pool, unsigned worker, weft_worker_info *info);
+
+/* Writes every worker's and guest's state, one line each, for finding out why something
+ * does not move. */
+WEFT_API void weft_pool_dump(weft_pool *pool, FILE *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

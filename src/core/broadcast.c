@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* A job for every worker, through their mailboxes. */
+#include "core/pool.h"
+#include "os/memory.h"
+
+#include <errno.h>
+
+struct broadcast {
+    struct weft__count_latch latch; /* counts what has not run; for a waiting caller */
+    struct atomic_u32 left;         /* the same; the last one frees a detached broadcast */
+    struct weft__group group;
+    struct weft__node nodes[]; /* one per worker */
+};
+
+static struct broadcast *broadcast_of(struct weft__job *job)
+{
+    return (struct broadcast *)((char *)job->group - offsetof(struct broadcast, group));
+}
+
+static void execute_waited(weft *w, struct weft__job *job)
+{
+    struct broadcast *all = broadcast_of(job);
+    weft__call(w, job->fn, job->arg, &all->group);
+    weft__count_latch_down(&all->latch); /* last touch */
+}
+
+static void execute_detached(weft *w, struct weft__job *job)
+{
+    struct broadcast *all = broadcast_of(job);
+    struct weft_pool *pool = weft__worker_of(w)->pool;
+    weft__call(w, job->fn, job->arg, &all->group);
+    /* acq_rel U1: the others are done with it before it is freed. */
+    if (atomic_fetch_sub_acq_rel(&all->left, 1) != 1)
+        return;
+    weft__group_end(&all->group);
+    weft__free(all);
+    weft__pool_leave(pool);
+}
+
+static struct broadcast *broadcast_make(struct weft_pool *pool)
+{
+    unsigned n = pool->config.workers;
+    struct broadcast *all = weft__alloc(sizeof *all + n * sizeof all->nodes[0]);
+    if (!all)
+        return NULL;
+    weft__group_begin(&all->group, NULL);
+    atomic_store_relaxed(&all->left, n); /* relaxed: the mailboxes publish it */
+    return all;
+}
+
+static void send_to_all(struct weft_pool *pool, struct broadcast *all, weft_fn *fn, void *arg,
+                        void (*execute)(weft *, struct weft__job *))
+{
+    for (unsigned i = 0; i < pool->config.workers; i++) {
+        all->nodes[i].job = (struct weft__job){execute, fn, arg, &all->group};
+        weft__queue_push(&pool->workers[i]->mailbox, &all->nodes[i]);
+    }
+    /* fence F1: the mail is there before the parking places are looked at; partner: the
+     * sleepers' last look comes after they are DROWSY. */
+    atomic_fence_seq_cst();
+    for (unsigned i = 0; i < pool->config.workers; i++)
+        weft__park_wake(pool->workers[i]->park);
+}
+
+/* The caller need not be a worker, or may be one of another pool. */
+static void wait_for_all(struct broadcast *all)
+{
+    struct weft__worker *me = weft__worker_current();
+    if (me) {
+        weft__wait(weft__context_top(me->context), &all->latch.spin.core, NULL, WAIT_OTHER);
+        return;
+    }
+    struct weft__sleeper sleeper = {
+        .park = all->latch.spin.owner,
+        .latch = &all->latch.spin.core,
+    };
+    while (!weft__latch_probe(sleeper.latch))
+        weft__sleep_uncounted(&sleeper);
+}
+
+int weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg)
+{
+    if (!fn)
+        return -EINVAL;
+    pool = weft__pool_or_default(pool);
+    if (!pool)
+        return -ENOMEM;
+    struct weft__worker *me = weft__worker_current();
+    int error = weft__pool_enter(pool);
+    if (error)
+        return error;
+    struct broadcast *all = broadcast_make(pool);
+    struct weft__park *park = me ? me->park : weft__park_get();
+    error = -ENOMEM;
+    if (!all || !park)
+        goto out;
+    weft__count_latch_init(&all->latch, park, pool->config.workers);
+    send_to_all(pool, all, fn, arg, execute_waited);
+    wait_for_all(all);
+    error = weft__group_end(&all->group);
+out:
+    if (park && !me)
+        weft__park_put(park);
+    weft__free(all);
+    weft__pool_leave(pool);
+    return error;
+}
+
+int weft_broadcast_detached(weft_pool *pool, weft_fn *fn, void *arg)
+{
+    if (!fn)
+        return -EINVAL;
+    pool = weft__pool_or_default(pool);
+    if (!pool)
+        return -ENOMEM;
+    int error = weft__pool_enter(pool);
+    if (error)
+        return error;
+    struct broadcast *all = broadcast_make(pool);
+    if (!all) {
+        weft__pool_leave(pool);
+        return -ENOMEM;
+    }
+    send_to_all(pool, all, fn, arg, execute_detached);
+    return 0;
+}

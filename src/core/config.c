@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* What a pool is made of: the caller's wishes, the environment, the defaults. */
+#include "core/pool.h"
+#include "os/topology.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STACK_DEFAULT = 8 << 20, STACK_MIN = 64 << 10 };
+
+static void complain(const char *name, const char *value, const char *wanted)
+{
+    fprintf(stderr, "weft: %s=%s is not %s; using the default\n", name, value, wanted);
+}
+
+/* A number from the environment; -1: not there, or unreadable and complained about. */
+static long env_number(const char *name, long low, long high, const char *wanted)
+{
+    const char *value = getenv(name);
+    if (!value || !*value)
+        return -1;
+    char *end;
+    errno = 0;
+    long number = strtol(value, &end, 10);
+    if (errno == 0 && *end == '\0' && number >= low && number <= high)
+        return number;
+    complain(name, value, wanted);
+    return -1;
+}
+
+/* Complains unless the variable is missing or has one of the values this release knows. */
+static void env_check(const char *name, const char *known)
+{
+    const char *value = getenv(name);
+    if (value && *value && strcmp(value, known) != 0)
+        complain(name, value, known);
+}
+
+static unsigned workers_wanted(void)
+{
+    long number = env_number("WEFT_WORKERS", 1, WEFT_WORKERS_MAX, "a number from 1 to 4096");
+    return number > 0 ? (unsigned)number : weft__workers_auto();
+}
+
+static int spin_wanted(unsigned cpus)
+{
+    long number = env_number("WEFT_SPIN", 0, INT_MAX, "a number of rounds");
+    if (number >= 0)
+        return number == 0 ? -1 : (int)number;
+    return cpus == 1 ? -1 : WEFT__ROUNDS_DEFAULT; /* on one CPU it keeps others from working */
+}
+
+static int check(const weft_config *config)
+{
+    if (config->workers > WEFT_WORKERS_MAX || config->spin_rounds < -1)
+        return -EINVAL;
+    if (config->flags & ~(unsigned)(WEFT_USE_CALLER | WEFT_NO_GUESTS | WEFT_NO_SIGSEGV))
+        return -EINVAL;
+    if (config->stack_size && config->stack_size < STACK_MIN)
+        return -EINVAL;
+    if (config->sleep > WEFT_SLEEP_EVENTS || config->fork > WEFT_FORK_EAGER ||
+        config->pin > WEFT_PIN_NEVER)
+        return -EINVAL;
+    if (config->sleep != WEFT_SLEEP_DEFAULT && config->sleep != WEFT_SLEEP_EVENTS)
+        return -ENOTSUP;
+    if (config->fork != WEFT_FORK_DEFAULT && config->fork != WEFT_FORK_EAGER)
+        return -ENOTSUP;
+    return 0;
+}
+
+int weft__config_complete(weft_config *full, const weft_config *given, unsigned cpus)
+{
+    memset(full, 0, sizeof *full);
+    if (given) { /* an older or newer program's may be of another size */
+        if (given->size < offsetof(weft_config, workers) + sizeof given->workers)
+            return -EINVAL;
+        size_t size = given->size < sizeof *full ? given->size : sizeof *full;
+        memcpy(full, given, size);
+        const char *rest = (const char *)given + size;
+        for (size_t i = size; i < given->size; i++)
+            if (*rest++)
+                return -ENOTSUP; /* it wants something this release does not know */
+    }
+    full->size = sizeof *full;
+    int error = check(full);
+    if (error)
+        return error;
+    env_check("WEFT_SLEEP", "events");
+    env_check("WEFT_FORK", "eager");
+    if (full->workers == 0)
+        full->workers = workers_wanted();
+    if (full->spin_rounds == 0)
+        full->spin_rounds = spin_wanted(cpus);
+    if (full->stack_size == 0)
+        full->stack_size = STACK_DEFAULT;
+    if (full->pin == WEFT_PIN_DEFAULT)
+        full->pin = WEFT_PIN_ASLEEP;
+    if (!full->name)
+        full->name = "weft";
+    full->sleep = WEFT_SLEEP_EVENTS;
+    full->fork = WEFT_FORK_EAGER;
+    return 0;
+}

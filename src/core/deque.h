@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* deque.h: a worker's own jobs (Chase and Lev 2005; the C11 orders of Lê, Pop, Cohen and
+ * Zappa Nardelli, PPoPP 2013). The owner pushes and pops at the bottom; thieves take
+ * from the top, the oldest first.
+ *
+ *         top                 bottom
+ *     ... | 7 | 8 | 9 | 10 | 11 | ...      size = bottom - top, never negative at rest
+ *
+ * Both indices only grow, but for the owner's pop, and are signed, so that bottom - 1 of
+ * an empty deque is no huge number (fault 19). The ring doubles when it is full; old
+ * rings stay readable until the deque goes, because a thief may still look at one. */
+#ifndef WEFT_CORE_DEQUE_H
+#define WEFT_CORE_DEQUE_H
+
+#include "core/atomic.h"
+
+#include <stddef.h>
+
+struct weft__job;
+
+struct weft__ring {
+    int64_t mask;             /* capacity - 1; never changes */
+    struct weft__ring *older; /* owner only */
+    struct atomic_ptr jobs[];
+};
+
+struct weft__deque {
+    WEFT__ALIGNED struct atomic_i64 top; /* thieves, and the owner for the last job */
+    WEFT__ALIGNED struct atomic_i64 bottom; /* written by the owner only */
+    struct atomic_ptr ring;               /* written by the owner only */
+};
+
+int weft__deque_init(struct weft__deque *deque, size_t capacity); /* a power of two; 0 or -ENOMEM */
+void weft__deque_destroy(struct weft__deque *deque);
+
+/* Owner only. -ENOMEM: full, and could not grow; the job is not in it. */
+int weft__deque_push(struct weft__deque *deque, struct weft__job *job);
+struct weft__job *weft__deque_pop(struct weft__deque *deque); /* NULL: empty */
+
+enum steal_result { STEAL_EMPTY, STEAL_LOST, STEAL_GOT };
+
+/* Anybody. LOST: another thief, or the owner, was faster; there may be more. */
+enum steal_result weft__deque_steal(struct weft__deque *deque, struct weft__job **job);
+
+size_t weft__deque_size(const struct weft__deque *deque); /* anybody; a hint */
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/group.h"
+
+#include "os/clock.h"
+
+#include <errno.h>
+
+struct atomic_u32 weft__alarms;
+
+/* All accesses here are relaxed: an error code travels alone, and the group's latch or
+ * its owner's return orders everything else. */
+
+void weft__group_begin(struct weft__group *group, struct weft__group *parent)
+{
+    group->parent = parent;
+    atomic_store_relaxed(&group->deadline, 0);
+    atomic_store_relaxed(&group->error, 0);
+}
+
+void weft__group_fail(struct weft__group *group, int code)
+{
+    int32_t none = 0;
+    if (atomic_cas_relaxed(&group->error, &none, code))
+        atomic_fetch_add_relaxed(&weft__alarms, 1);
+}
+
+void weft__group_set_deadline(struct weft__group *group, uint64_t when)
+{
+    if (atomic_load_relaxed(&group->deadline) == 0)
+        atomic_fetch_add_relaxed(&weft__alarms, 1);
+    atomic_store_relaxed(&group->deadline, when ? when : 1);
+}
+
+bool weft__group_walk(struct weft__group *group)
+{
+    uint64_t now = 0;
+    for (struct weft__group *g = group; g; g = g->parent) {
+        if (atomic_load_relaxed(&g->error))
+            return true;
+        uint64_t deadline = atomic_load_relaxed(&g->deadline);
+        if (deadline == 0)
+            continue;
+        if (now == 0)
+            now = weft__clock_now();
+        if (now >= deadline) {
+            weft__group_fail(g, -ETIMEDOUT);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parent_failed(const struct weft__group *group)
+{
+    if (atomic_load_relaxed(&weft__alarms) == 0)
+        return false;
+    for (struct weft__group *g = group->parent; g; g = g->parent)
+        if (atomic_load_relaxed(&g->error))
+            return true;
+    return false;
+}
+
+/* A deadline that nobody noticed passing has cancelled nothing, so it is not looked at. */
+int weft__group_end(struct weft__group *group)
+{
+    bool cancelled = parent_failed(group);
+    int error = atomic_load_relaxed(&group->error);
+    if (error)
+        atomic_fetch_sub_relaxed(&weft__alarms, 1);
+    if (atomic_load_relaxed(&group->deadline))
+        atomic_fetch_sub_relaxed(&weft__alarms, 1);
+    return error ? error : cancelled ? -ECANCELED : 0;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* Where am I, what is going on. */
+#include "core/pool.h"
+#include "os/clock.h"
+
+#include <errno.h>
+
+#define STRING_(x) #x
+#define STRING(x) STRING_(x)
+
+const char *weft_version(void)
+{
+    return STRING(WEFT_VERSION_MAJOR) "." STRING(WEFT_VERSION_MINOR) "." STRING(
+        WEFT_VERSION_PATCH);
+}
+
+weft *weft_here(void)
+{
+    struct weft__worker *me = weft__worker_current();
+    return me ? weft__context_top(me->context) : NULL;
+}
+
+weft_pool *weft_pool_of(weft *w)
+{
+    return weft__worker_of(w)->pool;
+}
+
+unsigned weft_worker_index(weft *w)
+{
+    return weft__worker_of(w)->index;
+}
+
+unsigned weft_pool_workers(const weft_pool *pool)
+{
+    return pool->config.workers;
+}
+
+bool weft_yield(weft *w)
+{
+    return weft__run_one(w);
+}
+
+bool weft_has_pending(weft *w)
+{
+    return weft__deque_size(&weft__worker_of(w)->deque) > 0;
+}
+
+uint64_t weft_now(void)
+{
+    return weft__clock_now();
+}
+
+void weft_fail(weft *w, int code)
+{
+    if (code)
+        weft__group_fail(weft__context_of(w)->group, code);
+}
+
+bool weft_cancelled(weft *w)
+{
+    return weft__group_cancelled(weft__context_of(w)->group);
+}
+
+void weft_pool_get_info(weft_pool *pool, weft_pool_info *info)
+{
+    *info = (weft_pool_info){
+        .workers = pool->config.workers,
+        .cpus = pool->homes.count,
+        .idle = weft__sleep_idle(&pool->sleep),
+        .sleeping = weft__sleep_sleeping(&pool->sleep),
+        .guests = atomic_load_relaxed(&pool->sleep.guests), /* relaxed: a hint */
+        .queued = weft__queue_length(&pool->injector),
+        .sleep = "events",
+        .fork = "eager",
+    };
+}
+
+/* Everything below reads counts that others write, relaxed: hints. */
+
+int weft_worker_get_info(weft_pool *pool, unsigned index, weft_worker_info *info)
+{
+    if (index >= pool->config.workers)
+        return -EINVAL;
+    struct weft__worker *worker = pool->workers[index];
+    struct weft__counts *counts = &worker->counts;
+    bool ours = worker->started && !pool->config.spawn_thread;
+    *info = (weft_worker_info){
+        .jobs = atomic_load_relaxed(&counts->jobs),
+        .steals = atomic_load_relaxed(&counts->steals),
+        .injected = atomic_load_relaxed(&counts->injected),
+        .sleeps = atomic_load_relaxed(&counts->sleeps),
+        .depth_max = atomic_load_relaxed(&counts->depth_max),
+        .cpu_ns = ours ? weft__thread_cpu_time(worker->thread) : 0,
+    };
+    return 0;
+}
+
+static void dump_worker(struct weft__worker *worker, FILE *out)
+{
+    static const char *const kinds[] = {"worker", "caller", "guest"};
+    static const char *const states[] = {"outside", "busy", "searching", "asleep"};
+    static const char *const parks[] = {"awake", "drowsy", "nudged", "asleep", "waking"};
+    struct weft__counts *counts = &worker->counts;
+    fprintf(out,
+            "  %s %u: %s, parking place %s, deque %zu, mail %zu, stop latch %u, jobs %llu, "
+            "steals %llu, injected %llu, sleeps %llu, deepest %u\n",
+            kinds[worker->kind], worker->index, states[atomic_load_relaxed(&counts->state)],
+            parks[atomic_load_relaxed(&worker->own_park->state)],
+            weft__deque_size(&worker->deque), weft__queue_length(&worker->mailbox),
+            atomic_load_relaxed(&worker->stop.core.state),
+            (unsigned long long)atomic_load_relaxed(&counts->jobs),
+            (unsigned long long)atomic_load_relaxed(&counts->steals),
+            (unsigned long long)atomic_load_relaxed(&counts->injected),
+            (unsigned long long)atomic_load_relaxed(&counts->sleeps),
+            atomic_load_relaxed(&counts->depth_max));
+}
+
+void weft_pool_dump(weft_pool *pool, FILE *out)
+{
+    uint32_t pending = atomic_load_relaxed(&pool->pending);
+    fprintf(out,
+            "weft pool \"%s\": %u workers, %u idle, %u asleep, %u guests, %zu queued, %u pending%s\n",
+            pool->config.name, pool->config.workers, weft__sleep_idle(&pool->sleep),
+            weft__sleep_sleeping(&pool->sleep), atomic_load_relaxed(&pool->sleep.guests),
+            weft__queue_length(&pool->injector), pending & ~(uint32_t)POOL_CLOSED,
+            pending & POOL_CLOSED ? ", closing" : "");
+    for (unsigned i = 0; i < pool->config.workers; i++)
+        dump_worker(pool->workers[i], out);
+    struct weft__worker *guest = atomic_load_acquire(&pool->guests); /* acquire G1 */
+    for (; guest; guest = guest->next_guest)
+        dump_worker(guest, out);
+}

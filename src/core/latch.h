@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* latch.h: says that something is over. The core latch is one word:
+ *
+ *   UNSET  -doze--> SLEEPY     by the owner, who is about to sleep
+ *   SLEEPY -sleep-> SLEEPING   by the owner, after it made its parking place DROWSY
+ *   SLEEPY, SLEEPING -rouse-> UNSET   by the owner, back from sleep
+ *   any    -set---> SET        by the setter; final
+ *
+ * Every step is a read-modify-write of `state`, so its modification order decides set
+ * against sleep: the owner finds SET, or the setter finds SLEEPING and wakes the owner.
+ *
+ * Three kinds are built on it. The spin latch has one owner, a thread with a parking
+ * place. The counting latch is a spin latch set when its count reaches zero. The lock
+ * latch is for outside threads, any number of them, which sleep on the word itself.
+ *
+ * A latch often lies in a frame that its owner leaves as soon as it is set: after the
+ * set, the setter touches nothing but parking places, which are never freed. */
+#ifndef WEFT_CORE_LATCH_H
+#define WEFT_CORE_LATCH_H
+
+#include "core/atomic.h"
+#include "core/park.h"
+#include "os/futex.h"
+
+enum latch_state { LATCH_UNSET, LATCH_SLEEPY, LATCH_SLEEPING, LATCH_SET };
+
+struct weft__latch {
+    struct atomic_u32 state; /* zero is UNSET */
+};
+
+static inline bool weft__latch_probe(const struct weft__latch *latch)
+{
+    /* acquire L1: what the setter did before. */
+    return atomic_load_acquire(&latch->state) == LATCH_SET;
+}
+
+static inline bool weft__latch_doze(struct weft__latch *latch)
+{
+    /* relaxed: decides nothing yet; on SET the caller probes. */
+    uint32_t state = LATCH_UNSET;
+    return atomic_cas_relaxed(&latch->state, &state, LATCH_SLEEPY);
+}
+
+static inline bool weft__latch_sleep(struct weft__latch *latch)
+{
+    uint32_t state = LATCH_SLEEPY;
+    /* release L2: a setter that finds SLEEPING sees the owner's parking place DROWSY. */
+    return atomic_cas_release(&latch->state, &state, LATCH_SLEEPING);
+}
+
+static inline void weft__latch_rouse(struct weft__latch *latch)
+{
+    /* relaxed: publishes nothing; the owner probes again. */
+    uint32_t state = LATCH_SLEEPING;
+    if (!atomic_cas_relaxed(&latch->state, &state, LATCH_UNSET) && state == LATCH_SLEEPY)
+        atomic_cas_relaxed(&latch->state, &state, LATCH_UNSET);
+}
+
+/* True: the owner sleeps, or is about to; wake it. Last touch of *latch: the owner may
+ * return from its frame now. */
+static inline bool weft__latch_set(struct weft__latch *latch)
+{
+    /* acq_rel L1: publishes the result; acquire L2: the owner's parking place. */
+    return atomic_exchange_acq_rel(&latch->state, LATCH_SET) == LATCH_SLEEPING;
+}
+
+/* The owner sets it while it is awake itself: nobody to wake. */
+static inline void weft__latch_set_by_owner(struct weft__latch *latch)
+{
+    /* relaxed: the only reader is the thread that writes. */
+    atomic_store_relaxed(&latch->state, LATCH_SET);
+}
+
+struct weft__spin_latch {
+    struct weft__latch core;
+    struct weft__park *owner; /* written by the owner before the latch is shared */
+};
+
+static inline void weft__spin_latch_set(struct weft__spin_latch *latch)
+{
+    struct weft__park *owner = latch->owner; /* before the last touch */
+    if (weft__latch_set(&latch->core))
+        weft__park_wake(owner);
+}
+
+/* Starts with a count of one, the owner's own. */
+struct weft__count_latch {
+    struct atomic_u64 count;
+    struct weft__spin_latch spin;
+};
+
+static inline void weft__count_latch_init(struct weft__count_latch *latch, struct weft__park *owner,
+                                          uint64_t count)
+{
+    atomic_store_relaxed(&latch->count, count);
+    atomic_store_relaxed(&latch->spin.core.state, LATCH_UNSET);
+    latch->spin.owner = owner;
+}
+
+static inline void weft__count_latch_up(struct weft__count_latch *latch)
+{
+    /* relaxed: the caller holds a count itself, so it can't reach zero meanwhile. */
+    atomic_fetch_add_relaxed(&latch->count, 1);
+}
+
+static inline void weft__count_latch_down(struct weft__count_latch *latch)
+{
+    /* acq_rel C1: each one's work happens before the set by the last. Unless this was the
+     * last count, it is the last touch: the last one sets the latch and the owner leaves. */
+    if (atomic_fetch_sub_acq_rel(&latch->count, 1) == 1)
+        weft__spin_latch_set(&latch->spin);
+}
+
+static inline void weft__lock_latch_wait(struct weft__latch *latch)
+{
+    while (!weft__latch_probe(latch)) {
+        /* relaxed: the setter touches nothing of the waiter's but this word. */
+        uint32_t state = LATCH_UNSET;
+        if (atomic_cas_relaxed(&latch->state, &state, LATCH_SLEEPING) || state == LATCH_SLEEPING)
+            weft__futex_wait(&latch->state, LATCH_SLEEPING);
+    }
+}
+
+static inline void weft__lock_latch_set(struct weft__latch *latch)
+{
+    if (weft__latch_set(latch))
+        weft__futex_wake(&latch->state, WEFT__WAKE_ALL); /* address only */
+}
+
+#endif

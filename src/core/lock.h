@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* lock.h: a small mutex on a futex, for short sections off the fast path. Zero is free.
+ *   FREE -take-> HELD        -take by another-> CONTENDED, and that one sleeps
+ *   HELD -drop-> FREE        CONTENDED -drop-> FREE, and one sleeper wakes */
+#ifndef WEFT_CORE_LOCK_H
+#define WEFT_CORE_LOCK_H
+
+#include "core/atomic.h"
+#include "os/futex.h"
+
+enum lock_state { LOCK_FREE, LOCK_HELD, LOCK_CONTENDED };
+
+struct weft__lock {
+    struct atomic_u32 state;
+};
+
+static inline void weft__lock_take(struct weft__lock *lock)
+{
+    uint32_t state = LOCK_FREE;
+    /* acquire K1 */
+    if (atomic_cas_acquire(&lock->state, &state, LOCK_HELD))
+        return;
+    /* acquire K1. CONTENDED even if nobody else waits: this one can't know any more. */
+    while (atomic_exchange_acquire(&lock->state, LOCK_CONTENDED) != LOCK_FREE)
+        weft__futex_wait(&lock->state, LOCK_CONTENDED);
+}
+
+static inline void weft__lock_drop(struct weft__lock *lock)
+{
+    /* release K1. Last touch: the next holder may free it; waking uses the address only. */
+    if (atomic_exchange_release(&lock->state, LOCK_FREE) == LOCK_CONTENDED)
+        weft__futex_wake(&lock->state, 1);
+}
+
+#endif

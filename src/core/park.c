@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/park.h"
+
+#include "core/lock.h"
+#include "os/futex.h"
+#include "os/memory.h"
+#include "os/thread.h"
+
+static struct {
+    struct weft__lock lock;
+    struct weft__park *first;
+} spare;
+
+struct weft__park *weft__park_get(void)
+{
+    weft__lock_take(&spare.lock);
+    struct weft__park *park = spare.first;
+    if (park)
+        spare.first = park->next;
+    weft__lock_drop(&spare.lock);
+    if (!park)
+        park = weft__alloc(sizeof *park);
+    if (park)
+        park->cpu = -1;
+    return park;
+}
+
+void weft__park_put(struct weft__park *park)
+{
+    weft__lock_take(&spare.lock);
+    park->next = spare.first;
+    spare.first = park;
+    weft__lock_drop(&spare.lock);
+}
+
+void weft__park_forked(void)
+{
+    spare.lock = (struct weft__lock){0};
+}
+
+void weft__park_drowse(struct weft__park *park)
+{
+    /* relaxed: whoever must see this learns of it through the latch (L2) or the sleep
+     * module's counters (E1), which the owner changes afterwards. */
+    atomic_store_relaxed(&park->state, PARK_DROWSY);
+}
+
+void weft__park_rouse(struct weft__park *park)
+{
+    /* relaxed: a nudge that this overwrites asked for just what the owner is about to do.
+     * It can't overwrite WAKING: the owner was never ASLEEP. */
+    atomic_store_relaxed(&park->state, PARK_AWAKE);
+}
+
+bool weft__park_sleep(struct weft__park *park, struct atomic_u64 *counted)
+{
+    park->counted = counted;
+    uint32_t state = PARK_DROWSY;
+    /* release P1: hands `counted` to the waker. */
+    if (!atomic_cas_release(&park->state, &state, PARK_ASLEEP)) {
+        weft__park_rouse(park);
+        return false;
+    }
+    if (park->cpu >= 0)
+        weft__thread_pin(park->cpu);
+    /* acquire P2: what the waker did before it said AWAKE, its count among it. */
+    while ((state = atomic_load_acquire(&park->state)) != PARK_AWAKE)
+        weft__futex_wait(&park->state, state);
+    if (park->cpu >= 0)
+        weft__thread_unpin();
+    return true;
+}
+
+bool weft__park_wake(struct weft__park *park)
+{
+    uint32_t state = atomic_load_relaxed(&park->state);
+    for (;;) {
+        if (state == PARK_DROWSY) {
+            /* relaxed: the owner looks at everything again, nothing is handed over. */
+            if (atomic_cas_relaxed(&park->state, &state, PARK_NUDGED))
+                return true;
+        } else if (state == PARK_ASLEEP) {
+            /* acquire P1 */
+            if (atomic_cas_acquire(&park->state, &state, PARK_WAKING))
+                break;
+        } else {
+            return false;
+        }
+    }
+    /* The sleeper can't leave yet, so its pool, where `counted` is, lives. relaxed: the
+     * release below carries it to the owner; to others it is a hint. */
+    if (park->counted)
+        atomic_fetch_sub_relaxed(park->counted, 1);
+    /* release P2. The sleeper may be gone from here on; the futex gets an address only. */
+    atomic_store_release(&park->state, PARK_AWAKE);
+    weft__futex_wake(&park->state, 1);
+    return true;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* park.h: the place where one thread sleeps until another wakes it.
+ *
+ *   AWAKE  -drowse-> DROWSY            by the owner, who now takes its last looks
+ *   DROWSY -sleep--> ASLEEP            by the owner, who waits on the word
+ *   DROWSY -wake---> NUDGED            by a waker: the owner finds it and does not sleep
+ *   ASLEEP -wake---> WAKING -> AWAKE   by one waker: who gets from ASLEEP to WAKING has
+ *                                      the sleeper to itself until it says AWAKE
+ *   any    -rouse--> AWAKE             by the owner
+ *
+ * Parking places are never freed, only handed to another thread: a waker may be late,
+ * when its sleeper was woken by somebody else and has left, pool and all. Such a wake
+ * finds a live word and is at worst one wake-up for nothing, and everybody here looks
+ * again after waking (faults 1 to 3: waking through memory that died with its owner). */
+#ifndef WEFT_CORE_PARK_H
+#define WEFT_CORE_PARK_H
+
+#include "core/atomic.h"
+
+enum park_state { PARK_AWAKE, PARK_DROWSY, PARK_NUDGED, PARK_ASLEEP, PARK_WAKING };
+
+struct weft__park {
+    WEFT__ALIGNED struct atomic_u32 state; /* enum park_state */
+    int cpu;                   /* where the owner sleeps, or -1; written before it is in use */
+    struct atomic_u64 *counted; /* its waker takes 1 off here; NULL: not counted. Written by
+                                   the owner while awake, read by the waker in WAKING */
+    struct weft__park *next;   /* in the list of free ones */
+};
+
+struct weft__park *weft__park_get(void); /* NULL: no memory */
+void weft__park_put(struct weft__park *park);
+
+void weft__park_drowse(struct weft__park *park);
+void weft__park_rouse(struct weft__park *park);
+
+/* Returns once woken, or at once if nudged; true if it slept. The caller counted itself
+ * in `counted` (unless NULL) before; its waker uncounts it, after a nudge the caller. */
+bool weft__park_sleep(struct weft__park *park, struct atomic_u64 *counted);
+
+/* True if the owner was asleep or about to sleep and this call changed that. */
+bool weft__park_wake(struct weft__park *park);
+
+/* In the child after fork(): nobody else is left to hold the list's lock. */
+void weft__park_forked(void);
+
+#endif

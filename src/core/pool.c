@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/pool.h"
+
+#include "core/fatal.h"
+#include "os/clock.h"
+#include "os/futex.h"
+#include "os/memory.h"
+#include "os/overflow.h"
+#include "os/topology.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void forget_parent(void);
+
+static int watch_forks(void)
+{
+    static struct weft__lock lock;
+    static bool watched;
+    weft__lock_take(&lock);
+    int error = watched ? 0 : weft__fork_watch(forget_parent);
+    watched = watched || !error;
+    weft__lock_drop(&lock);
+    return error;
+}
+
+/* ---- Who may be in ---- */
+
+void weft__pool_hold(struct weft_pool *pool)
+{
+    atomic_fetch_add_relaxed(&pool->pending, 1); /* relaxed: a hold of another's is there */
+}
+
+int weft__pool_enter(struct weft_pool *pool)
+{
+    if (weft__pool_is_forked(pool))
+        return -ECHILD;
+    /* relaxed: a read-modify-write, so destroy's bit comes before it or after it. */
+    if (!(atomic_fetch_add_relaxed(&pool->pending, 1) & POOL_CLOSED))
+        return 0;
+    weft__pool_leave(pool);
+    return -ESHUTDOWN;
+}
+
+void weft__pool_leave(struct weft_pool *pool)
+{
+    /* acq_rel X1: what was done in the pool happens before its end. Last touch: destroy
+     * may free it now; waking uses the address only. It wakes for every one that leaves,
+     * because what the leaver left behind may be for destroy's caller to run. */
+    if (atomic_fetch_sub_acq_rel(&pool->pending, 1) & POOL_CLOSED)
+        weft__futex_wake(&pool->pending, 1);
+}
+
+/* ---- Worker threads ---- */
+
+static void left_by_exit(void *p)
+{
+    struct weft__worker *worker = p;
+    weft__fatal("a job ended the thread of worker %u with pthread_exit or threw an exception; "
+                "jobs must return",
+                worker->index);
+}
+
+static void work(struct weft__worker *worker)
+{
+    struct weft_pool *pool = worker->pool;
+    const weft_config *config = &pool->config;
+    weft__thread_enter(config->name, worker->index, !(config->flags & WEFT_NO_SIGSEGV));
+    weft__worker_push(worker, NULL);
+    if (config->pin == WEFT_PIN_ALWAYS)
+        weft__thread_pin(pool->homes.ids[worker->index % pool->homes.count]);
+    if (config->on_start)
+        config->on_start(pool, worker->index, config->data);
+    pthread_cleanup_push(left_by_exit, worker);
+    weft__worker_loop(worker);
+    pthread_cleanup_pop(0);
+    if (config->on_exit)
+        config->on_exit(pool, worker->index, config->data);
+    weft__worker_remove(worker);
+    weft__thread_leave();
+}
+
+static void *thread_main(void *p)
+{
+    work(p);
+    return NULL;
+}
+
+/* A thread that somebody else started can't be joined, so it is counted. */
+static void foreign_main(void *p)
+{
+    struct weft__worker *worker = p;
+    struct weft_pool *pool = worker->pool;
+    work(worker);
+    /* acq_rel X2: all it did happens before the pool is freed. Last touch. */
+    if (atomic_fetch_sub_acq_rel(&pool->threads, 1) == 1)
+        weft__futex_wake(&pool->threads, 1);
+}
+
+static int start_once(struct weft_pool *pool, struct weft__worker *worker)
+{
+    const weft_config *config = &pool->config;
+    if (!config->spawn_thread)
+        return weft__thread_start(&worker->thread, config->stack_size, thread_main, worker);
+    atomic_fetch_add_relaxed(&pool->threads, 1); /* relaxed: only this thread waits for it */
+    int error = config->spawn_thread(foreign_main, worker, worker->index, config->data);
+    if (error)
+        atomic_fetch_sub_relaxed(&pool->threads, 1);
+    return error;
+}
+
+/* The system may be short of threads for a moment only. */
+static int start(struct weft_pool *pool, struct weft__worker *worker)
+{
+    enum { TRIES = 5, FIRST_WAIT_NS = 1000000 };
+    int error = start_once(pool, worker);
+    for (int i = 0; i < TRIES && error == -EAGAIN; i++) {
+        weft__clock_sleep((uint64_t)FIRST_WAIT_NS << i);
+        error = start_once(pool, worker);
+    }
+    worker->started = error == 0;
+    return error;
+}
+
+static void stop_all(struct weft_pool *pool)
+{
+    for (unsigned i = 0; i < pool->config.workers; i++)
+        if (pool->workers[i]->started)
+            weft__spin_latch_set(&pool->workers[i]->stop);
+    for (unsigned i = 0; i < pool->config.workers; i++)
+        if (pool->workers[i]->started && !pool->config.spawn_thread)
+            pthread_join(pool->workers[i]->thread, NULL);
+    uint32_t left;
+    while ((left = atomic_load_acquire(&pool->threads)) > 0) /* acquire X2 */
+        weft__futex_wait(&pool->threads, left);
+}
+
+/* ---- Create and destroy ---- */
+
+static void release(struct weft_pool *pool)
+{
+    struct weft__worker *guest = atomic_load_relaxed(&pool->guests); /* nobody else is here */
+    while (guest) {
+        struct weft__worker *next = guest->next_guest;
+        weft__worker_free(guest);
+        guest = next;
+    }
+    for (unsigned i = 0; pool->workers && i < pool->config.workers; i++)
+        if (pool->workers[i])
+            weft__worker_free(pool->workers[i]);
+    weft__free(pool->workers);
+    weft__sleep_destroy(&pool->sleep);
+    weft__cpus_free(&pool->homes);
+    weft__free(pool);
+}
+
+/* Which CPU the first worker of the next pool calls home: pools, and processes, should
+ * not all begin at the same one. */
+static unsigned first_home(unsigned workers)
+{
+    static struct atomic_u32 next;
+    return atomic_fetch_add_relaxed(&next, workers); /* relaxed: any spread will do */
+}
+
+static int make_workers(struct weft_pool *pool)
+{
+    unsigned n = pool->config.workers;
+    unsigned home = first_home(n);
+    for (unsigned i = 0; i < n; i++) {
+        bool caller = i == 0 && (pool->config.flags & WEFT_USE_CALLER);
+        struct weft__worker *worker =
+            weft__worker_make(pool, i, caller ? WORKER_CALLER : WORKER_THREAD);
+        if (!worker)
+            return -ENOMEM;
+        pool->workers[i] = worker;
+        pool->sleep.parks[i] = worker->park;
+        if (pool->config.pin == WEFT_PIN_ASLEEP && !caller && pool->homes.count > 1)
+            worker->park->cpu = pool->homes.ids[(home + i) % pool->homes.count];
+    }
+    return 0;
+}
+
+static int start_workers(struct weft_pool *pool)
+{
+    unsigned i = 0;
+    if (pool->config.flags & WEFT_USE_CALLER)
+        weft__worker_push(pool->workers[i++], NULL);
+    for (; i < pool->config.workers; i++) {
+        int error = start(pool, pool->workers[i]);
+        if (error) {
+            stop_all(pool);
+            weft__worker_remove(pool->workers[0]);
+            return error;
+        }
+    }
+    return 0;
+}
+
+/* All but its threads. */
+static int prepare(struct weft_pool *pool, const weft_config *config)
+{
+    int error = watch_forks();
+    if (!error)
+        error = weft__cpus_allowed(&pool->homes);
+    if (!error)
+        error = weft__config_complete(&pool->config, config, pool->homes.count);
+    if (error)
+        return error;
+    snprintf(pool->name, sizeof pool->name, "%s", pool->config.name);
+    pool->config.name = pool->name; /* the caller's may go away */
+    unsigned n = pool->config.workers;
+    unsigned rounds = pool->config.spin_rounds > 0 ? (unsigned)pool->config.spin_rounds : 0;
+    pool->fork_count = weft__fork_count();
+    error = weft__sleep_init(&pool->sleep, n, rounds, WEFT__JEC_BITS);
+    if (error)
+        return error;
+    pool->workers = weft__alloc(n * sizeof pool->workers[0]);
+    return pool->workers ? make_workers(pool) : -ENOMEM;
+}
+
+int weft_pool_create(weft_pool **out, const weft_config *config)
+{
+    if (!out)
+        return -EINVAL;
+    *out = NULL;
+    struct weft_pool *pool = weft__alloc(sizeof *pool);
+    if (!pool)
+        return -ENOMEM;
+    int error = prepare(pool, config);
+    if (!error) {
+        if (!(pool->config.flags & WEFT_NO_SIGSEGV))
+            weft__overflow_watch();
+        error = start_workers(pool);
+    }
+    if (error)
+        release(pool);
+    else
+        *out = pool;
+    return error;
+}
+
+/* The caller of WEFT_USE_CALLER works on until nothing is pending; others sleep. */
+static void wait_until_drained(struct weft_pool *pool, struct weft__worker *caller)
+{
+    uint32_t pending;
+    while ((pending = atomic_load_acquire(&pool->pending)) != POOL_CLOSED) { /* acquire X1 */
+        if (caller && weft__run_one(caller->context->first))
+            continue;
+        weft__futex_wait(&pool->pending, pending);
+    }
+}
+
+static void default_forget(struct weft_pool *pool);
+
+int weft_pool_destroy(weft_pool *pool)
+{
+    weft__worker_check_left(__builtin_frame_address(0));
+    if (!pool)
+        return -EINVAL;
+    if (weft__pool_is_forked(pool))
+        return -ECHILD;
+    struct weft__worker *me = weft__worker_in(pool);
+    if (me && (me->kind != WORKER_CALLER || me->frame))
+        return -EDEADLK;
+    /* acq_rel X1: nothing gets in from here on. */
+    if (atomic_fetch_or_acq_rel(&pool->pending, POOL_CLOSED) & POOL_CLOSED)
+        return -ESHUTDOWN;
+    default_forget(pool);
+    wait_until_drained(pool, me);
+    stop_all(pool);
+    if (me)
+        weft__worker_remove(me);
+    release(pool);
+    return 0;
+}
+
+/* ---- The default pool ---- */
+
+static struct {
+    struct weft__lock lock;
+    struct atomic_ptr pool;
+} standard;
+
+weft_pool *weft_pool_default(void)
+{
+    struct weft_pool *pool = atomic_load_acquire(&standard.pool); /* acquire Y1 */
+    if (pool)
+        return pool;
+    weft__lock_take(&standard.lock);
+    pool = atomic_load_relaxed(&standard.pool); /* relaxed: under the lock */
+    if (!pool && weft_pool_create(&pool, NULL) == 0)
+        atomic_store_release(&standard.pool, pool); /* release Y1: the pool is made */
+    weft__lock_drop(&standard.lock);
+    return pool;
+}
+
+struct weft_pool *weft__pool_or_default(struct weft_pool *pool)
+{
+    return pool ? pool : weft_pool_default();
+}
+
+static void default_forget(struct weft_pool *pool)
+{
+    void *known = pool;
+    atomic_cas_relaxed(&standard.pool, &known, NULL); /* relaxed: nothing follows it */
+}
+
+/* In a forked child: locks may be held by threads that are not here, and the parent's
+ * default pool has no workers. What it occupied is left alone. */
+static void forget_parent(void)
+{
+    standard.lock = (struct weft__lock){0};
+    atomic_store_relaxed(&standard.pool, NULL);
+    weft__park_forked();
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/* The ways into a pool from outside: run, submit and wait. */
+#include "core/fatal.h"
+#include "core/pool.h"
+#include "core/task.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+static struct weft__spin_latch over; /* never used as a latch: its address says that a task is done */
+
+/* ---- Guests ---- */
+
+/* The free one with the smallest index; NULL: all are taken. */
+static struct weft__worker *guest_take(struct weft_pool *pool)
+{
+    for (;;) {
+        struct weft__worker *found = NULL;
+        /* acquire G1: guests in the list are made. The list is newest first. */
+        struct weft__worker *guest = atomic_load_acquire(&pool->guests);
+        for (; guest; guest = guest->next_guest)
+            if (!atomic_load_relaxed(&guest->taken)) /* relaxed: the exchange decides */
+                found = guest;
+        if (!found)
+            return NULL;
+        bool taken = false;
+        /* acquire G2: whoever had it before is out of it. */
+        if (atomic_cas_acquire(&found->taken, &taken, true))
+            return found;
+    }
+}
+
+static struct weft__worker *guest_make(struct weft_pool *pool)
+{
+    struct weft__worker *guest = weft__worker_make(pool, 0, WORKER_GUEST);
+    if (!guest)
+        return NULL;
+    atomic_store_relaxed(&guest->taken, true);
+    /* acquire G1: the index of the one before. */
+    void *first = atomic_load_acquire(&pool->guests);
+    do {
+        struct weft__worker *newest = first;
+        guest->next_guest = newest;
+        guest->index = newest ? newest->index + 1 : pool->config.workers;
+        /* acq_rel G1: acquire as above, and release: the guest is made. */
+    } while (!atomic_cas_acq_rel(&pool->guests, &first, guest));
+    return guest;
+}
+
+static struct weft__worker *guest_enter(struct weft_pool *pool, const char *entry)
+{
+    struct weft__worker *guest = guest_take(pool);
+    if (!guest && !(guest = guest_make(pool)))
+        return NULL;
+    weft__worker_push(guest, entry);
+    guest->park = guest->host ? guest->host->park : guest->own_park;
+    /* relaxed: a heuristic of the sleep module's. */
+    atomic_fetch_add_relaxed(&pool->sleep.guests, 1);
+    return guest;
+}
+
+static void guest_leave(struct weft__worker *guest)
+{
+    weft__worker_spill(guest);
+    weft__sleep_guest_left(&guest->pool->sleep);
+    weft__worker_remove(guest);
+    weft__worker_rest(guest);
+    atomic_store_release(&guest->taken, false); /* release G2: the last touch */
+}
+
+/* ---- Run ---- */
+
+static void left_by_exit(void *unused)
+{
+    (void)unused;
+    weft__fatal("a job ended its thread with pthread_exit or threw an exception; jobs must return");
+}
+
+/* For threads that are not the pool's own, whose jobs nothing else keeps from ending the
+ * thread with somebody waiting for them. */
+static void execute_guarded(weft *w, struct weft__job *job)
+{
+    pthread_cleanup_push(left_by_exit, NULL);
+    weft__execute(w, job);
+    pthread_cleanup_pop(0);
+}
+
+struct root {
+    struct weft__job job;
+    int result;
+};
+
+static void execute_root(weft *w, struct weft__job *job)
+{
+    ((struct root *)job)->result = weft__call_root(w, job->fn, job->arg);
+}
+
+/* Runs a job on a thread that is `me` already. */
+static void execute_inside(struct weft__worker *me, struct weft__job *job)
+{
+    execute_guarded(weft__context_top(me->context), job);
+    if (me->kind == WORKER_CALLER && !me->frame) {
+        weft__worker_spill(me);
+        weft__worker_rest(me);
+    }
+}
+
+/* The same on a thread that is a guest for just this. -ENOMEM: not run. */
+static int execute_as_guest(struct weft_pool *pool, struct weft__job *job, const char *entry)
+{
+    struct weft__worker *guest = guest_enter(pool, entry);
+    if (!guest)
+        return -ENOMEM;
+    /* Inside what it was called from, as far as cancellation goes. */
+    guest->context->group = guest->host ? guest->host->context->group : NULL;
+    execute_guarded(guest->context->first, job);
+    guest_leave(guest);
+    return 0;
+}
+
+static int submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *arg, bool waits);
+
+static int run_by_worker(struct weft_pool *pool, weft_fn *fn, void *arg)
+{
+    weft_task task;
+    int error = submit(pool, &task, fn, arg, true);
+    return error ? error : weft_task_wait(&task);
+}
+
+int weft_run(weft_pool *pool, weft_fn *fn, void *arg)
+{
+    const char *frame = __builtin_frame_address(0);
+    weft__worker_check_left(frame);
+    if (!fn)
+        return -EINVAL;
+    pool = weft__pool_or_default(pool);
+    if (!pool)
+        return -ENOMEM;
+    if (weft__pool_is_forked(pool))
+        return -ECHILD;
+    struct root root = {.job = {execute_root, fn, arg, NULL}};
+    struct weft__worker *me = weft__worker_in(pool);
+    if (me) {
+        execute_inside(me, &root.job);
+        return root.result;
+    }
+    if (pool->config.flags & WEFT_NO_GUESTS)
+        return run_by_worker(pool, fn, arg);
+    int error = weft__pool_enter(pool);
+    if (error)
+        return error;
+    error = execute_as_guest(pool, &root.job, frame);
+    weft__pool_leave(pool);
+    return error ? error : root.result;
+}
+
+/* ---- Tasks ---- */
+
+static struct weft__task *task_of(weft_task *task)
+{
+    return (struct weft__task *)task->opaque;
+}
+
+static void execute_task(weft *w, struct weft__job *job)
+{
+    struct weft__task *task = (struct weft__task *)job;
+    struct weft_pool *pool = task->pool;
+    weft__call(w, job->fn, job->arg, &task->group);
+    task->result = weft__group_end(&task->group);
+    int32_t fd = TASK_NO_FD;
+    /* relaxed: a number, and its order decides: the descriptor is told here, or by
+     * weft_task_fd(), which then finds OVER. */
+    if (!atomic_cas_relaxed(&task->fd, &fd, TASK_FD_OVER))
+        eventfd_write(fd, 1);
+    /* acq_rel O2: acquire: the waiting job's latch. */
+    struct weft__spin_latch *waiter = atomic_exchange_acq_rel(&task->waiter, &over);
+    weft__lock_latch_set(&task->latch); /* last touch of the task */
+    if (waiter)
+        weft__spin_latch_set(waiter);
+    weft__pool_leave(pool);
+}
+
+static int submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *arg, bool waits)
+{
+    struct weft__task *task = task_of(public);
+    int error = weft__pool_enter(pool);
+    if (error)
+        return error;
+    *task = (struct weft__task){.pool = pool};
+    task->node.job = (struct weft__job){execute_task, fn, arg, &task->group};
+    weft__group_begin(&task->group, NULL);
+    atomic_store_relaxed(&task->fd, TASK_NO_FD); /* relaxed: the queue publishes it */
+    weft__queue_push(&pool->injector, &task->node);
+    weft__sleep_new_injected(&pool->sleep, 1, waits);
+    return 0;
+}
+
+int weft_submit(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg)
+{
+    if (!task || !fn)
+        return -EINVAL;
+    pool = weft__pool_or_default(pool);
+    return pool ? submit(pool, task, fn, arg, false) : -ENOMEM;
+}
+
+bool weft_task_done(const weft_task *task)
+{
+    return weft__latch_probe(&((const struct weft__task *)task->opaque)->latch);
+}
+
+int weft_task_fd(weft_task *public)
+{
+    if (!public)
+        return -EINVAL;
+    struct weft__task *task = task_of(public);
+    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (fd < 0)
+        return -errno;
+    /* relaxed, all: a number; see execute_task(). */
+    int32_t known = TASK_NO_FD;
+    if (atomic_cas_relaxed(&task->fd, &known, fd))
+        return fd;
+    if (known == TASK_FD_OVER && atomic_cas_relaxed(&task->fd, &known, fd)) {
+        eventfd_write(fd, 1);
+        return fd;
+    }
+    close(fd); /* there is one already */
+    return known;
+}
+
+/* If nobody has started the task, the caller does it. */
+static bool run_it_here(struct weft__task *task, const char *entry)
+{
+    struct weft_pool *pool = task->pool;
+    struct weft__worker *me = weft__worker_in(pool);
+    if (!me && (pool->config.flags & WEFT_NO_GUESTS))
+        return false;
+    if (!weft__queue_remove(&pool->injector, &task->node))
+        return false;
+    if (me) {
+        execute_inside(me, &task->node.job);
+        return true;
+    }
+    weft__pool_hold(pool); /* the task's own hold ends with the task */
+    int error = execute_as_guest(pool, &task->node.job, entry);
+    if (error) {
+        weft__queue_push(&pool->injector, &task->node);
+        weft__sleep_new_injected(&pool->sleep, 1, true);
+    }
+    weft__pool_leave(pool);
+    return !error;
+}
+
+/* A job waits: it helps others meanwhile. */
+static int wait_as_worker(struct weft__task *task, struct weft__worker *me)
+{
+    struct weft__spin_latch latch = {.owner = me->park};
+    void *nobody = NULL;
+    /* acq_rel O2: release: hands the latch to the one who ends the task. */
+    if (atomic_cas_acq_rel(&task->waiter, &nobody, &latch)) {
+        weft__wait(weft__context_top(me->context), &latch.core, NULL, WAIT_OTHER);
+        return 0;
+    }
+    if (nobody != &over)
+        return -EBUSY;
+    weft__lock_latch_wait(&task->latch); /* just being set */
+    return 0;
+}
+
+int weft_task_wait(weft_task *public)
+{
+    const char *frame = __builtin_frame_address(0);
+    weft__worker_check_left(frame);
+    if (!public)
+        return -EINVAL;
+    struct weft__task *task = task_of(public);
+    if (!weft__latch_probe(&task->latch)) {
+        if (weft__pool_is_forked(task->pool))
+            return -ECHILD;
+        struct weft__worker *me = weft__worker_current();
+        int error = 0;
+        if (run_it_here(task, frame))
+            ;
+        else if (me)
+            error = wait_as_worker(task, me);
+        else
+            weft__lock_latch_wait(&task->latch);
+        if (error)
+            return error;
+    }
+    int result = task->result;
+    /* One of several waiters closes it. */
+    int32_t fd = atomic_exchange_acquire(&task->fd, TASK_FD_OVER);
+    if (fd >= 0)
+        close(fd);
+    return result;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* task.h: what a weft_task holds. A task is done in this order: the event descriptor is
+ * told, the waiting job is noted, the latch is set, the waiting job is woken. The latch's
+ * set is the last touch of the task: outside waiters may free it then; a waiting job's
+ * own latch lies in its own frame. */
+#ifndef WEFT_CORE_TASK_H
+#define WEFT_CORE_TASK_H
+
+#include "core/group.h"
+#include "core/job.h"
+#include "core/latch.h"
+
+struct weft__task {
+    struct weft__node node;
+    struct weft__group group;
+    struct weft_pool *pool;
+    struct weft__latch latch; /* a lock latch: outside threads wait here */
+    struct atomic_i32 fd;     /* TASK_NO_FD, an event descriptor, or TASK_FD_OVER */
+    struct atomic_ptr waiter; /* NULL, a weft__spin_latch of a waiting job, or TASK_OVER */
+    int result;               /* valid once the latch is set */
+};
+
+enum { TASK_NO_FD = -1, TASK_FD_OVER = -2 };
+
+_Static_assert(sizeof(struct weft__task) <= sizeof(weft_task), "weft_task is too small");
+
+#endif

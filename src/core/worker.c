@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/worker.h"
+
+#include "core/fatal.h"
+#include "core/pool.h"
+#include "os/memory.h"
+#include "os/thread.h"
+
+enum {
+    DEQUE_CAPACITY = 256,
+    INJECTOR_TURN = 16, /* every so many searches the injector comes first, so that outside
+                           work is not starved by inside work */
+};
+
+/* Set by weft__worker_push(), and by weft__execute() for as long as a job runs. */
+static _Thread_local struct weft__worker *current;
+
+struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,
+                                       enum worker_kind kind)
+{
+    struct weft__worker *worker = weft__alloc(sizeof *worker);
+    if (!worker)
+        return NULL;
+    worker->pool = pool;
+    worker->index = index;
+    worker->kind = kind;
+    worker->random = (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    if (weft__deque_init(&worker->deque, DEQUE_CAPACITY))
+        goto no_deque;
+    worker->context = weft__context_make(worker);
+    if (!worker->context)
+        goto no_context;
+    worker->park = worker->own_park = weft__park_get();
+    if (!worker->park)
+        goto no_park;
+    worker->stop.owner = worker->park;
+    return worker;
+
+no_park:
+    weft__context_free(worker->context);
+no_context:
+    weft__deque_destroy(&worker->deque);
+no_deque:
+    weft__free(worker);
+    return NULL;
+}
+
+void weft__worker_free(struct weft__worker *worker)
+{
+    while (worker->spare) {
+        struct weft__node *node = worker->spare;
+        worker->spare = node->next;
+        weft__free(node);
+    }
+    weft__park_put(worker->own_park);
+    weft__context_free(worker->context);
+    weft__deque_destroy(&worker->deque);
+    weft__free(worker);
+}
+
+struct weft__worker *weft__worker_current(void)
+{
+    return current;
+}
+
+struct weft__worker *weft__worker_in(const struct weft_pool *pool)
+{
+    struct weft__worker *worker = current;
+    while (worker && worker->pool != pool)
+        worker = worker->host;
+    return worker;
+}
+
+void weft__worker_push(struct weft__worker *worker, const char *entry)
+{
+    worker->stack = weft__thread_stack();
+    worker->entry = entry;
+    worker->host = current;
+    worker->host_top = current ? weft__context_top(current->context) : NULL;
+    current = worker;
+}
+
+void weft__worker_remove(struct weft__worker *worker)
+{
+    struct weft__worker **link = &current;
+    while (*link && *link != worker)
+        link = &(*link)->host;
+    if (*link)
+        *link = worker->host;
+}
+
+static bool on_own_stack(const struct weft__worker *me, const char *frame)
+{
+    return frame >= me->stack.low && frame < me->stack.high;
+}
+
+/* A guest's job runs below the call that started it. If the stack is shorter than that
+ * now, the job's frames are gone although it never returned. */
+void weft__worker_check_left(const char *frame)
+{
+    struct weft__worker *me = current;
+    if (me && me->kind == WORKER_GUEST && on_own_stack(me, frame) && frame > me->entry)
+        weft__fatal("a job started by weft_run was left by longjmp or an exception; "
+                    "jobs must return");
+}
+
+/* Is there stack for other people's jobs? Not on a stack that is the program's own
+ * business, such as a coroutine's. */
+static bool may_help(const struct weft__worker *me)
+{
+    const char *frame = __builtin_frame_address(0);
+    return on_own_stack(me, frame) &&
+           frame - me->stack.low > (me->stack.high - me->stack.low) / 2;
+}
+
+static void count_up(struct atomic_u64 *count)
+{
+    /* relaxed, and no read-modify-write: one writer; readers want a hint. */
+    atomic_store_relaxed(count, atomic_load_relaxed(count) + 1);
+}
+
+static void state_is(struct weft__worker *worker, enum worker_state state)
+{
+    atomic_store_relaxed(&worker->counts.state, state); /* relaxed: for weft_pool_dump() */
+}
+
+void weft__worker_rest(struct weft__worker *worker)
+{
+    state_is(worker, WORKER_OUTSIDE);
+}
+
+/* ---- Running jobs ---- */
+
+void weft__execute(weft *w, struct weft__job *job)
+{
+    struct weft__worker *me = weft__worker_of(w);
+    struct weft__worker *before = current;
+    struct weft__frame *outer = me->frame;
+    struct weft__frame frame = {outer, job->fn, outer ? outer->depth + 1 : 0};
+    count_up(&me->counts.jobs);
+    if (frame.depth > atomic_load_relaxed(&me->counts.depth_max))
+        atomic_store_relaxed(&me->counts.depth_max, frame.depth);
+    state_is(me, WORKER_BUSY);
+    me->frame = &frame;
+    current = me;
+    job->execute(w, job);
+    if (me->frame != &frame)
+        weft__fatal("a job on worker %u was left by longjmp or an exception; jobs must return",
+                    me->index);
+    me->frame = outer;
+    current = before;
+}
+
+void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
+{
+    struct weft__context *context = weft__context_of(w);
+    struct weft__group *outer = context->group;
+    context->group = group;
+    if (!weft__group_cancelled(group))
+        fn(w, arg);
+    if (w->job.fn)
+        weft__fatal("a job returned without merging what it forked");
+    if (context->group != group)
+        weft__fatal("a job returned without closing a scope that it opened");
+    context->group = outer;
+}
+
+int weft__call_root(weft *w, weft_fn *fn, void *arg)
+{
+    struct weft__group group;
+    weft__group_begin(&group, weft__context_of(w)->group);
+    weft__call(w, fn, arg, &group);
+    return weft__group_end(&group);
+}
+
+/* ---- Searching ---- */
+
+static uint64_t next_random(struct weft__worker *me)
+{
+    me->random ^= me->random << 13;
+    me->random ^= me->random >> 7;
+    me->random ^= me->random << 17;
+    return me->random;
+}
+
+/* One try, and again as long as somebody else was faster: EMPTY is then true of a moment
+ * within this call, which the sleep module relies on. */
+static struct weft__job *steal_from(struct weft__worker *me, struct weft__worker *victim)
+{
+    struct weft__job *job = NULL;
+    enum steal_result result;
+    if (victim == me)
+        return NULL;
+    do
+        result = weft__deque_steal(&victim->deque, &job);
+    while (result == STEAL_LOST);
+    if (result == STEAL_EMPTY)
+        return NULL;
+    count_up(&me->counts.steals);
+    return job;
+}
+
+static struct weft__job *steal(struct weft__worker *me, struct atomic_ptr *thief)
+{
+    struct weft_pool *pool = me->pool;
+    struct weft__job *job;
+    /* acquire T1: the thief is a live worker of this pool, or a guest, which are kept. */
+    struct weft__worker *helped = thief ? atomic_load_acquire(thief) : NULL;
+    if (helped && (job = steal_from(me, helped)))
+        return job;
+    unsigned n = pool->config.workers;
+    unsigned start = (unsigned)(next_random(me) % n);
+    for (unsigned i = 0; i < n; i++)
+        if ((job = steal_from(me, pool->workers[(start + i) % n])))
+            return job;
+    /* acquire G1: guests in the list are made. */
+    struct weft__worker *guest = atomic_load_acquire(&pool->guests);
+    for (; guest; guest = guest->next_guest)
+        if ((job = steal_from(me, guest)))
+            return job;
+    return NULL;
+}
+
+static struct weft__job *take_injected(struct weft__worker *me)
+{
+    struct weft__node *node = weft__queue_pop(&me->pool->injector);
+    if (!node)
+        return NULL;
+    count_up(&me->counts.injected);
+    return &node->job;
+}
+
+static struct weft__job *take_mail(struct weft__worker *me)
+{
+    struct weft__node *node = weft__queue_pop(&me->mailbox);
+    return node ? &node->job : NULL;
+}
+
+/* Anything for `me` to run. Mail always: nobody else can; its sender knows that it runs on
+ * top of whatever waits here. */
+static struct weft__job *find(struct weft__worker *me, struct atomic_ptr *thief, bool own,
+                              bool others)
+{
+    struct weft__job *job = own ? weft__deque_pop(&me->deque) : NULL;
+    if (job || (job = take_mail(me)) || !others)
+        return job;
+    if (next_random(me) % INJECTOR_TURN == 0 && (job = take_injected(me)))
+        return job;
+    if ((job = steal(me, thief)))
+        return job;
+    return take_injected(me);
+}
+
+/* Is there work that nobody searches for? After weft__sleep_work_found() only. */
+static bool see_more(struct weft__worker *me)
+{
+    struct weft_pool *pool = me->pool;
+    if (weft__queue_length(&pool->injector) > 0)
+        return true;
+    for (unsigned i = 0; i < pool->config.workers; i++)
+        if (weft__deque_size(&pool->workers[i]->deque) > 0)
+            return true;
+    /* acquire G1 */
+    struct weft__worker *guest = atomic_load_acquire(&pool->guests);
+    for (; guest; guest = guest->next_guest)
+        if (weft__deque_size(&guest->deque) > 0)
+            return true;
+    return false;
+}
+
+/* ---- Waiting ---- */
+
+/* A wait. The thread is `me`, and whatever hosts it; it sleeps as `root`. */
+struct wait {
+    weft *w;
+    struct weft__worker *me;
+    struct weft__worker *root; /* the outermost one */
+    struct weft__latch *latch;
+    struct atomic_ptr *thief;
+    bool own;     /* may pop its own deque */
+    bool others;  /* may take other people's jobs: there is stack for it */
+    bool counted; /* idle and asleep as a worker of root's pool */
+    struct weft__idle idle;
+};
+
+static bool mail_waits(void *arg)
+{
+    struct weft__worker *root = arg;
+    return weft__queue_length(&root->mailbox) > 0;
+}
+
+static bool anything_queued(void *arg)
+{
+    struct weft__worker *root = arg;
+    return mail_waits(root) || weft__queue_length(&root->pool->injector) > 0;
+}
+
+static void start_looking(struct wait *wait)
+{
+    state_is(wait->me, WORKER_SEARCHING);
+    if (wait->counted)
+        weft__sleep_start_looking(&wait->root->pool->sleep, &wait->idle);
+    else
+        wait->idle.round = 0;
+}
+
+static void stop_looking(struct wait *wait)
+{
+    state_is(wait->me, WORKER_BUSY);
+    if (!wait->counted)
+        return;
+    struct weft__sleep *sleep = &wait->root->pool->sleep;
+    if (weft__sleep_work_found(sleep) && see_more(wait->root))
+        weft__sleep_more_work(sleep);
+}
+
+/* A job for any of the workers this thread is, and where to run it. */
+static struct weft__job *look_everywhere(struct wait *wait, weft **where)
+{
+    *where = wait->w;
+    struct weft__job *job = find(wait->me, wait->thief, wait->own, wait->others);
+    for (struct weft__worker *me = wait->me; !job && me->host; me = me->host) {
+        *where = me->host_top;
+        job = find(me->host, NULL, wait->others, wait->others);
+    }
+    return job;
+}
+
+static void sleep_uncounted(struct wait *wait, const struct weft__sleeper *sleeper)
+{
+    struct weft__sleep *sleep = &wait->me->pool->sleep;
+    if (wait->idle.round++ < sleep->rounds) {
+        weft__thread_yield();
+        return;
+    }
+    bool guest = wait->me->kind == WORKER_GUEST;
+    if (guest)
+        weft__sleep_guest_left(sleep);
+    if (weft__sleep_uncounted(sleeper))
+        count_up(&wait->me->counts.sleeps);
+    if (guest)
+        atomic_fetch_add_relaxed(&sleep->guests, 1); /* relaxed: a heuristic */
+    wait->idle.round = 0;
+}
+
+static void found_nothing(struct wait *wait)
+{
+    struct weft__worker *root = wait->root;
+    if (weft__pool_is_forked(wait->me->pool))
+        weft__fatal("a job waits in a forked child for a worker that only its parent has");
+    state_is(wait->me, WORKER_ASLEEP);
+    struct weft__sleeper sleeper = {
+        .park = root->park,
+        .latch = wait->latch,
+        .last_look = wait->counted ? anything_queued : mail_waits,
+        .arg = root,
+    };
+    if (!wait->counted)
+        sleep_uncounted(wait, &sleeper);
+    else if (weft__sleep_no_work(&root->pool->sleep, &wait->idle, &sleeper))
+        count_up(&wait->me->counts.sleeps);
+    state_is(wait->me, WORKER_SEARCHING);
+}
+
+void weft__wait(weft *w, struct weft__latch *latch, struct atomic_ptr *thief, enum wait_kind kind)
+{
+    struct weft__worker *me = weft__worker_of(w);
+    struct wait wait = {.w = w, .me = me, .root = me, .latch = latch, .thief = thief};
+    while (wait.root->host)
+        wait.root = wait.root->host;
+    wait.others = may_help(me);
+    wait.own = wait.others || kind == WAIT_CHILDREN;
+    wait.counted = wait.others && wait.root->kind != WORKER_GUEST;
+
+    while (!weft__latch_probe(latch)) {
+        /* Its own jobs first, without telling anybody that it is idle. */
+        struct weft__job *job = wait.own ? weft__deque_pop(&me->deque) : NULL;
+        if (job) {
+            weft__execute(w, job);
+            continue;
+        }
+        weft *where = w;
+        start_looking(&wait);
+        while (!weft__latch_probe(latch) && !(job = look_everywhere(&wait, &where)))
+            found_nothing(&wait);
+        stop_looking(&wait);
+        if (job)
+            weft__execute(where, job);
+    }
+}
+
+bool weft__run_one(weft *w)
+{
+    struct weft__worker *me = weft__worker_of(w);
+    bool others = may_help(me);
+    struct weft__job *job = find(me, NULL, others, others);
+    if (job)
+        weft__execute(w, job);
+    return job != NULL;
+}
+
+void weft__worker_loop(struct weft__worker *worker)
+{
+    weft__wait(worker->context->first, &worker->stop.core, NULL, WAIT_OTHER);
+    weft__worker_rest(worker);
+}
+
+int weft__post(struct weft__worker *worker, struct weft__job *job)
+{
+    bool was_empty = weft__deque_size(&worker->deque) == 0;
+    int error = weft__deque_push(&worker->deque, job);
+    if (!error)
+        weft__sleep_new_jobs(&worker->pool->sleep, 1, was_empty);
+    return error;
+}
+
+void weft__worker_spill(struct weft__worker *worker)
+{
+    struct weft__job *job;
+    unsigned moved = 0;
+    while ((job = weft__deque_pop(&worker->deque))) {
+        weft__queue_push(&worker->pool->injector, (struct weft__node *)job);
+        moved++;
+    }
+    if (moved)
+        weft__sleep_new_injected(&worker->pool->sleep, moved, true);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* worker.h: a thread that runs jobs.
+ *
+ * A struct weft__worker is a worker thread of a pool, or a guest: an outside thread for
+ * as long as it is inside weft_run(). Guests differ in that nobody counts on them: new
+ * work never wakes a guest, only its own latch does.
+ *
+ * A thread may be several at once: a worker of pool A that calls weft_run(B) is a guest
+ * of B on top, its `host` the worker of A below. Whenever it waits in B it looks for
+ * work in B, then in A, and it sleeps as a worker of A: so pools that wait for each other
+ * can't all stand still (fault 21).
+ *
+ * Waiting runs other jobs on top of the waiting one. That is bounded: jobs of others are
+ * taken only while less than half of the stack is in use, so a stack of twice what one
+ * job needs can't overflow by helping (fault 23). README.md proves that a waiter which
+ * helps no more can't deadlock the others. */
+#ifndef WEFT_CORE_WORKER_H
+#define WEFT_CORE_WORKER_H
+
+#include "core/context.h"
+#include "core/deque.h"
+#include "core/group.h"
+#include "core/queue.h"
+#include "os/thread.h"
+
+enum worker_kind {
+    WORKER_THREAD, /* a thread of the pool */
+    WORKER_CALLER, /* the thread that made the pool (WEFT_USE_CALLER) */
+    WORKER_GUEST,
+};
+
+enum worker_state { WORKER_OUTSIDE, WORKER_BUSY, WORKER_SEARCHING, WORKER_ASLEEP };
+
+/* A job that runs on this thread, innermost first. Lies in weft__execute()'s frame. */
+struct weft__frame {
+    struct weft__frame *outer;
+    weft_fn *fn;
+    unsigned depth;
+};
+
+/* Written by the worker only, with plain loads and stores; read by anybody as a hint. */
+struct weft__counts {
+    struct atomic_u64 jobs, steals, injected, sleeps;
+    struct atomic_u32 depth_max;
+    struct atomic_u32 state; /* enum worker_state */
+};
+
+struct weft__worker {
+    struct weft_pool *pool;
+    unsigned index;
+    enum worker_kind kind;
+    struct weft__context *context;
+    struct weft__park *park;     /* its thread's: its own, or its host's */
+    struct weft__park *own_park;
+    struct weft__stack stack;  /* its thread's */
+    const char *entry;         /* guests: the frame of the call that made the thread one */
+
+    struct weft__worker *host; /* what this thread is below this; NULL: an ordinary thread */
+    weft *host_top;            /* where the host's other work may run meanwhile */
+
+    struct weft__frame *frame;
+    uint64_t random;
+    struct weft__node *spare; /* spawn nodes to use again */
+    unsigned spares;
+
+    struct weft__spin_latch stop; /* set when a WORKER_THREAD should end */
+    pthread_t thread;
+    bool started; /* `thread` is ours to join */
+
+    WEFT__ALIGNED struct weft__deque deque;
+    WEFT__ALIGNED struct weft__queue mailbox; /* broadcasts: jobs for this worker alone */
+    WEFT__ALIGNED struct weft__counts counts;
+
+    struct atomic_bool taken;          /* guests: in use by a thread */
+    struct weft__worker *next_guest;   /* in the pool's list; written before it is shared */
+};
+
+struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,
+                                       enum worker_kind kind); /* NULL: no memory */
+void weft__worker_free(struct weft__worker *worker);
+
+static inline struct weft__worker *weft__worker_of(weft *w)
+{
+    return weft__context_of(w)->worker;
+}
+
+/* The innermost one this thread is; NULL: none. */
+struct weft__worker *weft__worker_current(void);
+
+/* This thread as a worker or guest of `pool`, however far below; NULL: it is none. */
+struct weft__worker *weft__worker_in(const struct weft_pool *pool);
+
+/* Makes `worker` the innermost one of this thread, and undoes it. `entry`: the frame of
+ * the public call that does so. */
+void weft__worker_push(struct weft__worker *worker, const char *entry);
+void weft__worker_remove(struct weft__worker *worker);
+
+/* Aborts with a message if this thread left a guest's job by longjmp: public calls from
+ * outside begin with this. */
+void weft__worker_check_left(const char *frame);
+
+/* Life of a WORKER_THREAD: works until `stop` is set. */
+void weft__worker_loop(struct weft__worker *worker);
+
+/* Its thread does something else now. */
+void weft__worker_rest(struct weft__worker *worker);
+
+/* Runs a job from a queue in w. */
+void weft__execute(weft *w, struct weft__job *job);
+
+/* Calls fn(w, arg) as part of `group`, unless that is cancelled. */
+void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group);
+
+/* The same as a computation of its own: fails and is cancelled by itself. Its error or 0. */
+int weft__call_root(weft *w, weft_fn *fn, void *arg);
+
+/* What a waiter may do until its latch is set. */
+enum wait_kind {
+    WAIT_CHILDREN, /* for work that it put on its own deque, or work of that work's */
+    WAIT_OTHER,    /* for anything else */
+};
+
+/* Returns when the latch is set; runs other jobs in w meanwhile. `thief`: the worker that
+ * runs what is waited for, if known, and so the best one to help; may be NULL. */
+void weft__wait(weft *w, struct weft__latch *latch, struct atomic_ptr *thief, enum wait_kind kind);
+
+bool weft__run_one(weft *w); /* one job of any kind; false: none found */
+
+/* Puts a job on the deque and tells the pool. -ENOMEM: the job is not there. */
+int weft__post(struct weft__worker *worker, struct weft__job *job);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include "os/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+struct atomic_u32 weft__alloc_fail_at;
+
+static bool fails_now(void)
+{
+    /* relaxed: a test's counter; one load where no test is running. */
+    if (atomic_load_relaxed(&weft__alloc_fail_at) == 0)
+        return false;
+    return atomic_fetch_sub_relaxed(&weft__alloc_fail_at, 1) == 1;
+}
+
+void *weft__alloc(size_t size)
+{
+    if (fails_now() || size > SIZE_MAX - WEFT__CACHE_LINE)
+        return NULL;
+    size = (size + WEFT__CACHE_LINE - 1) & ~(size_t)(WEFT__CACHE_LINE - 1);
+    void *p = aligned_alloc(WEFT__CACHE_LINE, size);
+    return p ? memset(p, 0, size) : NULL;
+}
+
+void weft__free(void *p)
+{
+    free(p);
+}
+
+void *weft__map(size_t size)
+{
+    if (fails_now())
+        return NULL;
+    char *p = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    char *aligned = (char *)(((uintptr_t)p + size - 1) & ~(uintptr_t)(size - 1));
+    size_t before = (size_t)(aligned - p);
+    if (before)
+        munmap(p, before);
+    if (size - before)
+        munmap(aligned + size, size - before);
+    return aligned;
+}
+
+void weft__unmap(void *p, size_t size)
+{
+    munmap(p, size);
+}

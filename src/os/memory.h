@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* memory.h: where memory comes from, and where tests make it run out. */
+#ifndef WEFT_OS_MEMORY_H
+#define WEFT_OS_MEMORY_H
+
+#include "core/atomic.h"
+
+#include <stddef.h>
+
+void *weft__alloc(size_t size); /* zeroed, aligned to a cache line; NULL if there is none */
+void weft__free(void *p);
+
+/* Address space that costs memory only where it is touched, aligned to its size, which
+ * is a power of two and at least a page. */
+void *weft__map(size_t size);
+void weft__unmap(void *p, size_t size);
+
+/* Tests: the allocation that finds this at 1 fails; each one counts down. 0: off. */
+extern struct atomic_u32 weft__alloc_fail_at;
+
+#endif

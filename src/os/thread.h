@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* thread.h: threads, their names, CPUs, signals and stacks. */
+#ifndef WEFT_OS_THREAD_H
+#define WEFT_OS_THREAD_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Starts run(arg) with asynchronous signals blocked. 0 or a negative errno value. */
+int weft__thread_start(pthread_t *thread, size_t stack_size, void *(*run)(void *), void *arg);
+
+/* First thing on a worker's thread: name, signals, no cancellation, alternate stack. */
+void weft__thread_enter(const char *name, unsigned index, bool explain_overflow);
+void weft__thread_leave(void);
+
+/* Keeps the calling thread on one CPU; unpin gives back what the process may use, as it
+ * was when weft__thread_enter() was called. Failure is harmless and ignored. */
+void weft__thread_pin(int cpu);
+void weft__thread_unpin(void);
+int weft__thread_cpu(void); /* where the caller runs; -1: unknown */
+void weft__thread_yield(void);
+
+/* Nanoseconds of CPU time; 0: unknown. */
+uint64_t weft__thread_cpu_time(pthread_t thread);
+
+/* The calling thread's own stack, from low to high. Cheap after the first call. */
+struct weft__stack {
+    const char *low, *high;
+};
+struct weft__stack weft__thread_stack(void);
+
+/* Times the process was forked on the way to here; a pool made at another count has no
+ * workers in this process. */
+uint32_t weft__fork_count(void);
+
+/* Calls `in_child` in every forked child from now on. */
+int weft__fork_watch(void (*in_child)(void));
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+#include "sleep/sleep.h"
+
+#include "os/memory.h"
+#include "os/thread.h"
+
+#include <errno.h>
+
+enum { THREAD_BITS = 16 };
+static const uint64_t one_sleeping = 1; /* weft__park_wake() takes this off */
+static const uint64_t one_inactive = (uint64_t)1 << THREAD_BITS;
+static const uint64_t thread_mask = ((uint64_t)1 << THREAD_BITS) - 1;
+
+static unsigned sleeping_in(uint64_t counters)
+{
+    return (unsigned)(counters & thread_mask);
+}
+
+static unsigned idle_in(uint64_t counters)
+{
+    return (unsigned)(counters >> THREAD_BITS & thread_mask) - sleeping_in(counters);
+}
+
+/* The event counter stands in the top bits, so that it wraps without a carry. */
+static uint64_t jec_in(const struct weft__sleep *sleep, uint64_t counters)
+{
+    return counters & ~(sleep->jec_one - 1);
+}
+
+/* Even: somebody got sleepy since the last new work. */
+static bool jec_is_sleepy(const struct weft__sleep *sleep, uint64_t counters)
+{
+    return (counters & sleep->jec_one) == 0;
+}
+
+int weft__sleep_init(struct weft__sleep *sleep, unsigned workers, unsigned rounds,
+                     unsigned jec_bits)
+{
+    sleep->jec_one = (uint64_t)1 << (64 - jec_bits);
+    sleep->rounds = rounds;
+    sleep->workers = workers;
+    sleep->parks = weft__alloc(workers * sizeof sleep->parks[0]);
+    return sleep->parks ? 0 : -ENOMEM;
+}
+
+void weft__sleep_destroy(struct weft__sleep *sleep)
+{
+    weft__free(sleep->parks);
+}
+
+/* Moves the event counter on if its parity is the one given; the counters after that. */
+static uint64_t jec_step_if(struct weft__sleep *sleep, bool sleepy)
+{
+    /* acquire E1: the parking places of all who are counted as sleeping. */
+    uint64_t old = atomic_load_acquire(&sleep->counters);
+    while (jec_is_sleepy(sleep, old) == sleepy) {
+        /* acq_rel E1: acquire as above. Release E2: a worker that finds the counter moved
+         * searches again, and must see what was posted. */
+        if (atomic_cas_acq_rel(&sleep->counters, &old, old + sleep->jec_one))
+            return old + sleep->jec_one;
+    }
+    return old;
+}
+
+void weft__sleep_start_looking(struct weft__sleep *sleep, struct weft__idle *idle)
+{
+    idle->round = 0;
+    /* relaxed: a hint to those who post work. */
+    atomic_fetch_add_relaxed(&sleep->counters, one_inactive);
+}
+
+/* Wakes up to n sleepers, those on another CPU than the caller's first, because the
+ * caller goes on working on its own; if it is about to sleep, the other way round. */
+static void wake_any(struct weft__sleep *sleep, unsigned n, bool waits)
+{
+    int cpu = weft__thread_cpu();
+    for (int pass = 0; pass < 2; pass++) {
+        for (unsigned i = 0; i < sleep->workers && n > 0; i++) {
+            bool near = sleep->parks[i]->cpu == cpu;
+            if (near == (waits != (pass == 1)) && weft__park_wake(sleep->parks[i]))
+                n--;
+        }
+    }
+}
+
+static unsigned at_most(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+bool weft__sleep_work_found(struct weft__sleep *sleep)
+{
+    /* relaxed: the fence below orders it. */
+    uint64_t old = atomic_fetch_sub_relaxed(&sleep->counters, one_inactive);
+    if (sleeping_in(old) == 0 || idle_in(old) != 1)
+        return false;
+    /* fence F1 (FoundFence): no longer counted as idle before the queues are looked at.
+     * Partner: PushFence. Who injects a job either sees that nobody is idle and wakes
+     * somebody, or the caller sees the job. */
+    atomic_fence_seq_cst();
+    return true;
+}
+
+void weft__sleep_more_work(struct weft__sleep *sleep)
+{
+    /* acquire E1 */
+    if (sleeping_in(atomic_load_acquire(&sleep->counters)) > 0)
+        wake_any(sleep, 1, false);
+}
+
+/* How many new workers the guests leave room for. */
+static unsigned room(struct weft__sleep *sleep, uint64_t counters)
+{
+    unsigned sleeping = sleeping_in(counters);
+    /* relaxed: a heuristic. */
+    unsigned guests = atomic_load_relaxed(&sleep->guests);
+    return guests < sleeping ? sleeping - guests : 0;
+}
+
+void weft__sleep_new_jobs(struct weft__sleep *sleep, unsigned jobs, bool was_empty)
+{
+    uint64_t counters = jec_step_if(sleep, true);
+    if (sleeping_in(counters) == 0)
+        return;
+    /* Older jobs still lie there: those who are idle are not enough. */
+    unsigned idle = was_empty ? idle_in(counters) : 0;
+    if (idle < jobs)
+        wake_any(sleep, at_most(jobs - idle, room(sleep, counters)), false);
+}
+
+void weft__sleep_new_injected(struct weft__sleep *sleep, unsigned jobs, bool waits)
+{
+    /* fence F1 (PushFence): the job is in the queue before the counters are read. Partner:
+     * SleepFence in fall_asleep(). */
+    atomic_fence_seq_cst();
+    uint64_t counters = jec_step_if(sleep, true);
+    unsigned idle = idle_in(counters);
+    if (sleeping_in(counters) > 0 && idle < jobs)
+        wake_any(sleep, at_most(jobs - idle, sleeping_in(counters)), waits);
+}
+
+void weft__sleep_guest_left(struct weft__sleep *sleep)
+{
+    /* relaxed: a heuristic. */
+    unsigned guests = atomic_fetch_sub_relaxed(&sleep->guests, 1) - 1;
+    /* acquire E1 */
+    uint64_t counters = atomic_load_acquire(&sleep->counters);
+    if (guests == 0 && sleeping_in(counters) == sleep->workers)
+        return; /* nobody is left whose work could have waited for this one's place */
+    if (idle_in(counters) == 0 && room(sleep, counters) > 0)
+        wake_any(sleep, 1, true);
+}
+
+/* Takes back what the sleeper announced. */
+static void stay_awake(const struct weft__sleeper *sleeper)
+{
+    weft__park_rouse(sleeper->park);
+    weft__latch_rouse(sleeper->latch);
+}
+
+/* IncSleepers: counts the caller as sleeping, unless new work was announced since it got
+ * sleepy. */
+static bool inc_sleepers(struct weft__sleep *sleep, const struct weft__idle *idle)
+{
+    uint64_t old = atomic_load_relaxed(&sleep->counters);
+    do {
+        if (jec_in(sleep, old) != idle->jec) {
+            /* acquire E2: what was posted is seen by the search that follows. */
+            (void)atomic_load_acquire(&sleep->counters);
+            return false;
+        }
+        /* acq_rel E1: release: whoever counts this one sees its parking place DROWSY. */
+    } while (!atomic_cas_acq_rel(&sleep->counters, &old, old + one_sleeping));
+    return true;
+}
+
+enum outcome { LATCH_WAS_SET, WORK_WAS_POSTED, SLEPT };
+
+static enum outcome fall_asleep(struct weft__sleep *sleep, const struct weft__idle *idle,
+                                const struct weft__sleeper *sleeper)
+{
+    if (!weft__latch_doze(sleeper->latch))
+        return LATCH_WAS_SET;
+    weft__park_drowse(sleeper->park);
+    if (!weft__latch_sleep(sleeper->latch)) {
+        weft__park_rouse(sleeper->park);
+        return LATCH_WAS_SET;
+    }
+    if (!inc_sleepers(sleep, idle)) {
+        stay_awake(sleeper);
+        return WORK_WAS_POSTED;
+    }
+    /* fence F1 (SleepFence): counted as a sleeper before the queues are looked at. Partner:
+     * PushFence in weft__sleep_new_injected(). */
+    atomic_fence_seq_cst();
+    if (sleeper->last_look(sleeper->arg) || !weft__park_sleep(sleeper->park, &sleep->counters)) {
+        /* Nobody woke it from sleep, so it uncounts itself. relaxed: a hint to others. */
+        atomic_fetch_sub_relaxed(&sleep->counters, one_sleeping);
+        stay_awake(sleeper);
+        return WORK_WAS_POSTED;
+    }
+    weft__latch_rouse(sleeper->latch);
+    return SLEPT;
+}
+
+bool weft__sleep_no_work(struct weft__sleep *sleep, struct weft__idle *idle,
+                         const struct weft__sleeper *sleeper)
+{
+    if (idle->round < sleep->rounds) {
+        idle->round++;
+        weft__thread_yield();
+        return false;
+    }
+    if (idle->round == sleep->rounds) { /* sleepy: one more search */
+        idle->jec = jec_in(sleep, jec_step_if(sleep, false));
+        idle->round++;
+        return false;
+    }
+    switch (fall_asleep(sleep, idle, sleeper)) {
+    case LATCH_WAS_SET:
+        return false;
+    case WORK_WAS_POSTED: /* back to just before sleepy: search, then try again */
+        idle->round = sleep->rounds;
+        return false;
+    case SLEPT:
+        idle->round = 0;
+        return true;
+    }
+    return false;
+}
+
+bool weft__sleep_uncounted(const struct weft__sleeper *sleeper)
+{
+    if (!weft__latch_doze(sleeper->latch))
+        return false;
+    weft__park_drowse(sleeper->park);
+    if (!weft__latch_sleep(sleeper->latch)) {
+        weft__park_rouse(sleeper->park);
+        return false;
+    }
+    /* fence F1: DROWSY before the look at the mailbox; partner: the fence between a
+     * broadcast's push and its wake. */
+    atomic_fence_seq_cst();
+    if (sleeper->last_look && sleeper->last_look(sleeper->arg)) {
+        stay_awake(sleeper);
+        return false;
+    }
+    bool slept = weft__park_sleep(sleeper->park, NULL);
+    weft__latch_rouse(sleeper->latch);
+    return slept;
+}
+
+/* relaxed, both: hints for people who look at the pool. */
+
+unsigned weft__sleep_idle(struct weft__sleep *sleep)
+{
+    return idle_in(atomic_load_relaxed(&sleep->counters));
+}
+
+unsigned weft__sleep_sleeping(struct weft__sleep *sleep)
+{
+    return sleeping_in(atomic_load_relaxed(&sleep->counters));
+}

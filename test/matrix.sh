@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# matrix.sh CONFIGURATION...: builds and tests each in build/NAME, one line of result each,
+# and stops at the first that fails. The last line is the total.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+jobs=$(nproc 2>/dev/null || echo 2)
+all_passed=0
+all_failed=0
+
+finish()
+{
+    echo "$all_passed passed, $all_failed failed"
+    [ "$all_failed" -eq 0 ]
+    exit
+}
+
+# fail NAME WHY [LOG]
+fail()
+{
+    [ $# -lt 3 ] || cat "$3"
+    echo "$1: $2"
+    all_failed=$((all_failed + 1))
+    finish
+}
+
+# need PROGRAM PACKAGE
+need()
+{
+    command -v "$1" >/dev/null || fail test "$1 is missing (Debian: $2)"
+}
+
+# What is special about a configuration. clang's goes without libhwloc, so that both ways
+# are built.
+describe()
+{
+    directory=build/$1 cc=gcc options='' only=. skip='^$' spin=
+    case $1 in
+    gcc) ;;
+    lint) directory=build/gcc only=lint ;;
+    spin0) directory=build/gcc skip='lint|outside' spin=0 ;;
+    clang) cc=clang options=-DWEFT_HWLOC=OFF ;;
+    asan) options='-DWEFT_SANITIZE=address -DCMAKE_BUILD_TYPE=Debug' ;;
+    tsan) cc=clang options=-DWEFT_SANITIZE=thread ;;
+    *) fail "$1" "no such configuration" ;;
+    esac
+}
+
+build()
+{
+    log=$directory/$name-build.log
+    mkdir -p "$directory"
+    # shellcheck disable=SC2086 # options are words
+    cmake -S . -B "$directory" ${generator:+-G "$generator"} -DCMAKE_C_COMPILER=$cc \
+        -DWEFT_TESTS=ON -DWEFT_WERROR=ON $options >"$log" 2>&1 &&
+        cmake --build "$directory" -j "$jobs" >>"$log" 2>&1
+}
+
+run_tests()
+{
+    if [ -n "$spin" ]; then export WEFT_SPIN="$spin"; fi
+    ctest --test-dir "$directory" -j 2 -L "$only" -LE "$skip" --output-on-failure \
+        --no-tests=error >"$log" 2>&1
+}
+
+# Reads ctest's summary. A test that could not run has failed.
+count()
+{
+    summary=$(sed -n 's/.*, \([0-9]*\) tests failed out of \([0-9]*\)$/\1 \2/p' "$log" | tail -n 1)
+    failed=${summary% *}
+    skipped=$(grep -cE '^[[:space:]]+[0-9]+ - .* \((Skipped|Disabled)\)$' "$log")
+    passed=$((${summary#* } - failed - skipped))
+}
+
+need cmake cmake
+need pkg-config pkg-config
+generator=
+if command -v ninja >/dev/null; then generator=Ninja; else need make make; fi
+for name in "$@"; do
+    describe "$name"
+    need $cc $cc
+done
+
+for name in "$@"; do
+    describe "$name"
+    build || fail "$name" "does not build" "$log"
+    log=$directory/$name.log
+    status=0
+    (run_tests) || { status=1; cat "$log"; }
+    count
+    [ "$status" -eq 0 ] || [ "${failed:-0}" -gt 0 ] || fail "$name" "ctest fails"
+    line="$name: $passed passed, $failed failed"
+    [ "$skipped" -eq 0 ] || line="$line, $skipped skipped"
+    echo "$line"
+    all_passed=$((all_passed + passed))
+    all_failed=$((all_failed + failed))
+    [ "$failed" -eq 0 ] || finish
+done
+finish

@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Installs the build into $STAGE, for the other tests, and looks whether all of it is there.
+set -eu
+rm -rf "$STAGE"
+DESTDIR=$STAGE cmake --install "$BUILD" >"$BUILD/stage.log"
+
+for file in "$INCLUDEDIR/weft.h" "$LIBDIR/libweft.a" "$LIBDIR/libweft.so" \
+    "$LIBDIR/libweft.so.0" "$LIBDIR/pkgconfig/weft.pc" "$LIBDIR/cmake/weft/weft-config.cmake"; do
+    [ -f "$file" ] || { echo "not installed: $file"; exit 1; }
+done
+
+source=$(dirname "$0")/../..
+for page in "$source"/docs/man/*.[13]; do
+    [ -f "$page" ] || continue
+    file=$MANDIR/man${page##*.}/${page##*/}
+    [ -f "$file" ] || { echo "not installed: $file"; exit 1; }
+done

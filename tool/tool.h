@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* tool.h: what the subcommands of `weft` share. */
+#ifndef TOOL_H
+#define TOOL_H
+
+#include <stdbool.h>
+
+/* Exit status for a command line that makes no sense; EXIT_FAILURE is for work that failed. */
+#define TOOL_EXIT_USAGE 2
+
+/* The subcommands, one file each. argv[0] is "weft NAME"; what they return is the
+ * program's exit status. */
+int demo_main(int argc, char **argv);
+int info_main(int argc, char **argv);
+
+/* Reads a whole decimal number from least to most. On anything else, complains on
+ * standard error, naming the option, and returns false. */
+bool tool_number(const char *option, const char *text, unsigned least, unsigned most,
+                 unsigned *value);
+
+/* Complains and returns false if arguments are left after the options. */
+bool tool_no_more(int argc, char **argv);
+
+#endif
