@@ -92,20 +92,20 @@ typedef int weft_thread_spawner(void (*run)(void *), void *arg, unsigned worker,
 
 /* Starts as WEFT_CONFIG_INIT; zero means the default everywhere. */
 typedef struct weft_config {
-    size_t size;         /* sizeof (weft_config), set by WEFT_CONFIG_INIT */
-    unsigned workers;    /* default: WEFT_WORKERS, else what the affinity mask and the
-                            cgroup's CPU quota allow, at least 1 */
-    unsigned flags;      /* enum weft_flag */
+    size_t size;      /* sizeof (weft_config), set by WEFT_CONFIG_INIT */
+    unsigned workers; /* default: WEFT_WORKERS, else what the affinity mask and the
+                         cgroup's CPU quota allow, at least 1 */
+    unsigned flags;   /* enum weft_flag */
     enum weft_sleep sleep;
     enum weft_fork fork;
     enum weft_pin pin;
-    int spin_rounds;     /* fruitless searches before a worker gets sleepy; -1: none */
-    size_t stack_size;   /* of a worker, in bytes; default 8 MiB */
-    const char *name;    /* threads are called NAME-0, NAME-1, ...; default "weft" */
+    int spin_rounds;   /* fruitless searches before a worker gets sleepy; -1: none */
+    size_t stack_size; /* of a worker, in bytes; default 8 MiB */
+    const char *name;  /* threads are called NAME-0, NAME-1, ...; default "weft" */
     void (*on_start)(weft_pool *pool, unsigned worker, void *data); /* on the worker's thread, */
     void (*on_exit)(weft_pool *pool, unsigned worker, void *data);  /* first and last */
     weft_thread_spawner *spawn_thread;                              /* default: pthread_create */
-    void *data;          /* passed to the three functions above */
+    void *data; /* passed to the three functions above */
 } weft_config;
 
 #ifdef __cplusplus
@@ -117,7 +117,9 @@ static inline weft_config weft_config_init(void)
 }
 #define WEFT_CONFIG_INIT weft_config_init()
 #else
+/* clang-format off */
 #define WEFT_CONFIG_INIT {.size = sizeof(weft_config)}
+/* clang-format on */
 #endif
 
 /* -EINVAL: a value out of range; -ENOTSUP: a protocol this release does not have;

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "bulb.h"
 
+#include <stddef.h>
+
 enum {
     BULB_ITERATIONS = 8,
     BULB_MARCH_STEPS = 96,

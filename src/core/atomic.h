@@ -41,41 +41,41 @@ struct atomic_ptr {
 #define atomic_store_relaxed(a, v) atomic_store_explicit(&(a)->value, (v), memory_order_relaxed)
 #define atomic_store_release(a, v) atomic_store_explicit(&(a)->value, (v), memory_order_release)
 
-#define atomic_exchange_acquire(a, v)                                                              \
+#define atomic_exchange_acquire(a, v) \
     atomic_exchange_explicit(&(a)->value, (v), memory_order_acquire)
-#define atomic_exchange_release(a, v)                                                              \
+#define atomic_exchange_release(a, v) \
     atomic_exchange_explicit(&(a)->value, (v), memory_order_release)
-#define atomic_exchange_acq_rel(a, v)                                                              \
+#define atomic_exchange_acq_rel(a, v) \
     atomic_exchange_explicit(&(a)->value, (v), memory_order_acq_rel)
 
-#define atomic_fetch_add_relaxed(a, v)                                                             \
+#define atomic_fetch_add_relaxed(a, v) \
     atomic_fetch_add_explicit(&(a)->value, (v), memory_order_relaxed)
-#define atomic_fetch_add_acquire(a, v)                                                             \
+#define atomic_fetch_add_acquire(a, v) \
     atomic_fetch_add_explicit(&(a)->value, (v), memory_order_acquire)
-#define atomic_fetch_sub_relaxed(a, v)                                                             \
+#define atomic_fetch_sub_relaxed(a, v) \
     atomic_fetch_sub_explicit(&(a)->value, (v), memory_order_relaxed)
-#define atomic_fetch_sub_acq_rel(a, v)                                                             \
+#define atomic_fetch_sub_acq_rel(a, v) \
     atomic_fetch_sub_explicit(&(a)->value, (v), memory_order_acq_rel)
-#define atomic_fetch_or_acq_rel(a, v)                                                              \
+#define atomic_fetch_or_acq_rel(a, v) \
     atomic_fetch_or_explicit(&(a)->value, (v), memory_order_acq_rel)
 
 /* Compare-exchange: true if *a was *expected and is now v; otherwise *expected is what
  * was found. A failed one orders nothing unless its name says so. */
-#define atomic_cas_relaxed(a, expected, v)                                                         \
-    atomic_compare_exchange_strong_explicit(&(a)->value, (expected), (v), memory_order_relaxed,    \
+#define atomic_cas_relaxed(a, expected, v)                                                      \
+    atomic_compare_exchange_strong_explicit(&(a)->value, (expected), (v), memory_order_relaxed, \
                                             memory_order_relaxed)
-#define atomic_cas_acquire(a, expected, v)                                                         \
-    atomic_compare_exchange_strong_explicit(&(a)->value, (expected), (v), memory_order_acquire,    \
+#define atomic_cas_acquire(a, expected, v)                                                      \
+    atomic_compare_exchange_strong_explicit(&(a)->value, (expected), (v), memory_order_acquire, \
                                             memory_order_relaxed)
-#define atomic_cas_release(a, expected, v)                                                         \
-    atomic_compare_exchange_strong_explicit(&(a)->value, (expected), (v), memory_order_release,    \
+#define atomic_cas_release(a, expected, v)                                                      \
+    atomic_compare_exchange_strong_explicit(&(a)->value, (expected), (v), memory_order_release, \
                                             memory_order_relaxed)
 /* Acquires on failure too. */
-#define atomic_cas_acq_rel(a, expected, v)                                                         \
-    atomic_compare_exchange_strong_explicit(&(a)->value, (expected), (v), memory_order_acq_rel,    \
+#define atomic_cas_acq_rel(a, expected, v)                                                      \
+    atomic_compare_exchange_strong_explicit(&(a)->value, (expected), (v), memory_order_acq_rel, \
                                             memory_order_acquire)
-#define atomic_cas_seq_cst(a, expected, v)                                                         \
-    atomic_compare_exchange_strong_explicit(&(a)->value, (expected), (v), memory_order_seq_cst,    \
+#define atomic_cas_seq_cst(a, expected, v)                                                      \
+    atomic_compare_exchange_strong_explicit(&(a)->value, (expected), (v), memory_order_seq_cst, \
                                             memory_order_relaxed)
 
 #if defined __SANITIZE_THREAD__

@@ -113,7 +113,8 @@ enum steal_result weft__deque_steal(struct weft__deque *deque, struct weft__job 
     /* acquire D2 */
     struct weft__ring *ring = atomic_load_acquire(&deque->ring);
     *job = atomic_load_relaxed(ring_at(ring, top)); /* not to be followed before the exchange */
-    /* seq_cst D4: in one order with the fences; and release D3: the read above comes first. */
+    /* seq_cst D4: in one order with the fences; and release D3: the read above comes
+     * before the place is used again. */
     if (!atomic_cas_seq_cst(&deque->top, &top, top + 1))
         return STEAL_LOST;
     return STEAL_GOT;

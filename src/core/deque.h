@@ -25,9 +25,9 @@ struct weft__ring {
 };
 
 struct weft__deque {
-    WEFT__ALIGNED struct atomic_i64 top; /* thieves, and the owner for the last job */
+    WEFT__ALIGNED struct atomic_i64 top;    /* thieves, and the owner for the last job */
     WEFT__ALIGNED struct atomic_i64 bottom; /* written by the owner only */
-    struct atomic_ptr ring;               /* written by the owner only */
+    struct atomic_ptr ring;                 /* written by the owner only */
 };
 
 int weft__deque_init(struct weft__deque *deque, size_t capacity); /* a power of two; 0 or -ENOMEM */

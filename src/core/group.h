@@ -11,9 +11,9 @@
 #include "core/atomic.h"
 
 struct weft__group {
-    struct weft__group *parent;  /* outlives this one; written before it is shared */
-    struct atomic_u64 deadline;  /* 0: none. Written by the owner */
-    struct atomic_i32 error;     /* 0: fine. Written once, by the first to fail */
+    struct weft__group *parent; /* outlives this one; written before it is shared */
+    struct atomic_u64 deadline; /* 0: none. Written by the owner */
+    struct atomic_i32 error;    /* 0: fine. Written once, by the first to fail */
 };
 
 extern struct atomic_u32 weft__alarms;

@@ -10,8 +10,7 @@
 
 const char *weft_version(void)
 {
-    return STRING(WEFT_VERSION_MAJOR) "." STRING(WEFT_VERSION_MINOR) "." STRING(
-        WEFT_VERSION_PATCH);
+    return STRING(WEFT_VERSION_MAJOR) "." STRING(WEFT_VERSION_MINOR) "." STRING(WEFT_VERSION_PATCH);
 }
 
 weft *weft_here(void)
@@ -98,16 +97,15 @@ int weft_worker_get_info(weft_pool *pool, unsigned index, weft_worker_info *info
 static void dump_worker(struct weft__worker *worker, FILE *out)
 {
     static const char *const kinds[] = {"worker", "caller", "guest"};
-    static const char *const states[] = {"outside", "busy", "searching", "asleep"};
+    static const char *const states[] = {"outside", "busy", "searching"};
     static const char *const parks[] = {"awake", "drowsy", "nudged", "asleep", "waking"};
     struct weft__counts *counts = &worker->counts;
     fprintf(out,
             "  %s %u: %s, parking place %s, deque %zu, mail %zu, stop latch %u, jobs %llu, "
             "steals %llu, injected %llu, sleeps %llu, deepest %u\n",
             kinds[worker->kind], worker->index, states[atomic_load_relaxed(&counts->state)],
-            parks[atomic_load_relaxed(&worker->own_park->state)],
-            weft__deque_size(&worker->deque), weft__queue_length(&worker->mailbox),
-            atomic_load_relaxed(&worker->stop.core.state),
+            parks[atomic_load_relaxed(&worker->own_park->state)], weft__deque_size(&worker->deque),
+            weft__queue_length(&worker->mailbox), atomic_load_relaxed(&worker->stop.core.state),
             (unsigned long long)atomic_load_relaxed(&counts->jobs),
             (unsigned long long)atomic_load_relaxed(&counts->steals),
             (unsigned long long)atomic_load_relaxed(&counts->injected),
@@ -118,12 +116,13 @@ static void dump_worker(struct weft__worker *worker, FILE *out)
 void weft_pool_dump(weft_pool *pool, FILE *out)
 {
     uint32_t pending = atomic_load_relaxed(&pool->pending);
-    fprintf(out,
-            "weft pool \"%s\": %u workers, %u idle, %u asleep, %u guests, %zu queued, %u pending%s\n",
-            pool->config.name, pool->config.workers, weft__sleep_idle(&pool->sleep),
-            weft__sleep_sleeping(&pool->sleep), atomic_load_relaxed(&pool->sleep.guests),
-            weft__queue_length(&pool->injector), pending & ~(uint32_t)POOL_CLOSED,
-            pending & POOL_CLOSED ? ", closing" : "");
+    fprintf(
+        out,
+        "weft pool \"%s\": %u workers, %u idle, %u asleep, %u guests, %zu queued, %u pending%s\n",
+        pool->config.name, pool->config.workers, weft__sleep_idle(&pool->sleep),
+        weft__sleep_sleeping(&pool->sleep), atomic_load_relaxed(&pool->sleep.guests),
+        weft__queue_length(&pool->injector), pending & ~(uint32_t)POOL_CLOSED,
+        pending & POOL_CLOSED ? ", closing" : "");
     for (unsigned i = 0; i < pool->config.workers; i++)
         dump_worker(pool->workers[i], out);
     struct weft__worker *guest = atomic_load_acquire(&pool->guests); /* acquire G1 */

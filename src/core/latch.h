@@ -105,8 +105,8 @@ static inline void weft__count_latch_up(struct weft__count_latch *latch)
 
 static inline void weft__count_latch_down(struct weft__count_latch *latch)
 {
-    /* acq_rel C1: each one's work happens before the set by the last. Unless this was the
-     * last count, it is the last touch: the last one sets the latch and the owner leaves. */
+    /* acq_rel C1 with itself: release C1 by each, acquire C1 by the last, who sets the latch
+     * for all. Unless this was the last count, it is the last touch: the owner may leave. */
     if (atomic_fetch_sub_acq_rel(&latch->count, 1) == 1)
         weft__spin_latch_set(&latch->spin);
 }

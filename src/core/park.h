@@ -21,10 +21,10 @@ enum park_state { PARK_AWAKE, PARK_DROWSY, PARK_NUDGED, PARK_ASLEEP, PARK_WAKING
 
 struct weft__park {
     WEFT__ALIGNED struct atomic_u32 state; /* enum park_state */
-    int cpu;                   /* where the owner sleeps, or -1; written before it is in use */
+    int cpu;                    /* where the owner sleeps, or -1; written before it is in use */
     struct atomic_u64 *counted; /* its waker takes 1 off here; NULL: not counted. Written by
                                    the owner while awake, read by the waker in WAKING */
-    struct weft__park *next;   /* in the list of free ones */
+    struct weft__park *next;    /* in the list of free ones */
 };
 
 struct weft__park *weft__park_get(void); /* NULL: no memory */

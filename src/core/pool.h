@@ -9,10 +9,10 @@
 #include "sleep/sleep.h"
 
 struct weft_pool {
-    weft_config config; /* with defaults filled in; constant while the pool is in use */
-    char name[16];       /* the kernel takes no longer ones */
+    weft_config config;      /* with defaults filled in; constant while the pool is in use */
+    char name[16];           /* the kernel takes no longer ones */
     struct weft__cpus homes; /* CPUs to sleep on, in order */
-    uint32_t fork_count; /* of the process, when the pool was made */
+    uint32_t fork_count;     /* of the process, when the pool was made */
     struct weft__worker **workers;
     struct weft__sleep sleep;
     struct weft__queue injector;

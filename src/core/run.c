@@ -9,7 +9,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-static struct weft__spin_latch over; /* never used as a latch: its address says that a task is done */
+static struct weft__spin_latch
+    over; /* never used as a latch: its address says that a task is done */
 
 /* ---- Guests ---- */
 

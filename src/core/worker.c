@@ -109,8 +109,7 @@ void weft__worker_check_left(const char *frame)
 static bool may_help(const struct weft__worker *me)
 {
     const char *frame = __builtin_frame_address(0);
-    return on_own_stack(me, frame) &&
-           frame - me->stack.low > (me->stack.high - me->stack.low) / 2;
+    return on_own_stack(me, frame) && frame - me->stack.low > (me->stack.high - me->stack.low) / 2;
 }
 
 static void count_up(struct atomic_u64 *count)
@@ -348,7 +347,6 @@ static void found_nothing(struct wait *wait)
     struct weft__worker *root = wait->root;
     if (weft__pool_is_forked(wait->me->pool))
         weft__fatal("a job waits in a forked child for a worker that only its parent has");
-    state_is(wait->me, WORKER_ASLEEP);
     struct weft__sleeper sleeper = {
         .park = root->park,
         .latch = wait->latch,
@@ -359,7 +357,6 @@ static void found_nothing(struct wait *wait)
         sleep_uncounted(wait, &sleeper);
     else if (weft__sleep_no_work(&root->pool->sleep, &wait->idle, &sleeper))
         count_up(&wait->me->counts.sleeps);
-    state_is(wait->me, WORKER_SEARCHING);
 }
 
 void weft__wait(weft *w, struct weft__latch *latch, struct atomic_ptr *thief, enum wait_kind kind)

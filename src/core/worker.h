@@ -29,7 +29,7 @@ enum worker_kind {
     WORKER_GUEST,
 };
 
-enum worker_state { WORKER_OUTSIDE, WORKER_BUSY, WORKER_SEARCHING, WORKER_ASLEEP };
+enum worker_state { WORKER_OUTSIDE, WORKER_BUSY, WORKER_SEARCHING };
 
 /* A job that runs on this thread, innermost first. Lies in weft__execute()'s frame. */
 struct weft__frame {
@@ -50,10 +50,10 @@ struct weft__worker {
     unsigned index;
     enum worker_kind kind;
     struct weft__context *context;
-    struct weft__park *park;     /* its thread's: its own, or its host's */
+    struct weft__park *park; /* its thread's: its own, or its host's */
     struct weft__park *own_park;
-    struct weft__stack stack;  /* its thread's */
-    const char *entry;         /* guests: the frame of the call that made the thread one */
+    struct weft__stack stack; /* its thread's */
+    const char *entry;        /* guests: the frame of the call that made the thread one */
 
     struct weft__worker *host; /* what this thread is below this; NULL: an ordinary thread */
     weft *host_top;            /* where the host's other work may run meanwhile */
@@ -71,8 +71,8 @@ struct weft__worker {
     WEFT__ALIGNED struct weft__queue mailbox; /* broadcasts: jobs for this worker alone */
     WEFT__ALIGNED struct weft__counts counts;
 
-    struct atomic_bool taken;          /* guests: in use by a thread */
-    struct weft__worker *next_guest;   /* in the pool's list; written before it is shared */
+    struct atomic_bool taken;        /* guests: in use by a thread */
+    struct weft__worker *next_guest; /* in the pool's list; written before it is shared */
 };
 
 struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,

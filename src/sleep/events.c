@@ -54,7 +54,7 @@ static uint64_t jec_step_if(struct weft__sleep *sleep, bool sleepy)
     /* acquire E1: the parking places of all who are counted as sleeping. */
     uint64_t old = atomic_load_acquire(&sleep->counters);
     while (jec_is_sleepy(sleep, old) == sleepy) {
-        /* acq_rel E1: acquire as above. Release E2: a worker that finds the counter moved
+        /* acq_rel E1: acquire as above; release E2: a worker that finds the counter moved
          * searches again, and must see what was posted. */
         if (atomic_cas_acq_rel(&sleep->counters, &old, old + sleep->jec_one))
             return old + sleep->jec_one;

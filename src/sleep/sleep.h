@@ -24,7 +24,7 @@ struct weft__sleep {
     struct atomic_u32 guests;
 
     WEFT__ALIGNED uint64_t jec_one; /* constant, as is all below */
-    unsigned rounds;               /* searches in vain before getting sleepy */
+    unsigned rounds;                /* searches in vain before getting sleepy */
     unsigned workers;
     struct weft__park **parks; /* one per worker */
 };

@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
@@ -22,6 +21,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <cmocka.h>
 
 /* ---- A kernel with other CPUs ---- */
 
