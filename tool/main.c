@@ -19,6 +19,7 @@ struct subcommand {
 
 static const struct subcommand subcommands[] = {
     {"demo", demo_main, "render a picture, first on one thread, then on all"},
+    {"bench", bench_main, "measure the library, beside what the system itself can do"},
     {"info", info_main, "show what the library makes of this machine and its environment"},
 };
 

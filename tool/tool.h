@@ -10,6 +10,7 @@
 
 /* The subcommands, one file each. argv[0] is "weft NAME"; what they return is the
  * program's exit status. */
+int bench_main(int argc, char **argv);
 int demo_main(int argc, char **argv);
 int info_main(int argc, char **argv);
 

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "futex.h"
+
+#include "../bench.h"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void futex(atomic_uint *word, int operation, unsigned value)
+{
+    syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
+}
+
+static void wait_while(atomic_uint *word, unsigned value)
+{
+    while (atomic_load(word) == value)
+        futex(word, FUTEX_WAIT_PRIVATE, value);
+}
+
+static void pin_to(int cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    sched_setaffinity(0, sizeof set, &set);
+}
+
+static void *sleep_and_answer(void *arg)
+{
+    struct sleeper *sleeper = arg;
+    if (sleeper->cpu >= 0)
+        pin_to(sleeper->cpu);
+    for (unsigned n = 0;; n++) {
+        wait_while(&sleeper->ping, n);
+        if (sleeper->end)
+            return NULL;
+        atomic_store(&sleeper->woken_at, bench_now_us());
+        atomic_store(&sleeper->pong, n + 1);
+        futex(&sleeper->pong, FUTEX_WAKE_PRIVATE, 1);
+    }
+}
+
+int sleeper_start(struct sleeper *sleeper, int cpu)
+{
+    *sleeper = (struct sleeper){.cpu = cpu};
+    return pthread_create(&sleeper->thread, NULL, sleep_and_answer, sleeper);
+}
+
+void sleeper_wake(struct sleeper *sleeper)
+{
+    atomic_fetch_add(&sleeper->ping, 1);
+    futex(&sleeper->ping, FUTEX_WAKE_PRIVATE, 1);
+}
+
+void sleeper_wait_pong(struct sleeper *sleeper)
+{
+    unsigned n = atomic_load(&sleeper->ping);
+    wait_while(&sleeper->pong, n - 1);
+}
+
+void sleeper_stop(struct sleeper *sleeper)
+{
+    sleeper->end = true;
+    sleeper_wake(sleeper);
+    pthread_join(sleeper->thread, NULL);
+}

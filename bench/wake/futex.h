@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* futex.h: the twin of the `wake` benchmark: two threads and a futex, nothing else. */
+#ifndef BENCH_WAKE_FUTEX_H
+#define BENCH_WAKE_FUTEX_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* A thread that sleeps on `ping` until it changes, notes the time, and says so. */
+struct sleeper {
+    atomic_uint ping, pong;
+    _Atomic double woken_at; /* microseconds */
+    int cpu;                 /* pinned to it; -1: anywhere */
+    bool end;                /* read after `ping` changed */
+    pthread_t thread;
+};
+
+int sleeper_start(struct sleeper *sleeper, int cpu); /* 0 or an errno value */
+void sleeper_stop(struct sleeper *sleeper);
+
+void sleeper_wake(struct sleeper *sleeper);
+void sleeper_wait_pong(struct sleeper *sleeper); /* asleep, until it has answered */
+
+#endif
