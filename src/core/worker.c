@@ -250,12 +250,8 @@ static struct weft__job *find(struct weft__worker *me, struct atomic_ptr *thief,
     return take_injected(me);
 }
 
-/* Is there work that nobody searches for? After weft__sleep_work_found() only. */
-static bool see_more(struct weft__worker *me)
+static bool deques_hold_work(struct weft_pool *pool)
 {
-    struct weft_pool *pool = me->pool;
-    if (weft__queue_length(&pool->injector) > 0)
-        return true;
     for (unsigned i = 0; i < pool->config.workers; i++)
         if (weft__deque_size(&pool->workers[i]->deque) > 0)
             return true;
@@ -308,9 +304,12 @@ static void stop_looking(struct wait *wait)
     state_is(wait->me, WORKER_BUSY);
     if (!wait->counted)
         return;
-    struct weft__sleep *sleep = &wait->root->pool->sleep;
-    if (weft__sleep_work_found(sleep) && see_more(wait->root))
-        weft__sleep_more_work(sleep);
+    struct weft_pool *pool = wait->root->pool;
+    if (!weft__sleep_work_found(&pool->sleep))
+        return;
+    bool injected = weft__queue_length(&pool->injector) > 0;
+    if (injected || deques_hold_work(pool))
+        weft__sleep_more_work(&pool->sleep, injected);
 }
 
 /* A job for any of the workers this thread is, and where to run it. */

@@ -101,13 +101,6 @@ bool weft__sleep_work_found(struct weft__sleep *sleep)
     return true;
 }
 
-void weft__sleep_more_work(struct weft__sleep *sleep)
-{
-    /* acquire E1 */
-    if (sleeping_in(atomic_load_acquire(&sleep->counters)) > 0)
-        wake_any(sleep, 1, false);
-}
-
 /* How many new workers the guests leave room for. */
 static unsigned room(struct weft__sleep *sleep, uint64_t counters)
 {
@@ -115,6 +108,14 @@ static unsigned room(struct weft__sleep *sleep, uint64_t counters)
     /* relaxed: a heuristic. */
     unsigned guests = atomic_load_relaxed(&sleep->guests);
     return guests < sleeping ? sleeping - guests : 0;
+}
+
+void weft__sleep_more_work(struct weft__sleep *sleep, bool injected)
+{
+    /* acquire E1 */
+    uint64_t counters = atomic_load_acquire(&sleep->counters);
+    if (injected ? sleeping_in(counters) > 0 : room(sleep, counters) > 0)
+        wake_any(sleep, 1, false);
 }
 
 void weft__sleep_new_jobs(struct weft__sleep *sleep, unsigned jobs, bool was_empty)

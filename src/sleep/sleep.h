@@ -59,7 +59,7 @@ bool weft__sleep_no_work(struct weft__sleep *sleep, struct weft__idle *idle,
  * others sleep, so new work may have woken nobody; the caller looks whether there is
  * more, and if so says it with more_work. */
 bool weft__sleep_work_found(struct weft__sleep *sleep);
-void weft__sleep_more_work(struct weft__sleep *sleep);
+void weft__sleep_more_work(struct weft__sleep *sleep, bool injected);
 
 /* New work on the caller's own deque; `was_empty` before this. */
 void weft__sleep_new_jobs(struct weft__sleep *sleep, unsigned jobs, bool was_empty);
