@@ -137,8 +137,9 @@ WEFT_API weft_pool *weft_pool_default(void);
 WEFT_API unsigned weft_pool_workers(const weft_pool *pool);
 
 /* Runs fn(w, arg) and returns what it failed with, or 0. NULL pool: the default one.
- * The caller becomes a guest of the pool and runs the job itself while workers help; a
- * worker of the same pool runs it directly.
+ * The caller becomes a guest of the pool and runs the job itself while workers help: it
+ * takes the place of one, so that no more threads compute than the pool has workers. A
+ * worker of the same pool runs the job directly.
  * -EINVAL: no function; -ESHUTDOWN: the pool is being destroyed; -ENOMEM; -ECHILD: this
  * process was forked after the pool was made. */
 WEFT_API int weft_run(weft_pool *pool, weft_fn *fn, void *arg);

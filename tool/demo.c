@@ -186,8 +186,8 @@ static void report_times(const struct render *sequential, const struct render *p
     double one = (double)sequential->took / 1e9, all = (double)parallel->took / 1e9;
     if (sequential->pixels)
         printf("sequential  %6.2f s\n", one);
-    printf("parallel    %6.2f s   %u worker%s and the calling thread, on %u CPU%s\n", all,
-           info.workers, info.workers == 1 ? "" : "s", info.cpus, info.cpus == 1 ? "" : "s");
+    printf("parallel    %6.2f s   %u worker%s, the calling thread in place of one, on %u CPU%s\n",
+           all, info.workers, info.workers == 1 ? "" : "s", info.cpus, info.cpus == 1 ? "" : "s");
     if (sequential->pixels)
         printf("speed-up    %6.2f x   both pictures are identical\n", one / all);
 }
