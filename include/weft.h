@@ -21,8 +21,10 @@
 
 #if defined __GNUC__
 #define WEFT_API __attribute__((visibility("default")))
+#define WEFT_INLINE inline
 #else
 #define WEFT_API
+#define WEFT_INLINE
 #endif
 
 /* Fork misuse is checked where this is 1: in unoptimised builds of the program that
@@ -49,6 +51,8 @@ WEFT_API const char *weft_version(void);
 /* ---- Pools ------------------------------------------------------------------- */
 
 #define WEFT_WORKERS_MAX 4096
+#define WEFT_QUANTUM 50000
+#define WEFT_QUANTUM_NONE UINT64_MAX
 
 /* How idle workers go to sleep. This release has `events` only; asking for another
  * gives -ENOTSUP. */
@@ -60,12 +64,13 @@ enum weft_sleep {
     WEFT_SLEEP_EVENTS,
 };
 
-/* How forks are published. This release has the eager road only: every fork goes on
- * the worker's deque. Asking for the lazy one gives -ENOTSUP. */
+/* How forks are published. */
 enum weft_fork {
     WEFT_FORK_DEFAULT,
-    WEFT_FORK_LAZY,
-    WEFT_FORK_EAGER,
+    WEFT_FORK_LAZY,  /* the default: a fork is two stores; an idle worker that wants the right
+                        side comes and takes it. Where the kernel has no membarrier(2), pools
+                        are eager; weft_pool_get_info() tells */
+    WEFT_FORK_EAGER, /* every fork goes on the worker's deque */
 };
 
 /* Where worker threads run. */
@@ -99,6 +104,9 @@ typedef struct weft_config {
     enum weft_sleep sleep;
     enum weft_fork fork;
     enum weft_pin pin;
+    uint64_t quantum; /* nanoseconds: a right side that has not waited so long is not taken
+                         from the lazy road; default WEFT_QUANTUM_US, else WEFT_QUANTUM.
+                         WEFT_QUANTUM_NONE: none */
     int spin_rounds;   /* fruitless searches before a worker gets sleepy; -1: none */
     size_t stack_size; /* of a worker, in bytes; default 8 MiB */
     const char *name;  /* threads are called NAME-0, NAME-1, ...; default "weft" */
@@ -184,15 +192,96 @@ WEFT_API int weft_broadcast_detached(weft_pool *pool, weft_fn *fn, void *arg);
  * caller should run it now, in w. Once the computation has failed or was cancelled, a
  * right side that has not started is skipped: merge returns true and what the right
  * side would have written is not. */
-WEFT_API weft *weft_fork(weft *w, weft_fn *right, void *arg);
-WEFT_API bool weft_merge(weft *w);
+WEFT_API WEFT_INLINE weft *weft_fork(weft *w, weft_fn *right, void *arg);
+WEFT_API WEFT_INLINE bool weft_merge(weft *w);
 
 /* Runs left(w', l) and right(w'', r), perhaps at the same time; returns when both are over. */
-WEFT_API void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r);
+WEFT_API WEFT_INLINE void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r);
 
-#if WEFT_DEBUG
+/* Forking and merging are a few instructions, so they are here, for the compiler to put in
+ * place. What follows is the library's business.
+ *
+ * A context is a block of slots, aligned to its size, and `w` points to the first free
+ * one. The block begins with the guard: whoever wants the attention of the thread that
+ * owns the context raises it above `w`. */
+struct weft {
+    weft_fn *fn_; /* NULL: free */
+    void *arg_;
+    uint64_t rest_[6];
+};
+
+#define WEFT_BLOCK_SIZE ((uintptr_t)4 << 20)
+
+WEFT_API void weft_fork_slow(weft *w);
+WEFT_API bool weft_merge_slow(weft *w);
+
+#if defined __GNUC__
+/* The guard is read after the slot is written. Only the compiler has to keep that order:
+ * who raises the guard makes every running thread of the process execute a barrier
+ * before it looks at the slot (membarrier(2)). */
+#define WEFT_CALLED(w)                                                                             \
+    (__atomic_signal_fence(__ATOMIC_SEQ_CST),                                                      \
+     __builtin_expect((uintptr_t)(w) < __atomic_load_n((uintptr_t *)((uintptr_t)(w) &              \
+                                                                     ~(WEFT_BLOCK_SIZE - 1)),      \
+                                                       __ATOMIC_RELAXED),                          \
+                      0))
+
+inline weft *weft_fork(weft *w, weft_fn *right, void *arg)
+{
+    __atomic_store_n(&w->arg_, arg, __ATOMIC_RELAXED);
+    __atomic_store_n(&w->fn_, right, __ATOMIC_RELEASE);
+    if (WEFT_CALLED(w))
+        weft_fork_slow(w);
+    return w + 1;
+}
+
+inline bool weft_merge(weft *w)
+{
+    __atomic_store_n(&w->fn_, (weft_fn *)0, __ATOMIC_RELAXED);
+    return WEFT_CALLED(w) && weft_merge_slow(w);
+}
+
+inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r)
+{
+    left(weft_fork(w, right, r), l);
+    if (!weft_merge(w))
+        right(w, r);
+}
+#endif
+
+/* Typed forks. WEFT_FORKABLE makes a function that takes a context and arguments of any
+ * types forkable; WEFT_FORK declares a fork of it, and WEFT_MERGE is its result, by the call
+ * given there if nobody took it, with the arguments still in registers:
+ *
+ *     long fib(weft *w, long n);
+ *     WEFT_FORKABLE(long, fib, long n;, fib(w, a->n))
+ *
+ *     WEFT_FORK(w, fib, right, n - 2);
+ *     long left = fib(right_in, n - 1);
+ *     return left + WEFT_MERGE(w, right, fib(w, n - 2));
+ */
+#define WEFT_FORKABLE(type, function, arguments, call)                                             \
+    struct function##_fork {                                                                       \
+        type result;                                                                               \
+        struct {                                                                                   \
+            arguments                                                                              \
+        } arguments_;                                                                              \
+    };                                                                                             \
+    static void function##_forked(weft *w, void *fork)                                             \
+    {                                                                                              \
+        const __typeof__(((struct function##_fork *)0)->arguments_) *a =                           \
+            &((struct function##_fork *)fork)->arguments_;                                         \
+        ((struct function##_fork *)fork)->result = call;                                           \
+    }
+#define WEFT_FORK(w, function, right, ...)                                                         \
+    struct function##_fork right;                                                                  \
+    right.arguments_ = (__typeof__(right.arguments_)){__VA_ARGS__};                                \
+    weft *right##_in = weft_fork((w), function##_forked, &right)
+#define WEFT_MERGE(w, right, call) (weft_merge(w) ? (right).result : (call))
+
 WEFT_API weft *weft_fork_checked(weft *w, weft_fn *right, void *arg, const char *where);
 WEFT_API bool weft_merge_checked(weft *w, const char *where);
+#if WEFT_DEBUG
 #define WEFT_STRING_(x) #x
 #define WEFT_STRING(x) WEFT_STRING_(x)
 #define WEFT_WHERE __FILE__ ":" WEFT_STRING(__LINE__)
@@ -263,7 +352,8 @@ typedef struct weft_pool_info {
     unsigned guests;   /* outside threads working in the pool now */
     size_t queued;     /* submitted tasks nobody has started */
     const char *sleep; /* "events" */
-    const char *fork;  /* "eager" */
+    const char *fork;  /* "lazy", "eager", or "eager (no membarrier)" */
+    uint64_t quantum;  /* nanoseconds; 0: none */
 } weft_pool_info;
 
 WEFT_API void weft_pool_get_info(weft_pool *pool, weft_pool_info *info);

@@ -31,6 +31,9 @@ struct atomic_u64 {
 struct atomic_size {
     _Atomic(size_t) value;
 };
+struct atomic_uptr {
+    _Atomic(uintptr_t) value;
+};
 struct atomic_ptr {
     _Atomic(void *) value;
 };

@@ -52,7 +52,7 @@ static void send_to_all(struct weft_pool *pool, struct broadcast *all, weft_fn *
                         void (*execute)(weft *, struct weft__job *))
 {
     for (unsigned i = 0; i < pool->config.workers; i++) {
-        all->nodes[i].job = (struct weft__job){execute, fn, arg, &all->group};
+        all->nodes[i].job = (struct weft__job){fn, arg, &all->group, execute};
         weft__queue_push(&pool->workers[i]->mailbox, &all->nodes[i]);
     }
     /* fence F1: the mail is there before the parking places are looked at; partner: the
@@ -67,7 +67,7 @@ static void wait_for_all(struct broadcast *all)
 {
     struct weft__worker *me = weft__worker_current();
     if (me) {
-        weft__wait(weft__context_top(me->context), &all->latch.spin.core, NULL, WAIT_OTHER);
+        weft__wait(weft__context_top(me->context), &all->latch.spin.core, NULL, WAIT_NOTHING_OWN);
         return;
     }
     struct weft__sleeper sleeper = {

@@ -44,6 +44,25 @@ static unsigned workers_wanted(void)
     return number > 0 ? (unsigned)number : weft__workers_auto();
 }
 
+static enum weft_fork fork_wanted(void)
+{
+    const char *value = getenv("WEFT_FORK");
+    if (!value || !*value || strcmp(value, "lazy") == 0)
+        return WEFT_FORK_LAZY;
+    if (strcmp(value, "eager") == 0)
+        return WEFT_FORK_EAGER;
+    complain("WEFT_FORK", value, "lazy or eager");
+    return WEFT_FORK_LAZY;
+}
+
+static uint64_t quantum_wanted(void)
+{
+    long us = env_number("WEFT_QUANTUM_US", 0, 1000000, "a number of microseconds");
+    if (us == 0)
+        return WEFT_QUANTUM_NONE;
+    return us > 0 ? (uint64_t)us * 1000 : WEFT_QUANTUM;
+}
+
 static int spin_wanted(unsigned cpus)
 {
     long number = env_number("WEFT_SPIN", 0, INT_MAX, "a number of rounds");
@@ -64,8 +83,6 @@ static int check(const weft_config *config)
         config->pin > WEFT_PIN_NEVER)
         return -EINVAL;
     if (config->sleep != WEFT_SLEEP_DEFAULT && config->sleep != WEFT_SLEEP_EVENTS)
-        return -ENOTSUP;
-    if (config->fork != WEFT_FORK_DEFAULT && config->fork != WEFT_FORK_EAGER)
         return -ENOTSUP;
     return 0;
 }
@@ -88,7 +105,6 @@ int weft__config_complete(weft_config *full, const weft_config *given, unsigned 
     if (error)
         return error;
     env_check("WEFT_SLEEP", "events");
-    env_check("WEFT_FORK", "eager");
     if (full->workers == 0)
         full->workers = workers_wanted();
     if (full->spin_rounds == 0)
@@ -100,6 +116,11 @@ int weft__config_complete(weft_config *full, const weft_config *given, unsigned 
     if (!full->name)
         full->name = "weft";
     full->sleep = WEFT_SLEEP_EVENTS;
-    full->fork = WEFT_FORK_EAGER;
+    if (full->fork == WEFT_FORK_DEFAULT)
+        full->fork = fork_wanted();
+    if (full->quantum == 0)
+        full->quantum = quantum_wanted();
+    if (full->quantum == WEFT_QUANTUM_NONE)
+        full->quantum = 0; /* from here on */
     return 0;
 }

@@ -3,29 +3,48 @@
 
 #include "os/memory.h"
 
-_Static_assert(sizeof(weft) % WEFT__CACHE_LINE == 0 || WEFT__CACHE_LINE % sizeof(weft) == 0,
-               "a thief and the owner of the next slot would share a cache line");
+#include <sys/mman.h>
+#include <unistd.h>
 
-struct weft__context *weft__context_make(struct weft__worker *worker)
+struct weft__context *weft__context_make(struct weft__worker *worker, bool eager, uint64_t quantum)
 {
-    struct weft__context *context = weft__map(WEFT__BLOCK_SIZE);
+    struct weft__context *context = weft__map(WEFT_BLOCK_SIZE);
     if (!context)
         return NULL;
+    /* Forking past the last slot ends in a fault, which overflow.c explains: a check would
+     * cost every fork an instruction. */
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *end = (char *)context + WEFT_BLOCK_SIZE - page;
+    mprotect(end, page, PROT_NONE);
     context->worker = worker;
-    context->first = (weft *)((char *)context + WEFT__CACHE_LINE);
-    context->last = (weft *)((char *)context + WEFT__BLOCK_SIZE) - 1;
+    context->first = (weft *)((char *)context + sizeof *context);
+    context->last = (weft *)end - 1;
+    context->eager = eager;
+    context->quantum = quantum;
+    /* relaxed: whoever shares the context publishes it. */
+    atomic_store_relaxed(&context->oldest, context->first);
+    atomic_store_relaxed(&context->guard, eager ? UINTPTR_MAX : (uintptr_t)context->first);
     return context;
 }
 
 void weft__context_free(struct weft__context *context)
 {
-    weft__unmap(context, WEFT__BLOCK_SIZE);
+    weft__unmap(context, WEFT_BLOCK_SIZE);
 }
 
 weft *weft__context_top(struct weft__context *context)
 {
     weft *w = context->first;
-    while (w < context->last && w->job.fn)
+    while (atomic_load_relaxed(&weft__slot_of(w)->fn)) /* relaxed: the caller's own writes */
         w++;
     return w;
+}
+
+void weft__context_call(struct weft__context *context)
+{
+    weft__lock_take(&context->lock);
+    context->called = true; /* a thief that is at it does not lower the guard again */
+    /* relaxed: a request; if the owner misses it now it sees it at a later fork. */
+    atomic_store_relaxed(&context->guard, UINTPTR_MAX);
+    weft__lock_drop(&context->lock);
 }

@@ -3,46 +3,91 @@
  *
  * A context is a block of slots, aligned to its own size, with a header at its start:
  *
- *     header | slot | slot | slot | slot | ...         | last
- *              ^ forked      ^ `w` of the running code
+ *     header | slot | slot | slot | slot | ...         | a page nobody may touch
+ *              gone   gone ^oldest       ^ `w` of the running code
  *
  * The pointer is the slot: weft_fork(w) fills the slot at w and the left side runs in
  * the next one, so how deep the forks reach is known to the code that passes `w` along
- * and stored nowhere. From the first slot to the running code's, each slot is in use;
- * from there on, all are free. The header is the pointer with its low bits cleared. */
+ * and stored nowhere. From the first slot to the running code's, each slot is in use
+ * (`fn` is not NULL); from there on, all are free. The header is the pointer with its low
+ * bits cleared.
+ *
+ * On the lazy road, a pending right side is just that slot. A thief takes the oldest one,
+ * so the stolen ones are a prefix of the slots. See fork.c for how it does that, and for
+ * the eager road, on which the slot also stands in the worker's deque. */
 #ifndef WEFT_CORE_CONTEXT_H
 #define WEFT_CORE_CONTEXT_H
 
 #include "core/job.h"
 #include "core/latch.h"
+#include "core/lock.h"
 
 struct weft__worker;
 
-/* A slot. FREE until forked; RUNNING_IN_PLACE only ever in the last slot. */
-struct weft {
-    struct weft__job job; /* job.fn is NULL while the slot is free */
-    struct weft__spin_latch latch;
-    struct atomic_ptr thief; /* struct weft__worker that runs it, or NULL; written by it */
-    bool published;          /* stands in the deque, or did. Owner only */
+struct atomic_fn {
+    _Atomic(weft_fn *) value;
 };
 
+/* What is behind a `weft *`: the public struct's members, and the rest. The first four are
+ * laid out as in struct weft__job: on the eager road a slot stands in a deque. */
+struct weft__slot {
+    struct atomic_fn fn;       /* NULL: free. Written by the owner; marked by thieves */
+    struct atomic_ptr arg;     /* written by the owner before fn */
+    struct weft__group *group; /* lazy: if not NULL, the group of this slot's fork and those
+                                  above, up to the next such slot. Eager: of this fork */
+    void (*execute)(weft *w, struct weft__job *job); /* eager only */
+    struct weft__spin_latch latch;                   /* set when a stolen right side is over */
+    struct atomic_ptr thief; /* struct weft__worker that runs it, or NULL; written by it */
+    bool published;          /* eager: stands in the deque, or did. Owner only */
+};
+
+_Static_assert(sizeof(struct weft__slot) == sizeof(struct weft), "struct weft in weft.h");
+_Static_assert(offsetof(struct weft__slot, fn) == offsetof(struct weft, fn_) &&
+                   offsetof(struct weft__slot, arg) == offsetof(struct weft, arg_),
+               "struct weft in weft.h");
+_Static_assert(sizeof(struct weft__slot) == WEFT__CACHE_LINE,
+               "a thief and the owner of the next slot would share a cache line");
+
+/* The header. Its first line is read by every fork and seldom written; the second belongs
+ * to thieves. */
 struct weft__context {
+    WEFT__ALIGNED struct atomic_uptr guard; /* see weft.h; written under the lock */
     struct weft__worker *worker; /* whose it is; does not change while it is used */
     struct weft__group *group;   /* of the job running on top. Owner only */
     weft *first, *last;
+    uint64_t quantum;    /* nanoseconds; constant */
+    bool eager;          /* constant */
+    bool wants_help;     /* somebody sleeps who could help; owner only */
+    bool expects_little; /* and is woken only if the work goes on; owner only */
+    uint64_t started;    /* when the first fork saw that; owner only */
+
+    WEFT__ALIGNED struct weft__lock lock; /* thieves, and the owner on the slow roads */
+    bool called;                          /* the guard stays raised; under the lock */
+    unsigned shallow;                     /* slots above the oldest that it covers; lock */
+    struct atomic_ptr oldest;             /* weft *: the first slot not stolen; under the lock */
+    struct atomic_bool answered;          /* the owner is on a slow road; see fork.c */
+    weft_fn *marked_fn;                   /* what the mark in the oldest slot replaced; lock */
+    struct atomic_u64 marked_at;          /* when; written under the lock */
 };
 
-enum { WEFT__BLOCK_SIZE = 4 << 20 };
-
-struct weft__context *weft__context_make(struct weft__worker *worker); /* NULL: no memory */
+struct weft__context *weft__context_make(struct weft__worker *worker, bool eager,
+                                         uint64_t quantum); /* NULL: no memory */
 void weft__context_free(struct weft__context *context);
 
 static inline struct weft__context *weft__context_of(weft *w)
 {
-    return (struct weft__context *)((uintptr_t)w & ~(uintptr_t)(WEFT__BLOCK_SIZE - 1));
+    return (struct weft__context *)((uintptr_t)w & ~(WEFT_BLOCK_SIZE - 1));
+}
+
+static inline struct weft__slot *weft__slot_of(weft *w)
+{
+    return (struct weft__slot *)w;
 }
 
 /* The first free slot: the context of whatever runs on top now. */
 weft *weft__context_top(struct weft__context *context);
+
+/* The owner's next fork or merge takes the slow road. Anybody may call it. */
+void weft__context_call(struct weft__context *context);
 
 #endif

@@ -37,10 +37,16 @@ void weft__deque_destroy(struct weft__deque *deque);
 int weft__deque_push(struct weft__deque *deque, struct weft__job *job);
 struct weft__job *weft__deque_pop(struct weft__deque *deque); /* NULL: empty */
 
-enum steal_result { STEAL_EMPTY, STEAL_LOST, STEAL_GOT };
+enum steal_result { STEAL_EMPTY, STEAL_LOST, STEAL_YOUNG, STEAL_GOT };
 
 /* Anybody. LOST: another thief, or the owner, was faster; there may be more. */
 enum steal_result weft__deque_steal(struct weft__deque *deque, struct weft__job **job);
+
+/* Owner only: where the next job goes. Pops never go below a place with jobs above it. */
+static inline int64_t weft__deque_bottom(const struct weft__deque *deque)
+{
+    return atomic_load_relaxed(&deque->bottom); /* relaxed: own writes */
+}
 
 size_t weft__deque_size(const struct weft__deque *deque); /* anybody; a hint */
 

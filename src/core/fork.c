@@ -1,88 +1,323 @@
 /* SPDX-License-Identifier: MIT */
-/* Fork, merge and join on the eager road: every fork goes on the worker's deque. */
-#undef WEFT_DEBUG
-#define WEFT_DEBUG 1 /* for the declarations of the checked functions */
+/* Fork, merge and steal.
+ *
+ * The lazy road. Forking and merging are in weft.h: they write the slot, then look at the
+ * guard, without a fence between. A thief
+ *
+ *   1. locks the context against other thieves and the owner's slow roads,
+ *   2. raises the guard, so that from some moment on the owner takes a slow road, where it
+ *      says `answered` and waits for the lock;
+ *   3. waits a moment for that answer; if none comes, has every thread execute a barrier;
+ *   4. reads the oldest slot. Either the owner has cleared it, and the thief sees that; or
+ *      its next look at the guard sends it to the lock. So the slot is the thief's to take.
+ *   5. puts the guard just above what is gone, and unlocks.
+ *
+ * Why step 4 is right (B1): the owner's merge does W, clear the slot, then R, read the
+ * guard; the thief raises the guard, then has a barrier between itself and every other
+ * thread. If the owner's R came before that barrier, so did its W, and the thief sees the
+ * slot cleared. If R comes after, it sees the guard raised. The answer does the same for
+ * less: the owner wrote it on the slow road, with release, after all it wrote before.
+ *
+ * Age. A right side younger than a quantum is left alone, and the owner must not pay for
+ * knowing its age. So a thief marks it: it replaces `fn` in the slot, which the owner never
+ * reads, by a mark, and notes the time. Merging and forking overwrite the mark. If the mark
+ * is still there a quantum later, the same right side has waited all that time.
+ *
+ * The eager road. The guard is always raised; on the slow road, every fork goes on the
+ * worker's deque. */
+#include "core/fork.h"
+
 #include "core/fatal.h"
-#include "core/worker.h"
+#include "core/pool.h"
+#include "os/clock.h"
+#include "os/membarrier.h"
 
 #undef weft_fork
 #undef weft_merge
 
-/* A right side that was taken from the deque: by a thief, or by its own worker while it
- * waited for something else. */
+/* The library's own copies of what weft.h puts in place. */
+extern weft *weft_fork(weft *w, weft_fn *right, void *arg);
+extern bool weft_merge(weft *w);
+extern void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r);
+
+enum {
+    ANSWER_SPINS = 200,  /* how often a thief looks for the answer before it uses the barrier */
+    SHALLOW_SLOTS = 4,   /* forks this deep look at the clock while little work is expected */
+};
+
+/* Never called: their addresses stand in slots. */
+static void marked(weft *w, void *arg)
+{
+    (void)w;
+    (void)arg;
+    weft__fatal("a mark was called");
+}
+
+static void waited_for(weft *w, void *arg)
+{
+    (void)arg;
+    marked(w, w);
+}
+
+/* ---- The eager road ---- */
+
 static void execute_right(weft *w, struct weft__job *job)
 {
-    weft *slot = (weft *)job;
+    struct weft__slot *slot = (struct weft__slot *)job;
     /* release T1: the owner may follow this to help. */
     atomic_store_release(&slot->thief, weft__worker_of(w));
-    weft__call(w, slot->job.fn, slot->job.arg, slot->job.group);
+    weft__call(w, job->fn, job->arg, job->group);
     weft__spin_latch_set(&slot->latch); /* last touch of the slot */
 }
 
-/* The last slot of a context can't hold a right side, for there is no next slot to run
- * the left one in. So its right side runs at once, in place, and merge finds it done. */
-static weft *fork_in_place(weft *w, weft_fn *right, void *arg)
+static void eager_fork(struct weft__context *context, weft *w)
 {
-    weft__call(w, right, arg, weft__context_of(w)->group);
-    return w;
-}
-
-weft *weft_fork(weft *w, weft_fn *right, void *arg)
-{
-    struct weft__context *context = weft__context_of(w);
-    if (w == context->last)
-        return fork_in_place(w, right, arg);
-    struct weft__worker *me = context->worker;
-    w->job = (struct weft__job){execute_right, right, arg, context->group};
+    struct weft__slot *slot = weft__slot_of(w);
+    slot->group = context->group;
+    slot->execute = execute_right;
     /* relaxed, both: the deque publishes them with the job. */
-    atomic_store_relaxed(&w->latch.core.state, LATCH_UNSET);
-    atomic_store_relaxed(&w->thief, NULL);
-    w->latch.owner = me->park;
-    w->published = weft__post(me, &w->job) == 0; /* if not, the caller runs it at merge */
-    return w + 1;
+    atomic_store_relaxed(&slot->latch.core.state, LATCH_UNSET);
+    atomic_store_relaxed(&slot->thief, NULL);
+    slot->latch.owner = context->worker->park;
+    /* If it can't be published, the caller runs it at merge. */
+    slot->published = weft__post(context->worker, (struct weft__job *)slot) == 0;
 }
 
 /* Takes the right side back from the deque. Jobs above it, spawned by the left side, are
  * run on the way, as they would be if the deque were a stack. */
 static bool take_back(struct weft__worker *me, weft *w)
 {
-    while (!weft__latch_probe(&w->latch.core)) {
+    struct weft__slot *slot = weft__slot_of(w);
+    while (!weft__latch_probe(&slot->latch.core)) {
         struct weft__job *job = weft__deque_pop(&me->deque);
         if (!job)
             return false; /* stolen */
-        if (job == &w->job)
+        if (job == (struct weft__job *)slot)
             return true;
         weft__execute(w + 1, job);
     }
     return false;
 }
 
-bool weft_merge(weft *w)
+/* While a stolen right side is waited for, its slot must look used to those above. */
+static void wait_for_thief(weft *w)
 {
-    struct weft__context *context = weft__context_of(w);
-    if (w == context->last)
-        return true;
-    bool mine = !w->published || take_back(context->worker, w);
-    if (!mine)
-        weft__wait(w + 1, &w->latch.core, &w->thief, WAIT_CHILDREN);
-    w->job.fn = NULL;
-    return !mine || weft__group_cancelled(context->group);
+    struct weft__slot *slot = weft__slot_of(w);
+    atomic_store_relaxed(&slot->fn, waited_for); /* relaxed: read by this thread only */
+    weft__wait(w + 1, &slot->latch.core, &slot->thief, WAIT_NOTHING_OWN);
+    atomic_store_relaxed(&slot->fn, NULL);
 }
 
-void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r)
+static bool eager_merge(struct weft__context *context, weft *w)
 {
-    if (weft__group_cancelled(weft__context_of(w)->group))
-        return;
-    left(weft_fork(w, right, r), l);
-    if (!weft_merge(w))
-        right(w, r);
+    struct weft__slot *slot = weft__slot_of(w);
+    atomic_store_relaxed(&slot->fn, waited_for); /* relaxed: as above */
+    bool mine = !slot->published || take_back(context->worker, w);
+    atomic_store_relaxed(&slot->fn, NULL);
+    if (!mine)
+        wait_for_thief(w);
+    return !mine || weft__cancelled(w);
 }
+
+/* ---- The lazy road: the owner ---- */
+
+/* Under the lock: the guard as it should be while nobody steals. */
+static void guard_set(struct weft__context *context)
+{
+    weft *oldest = atomic_load_relaxed(&context->oldest);
+    uintptr_t guard = (uintptr_t)(oldest + context->shallow);
+    /* relaxed: the lock carries what the owner has to learn. */
+    atomic_store_relaxed(&context->guard, context->called ? UINTPTR_MAX : guard);
+}
+
+/* The owner's way to the lock. A thief that waits for an answer gets one: everything the
+ * owner wrote before is visible to it, and the owner writes no slot until it has the lock. */
+static void answer_and_lock(struct weft__context *context)
+{
+    atomic_store_release(&context->answered, true); /* release B1 */
+    weft__lock_take(&context->lock);
+}
+
+/* Somebody sleeps who could help. Usually it is woken by the first fork there is, since the
+ * owner may never come by here again. But if jobs of this kind have been over quickly so
+ * far, only once this one goes on for longer; then shallow forks and merges, which are few
+ * and far between, look at the clock. */
+static bool wake_now(struct weft__context *context)
+{
+    if (!context->wants_help)
+        return false;
+    uint64_t now = weft__clock_now();
+    if (context->started == 0)
+        context->started = now;
+    if (context->expects_little && now - context->started < WEFT__LITTLE_NS)
+        return false;
+    context->wants_help = false;
+    return true;
+}
+
+/* What the owner does on every slow road. True: the slot at w is stolen. */
+static bool look_up(struct weft__context *context, weft *w, bool *cancelled)
+{
+    *cancelled = weft__cancelled(w);
+    bool wake = wake_now(context);
+    answer_and_lock(context);
+    bool stolen = w < (weft *)atomic_load_relaxed(&context->oldest);
+    context->called = *cancelled; /* every merge has to know, until it is over */
+    context->shallow = context->wants_help ? SHALLOW_SLOTS : 0;
+    guard_set(context);
+    weft__lock_drop(&context->lock);
+    if (wake)
+        weft__sleep_new_jobs(&context->worker->pool->sleep, 1, true);
+    return stolen;
+}
+
+void weft_fork_slow(weft *w)
+{
+    struct weft__context *context = weft__context_of(w);
+    bool cancelled;
+    if (context->eager)
+        eager_fork(context, w);
+    else
+        look_up(context, w, &cancelled);
+}
+
+bool weft_merge_slow(weft *w)
+{
+    struct weft__context *context = weft__context_of(w);
+    if (context->eager)
+        return eager_merge(context, w);
+    bool cancelled;
+    if (!look_up(context, w, &cancelled))
+        return cancelled;
+    wait_for_thief(w);
+    weft__lock_take(&context->lock);
+    atomic_store_relaxed(&context->oldest, w); /* relaxed: under the lock, as all its writes */
+    guard_set(context);
+    weft__lock_drop(&context->lock);
+    return true;
+}
+
+/* ---- The lazy road: the thief ---- */
+
+/* The group of a pending slot stands in it or in the nearest slot below that has one.
+ * Those don't change while the slot is pending: a scope that was open when it forked is
+ * closed after it is merged. */
+static struct weft__group *group_of(struct weft__slot *slot)
+{
+    while (!slot->group)
+        slot--;
+    return slot->group;
+}
+
+static void execute_stolen(weft *w, struct weft__job *job)
+{
+    struct weft__slot *slot = weft__worker_of(w)->stolen_slot;
+    weft__call(w, job->fn, job->arg, job->group);
+    weft__spin_latch_set(&slot->latch); /* last touch of the slot */
+}
+
+/* Under the lock: the owner is on a slow road, or will be before it touches the slot. */
+static void stop_owner(struct weft__context *context)
+{
+    atomic_store_relaxed(&context->answered, false);
+    atomic_store_relaxed(&context->guard, UINTPTR_MAX); /* relaxed: the barrier below */
+    for (int i = 0; i < ANSWER_SPINS; i++) {
+        if (atomic_load_acquire(&context->answered)) /* acquire B1 */
+            return;
+        weft__relax();
+    }
+    weft__membarrier(); /* fence B1: in every thread; partner: each look at the guard */
+}
+
+/* Under the lock, oldest slot: the mark, and since when. */
+static void mark(struct weft__context *context, struct weft__slot *slot, uint64_t now)
+{
+    weft_fn *fn = atomic_load_relaxed(&slot->fn);
+    /* acq_rel B2: a mark continues the owner's release of the slot. */
+    if (fn && fn != marked && atomic_cas_acq_rel(&slot->fn, &fn, marked)) {
+        context->marked_fn = fn;
+        atomic_store_relaxed(&context->marked_at, now); /* relaxed: a hint to other thieves */
+    }
+}
+
+static bool is_ripe(struct weft__context *context, weft_fn *fn, uint64_t now)
+{
+    if (context->quantum == 0)
+        return true;
+    return fn == marked && now - atomic_load_relaxed(&context->marked_at) >= context->quantum;
+}
+
+/* Under the lock: the right side in the oldest slot, for `me` to run. */
+static struct weft__job *take(struct weft__worker *me, struct weft__context *context,
+                              struct weft__slot *slot, weft_fn *fn)
+{
+    me->stolen = (struct weft__job){
+        .fn = fn == marked ? context->marked_fn : fn,
+        .arg = atomic_load_relaxed(&slot->arg), /* relaxed: acquired with fn */
+        .group = group_of(slot),
+        .execute = execute_stolen,
+    };
+    me->stolen_slot = slot;
+    /* relaxed: the owner finds out under the lock. */
+    atomic_store_relaxed(&slot->latch.core.state, LATCH_UNSET);
+    slot->latch.owner = context->worker->park;
+    atomic_store_release(&slot->thief, me); /* release T1 */
+    atomic_store_relaxed(&context->oldest, slot + 1);
+    return &me->stolen;
+}
+
+enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context *context,
+                                   struct weft__job **job)
+{
+    struct weft__slot *slot = atomic_load_relaxed(&context->oldest);
+    /* relaxed, as long as the lock is not held: hints. */
+    weft_fn *fn = atomic_load_relaxed(&slot->fn);
+    if (!fn)
+        return STEAL_EMPTY;
+    uint64_t now = context->quantum ? weft__clock_now() : 0;
+    if (fn == marked && !is_ripe(context, fn, now))
+        return STEAL_YOUNG;
+    if (!weft__lock_try(&context->lock))
+        return STEAL_YOUNG;
+    slot = atomic_load_relaxed(&context->oldest);
+    if (!is_ripe(context, atomic_load_relaxed(&slot->fn), now)) {
+        mark(context, slot, now);
+        weft__lock_drop(&context->lock);
+        return STEAL_YOUNG;
+    }
+    stop_owner(context);
+    fn = atomic_load_acquire(&slot->fn); /* acquire B2: what the owner forked */
+    bool taken = fn && is_ripe(context, fn, now);
+    if (taken)
+        *job = take(me, context, slot, fn);
+    guard_set(context);
+    weft__lock_drop(&context->lock);
+    return taken ? STEAL_GOT : STEAL_EMPTY;
+}
+
+bool weft__context_pending(struct weft__context *context)
+{
+    if (context->eager)
+        return false;
+    struct weft__slot *slot = atomic_load_relaxed(&context->oldest); /* relaxed: hints */
+    return atomic_load_relaxed(&slot->fn) != NULL;
+}
+
+void weft__context_expect(struct weft__context *context, bool little)
+{
+    context->wants_help = true;
+    context->expects_little = little;
+    context->started = 0;
+    weft__context_call(context);
+}
+
+/* ---- Checks ---- */
 
 weft *weft_fork_checked(weft *w, weft_fn *right, void *arg, const char *where)
 {
     if (!w || !right)
         weft__fatal("%s: weft_fork needs a context and a function", where);
-    if (w->job.fn)
+    if (atomic_load_relaxed(&weft__slot_of(w)->fn))
         weft__fatal("%s: weft_fork in a context that has forked already; run the left side in "
                     "the context that weft_fork returned",
                     where);
@@ -93,13 +328,11 @@ bool weft_merge_checked(weft *w, const char *where)
 {
     if (!w)
         weft__fatal("%s: weft_merge needs a context", where);
-    if (w == weft__context_of(w)->last)
-        return true;
-    if (!w->job.fn)
+    if (!atomic_load_relaxed(&weft__slot_of(w)->fn))
         weft__fatal("%s: weft_merge without weft_fork; merge takes the context that was given "
                     "to fork",
                     where);
-    if (w + 1 < weft__context_of(w)->last && w[1].job.fn)
+    if (w < weft__context_of(w)->last && atomic_load_relaxed(&weft__slot_of(w + 1)->fn))
         weft__fatal("%s: weft_merge in another order; what the left side forked has to be merged "
                     "first",
                     where);

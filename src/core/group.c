@@ -17,11 +17,13 @@ void weft__group_begin(struct weft__group *group, struct weft__group *parent)
     atomic_store_relaxed(&group->error, 0);
 }
 
-void weft__group_fail(struct weft__group *group, int code)
+bool weft__group_fail(struct weft__group *group, int code)
 {
     int32_t none = 0;
-    if (atomic_cas_relaxed(&group->error, &none, code))
-        atomic_fetch_add_relaxed(&weft__alarms, 1);
+    if (!atomic_cas_relaxed(&group->error, &none, code))
+        return false;
+    atomic_fetch_add_relaxed(&weft__alarms, 1);
+    return true;
 }
 
 void weft__group_set_deadline(struct weft__group *group, uint64_t when)
@@ -31,7 +33,7 @@ void weft__group_set_deadline(struct weft__group *group, uint64_t when)
     atomic_store_relaxed(&group->deadline, when ? when : 1);
 }
 
-bool weft__group_walk(struct weft__group *group)
+bool weft__group_walk(struct weft__group *group, bool *noticed)
 {
     uint64_t now = 0;
     for (struct weft__group *g = group; g; g = g->parent) {
@@ -43,7 +45,7 @@ bool weft__group_walk(struct weft__group *group)
         if (now == 0)
             now = weft__clock_now();
         if (now >= deadline) {
-            weft__group_fail(g, -ETIMEDOUT);
+            *noticed = weft__group_fail(g, -ETIMEDOUT);
             return true;
         }
     }
@@ -52,7 +54,7 @@ bool weft__group_walk(struct weft__group *group)
 
 static bool parent_failed(const struct weft__group *group)
 {
-    if (atomic_load_relaxed(&weft__alarms) == 0)
+    if (!weft__group_alarm())
         return false;
     for (struct weft__group *g = group->parent; g; g = g->parent)
         if (atomic_load_relaxed(&g->error))

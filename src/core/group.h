@@ -20,14 +20,16 @@ extern struct atomic_u32 weft__alarms;
 
 void weft__group_begin(struct weft__group *group, struct weft__group *parent);
 int weft__group_end(struct weft__group *group); /* its error, or -ECANCELED, or 0 */
-void weft__group_fail(struct weft__group *group, int code);
+bool weft__group_fail(struct weft__group *group, int code); /* true: the first to do so */
 void weft__group_set_deadline(struct weft__group *group, uint64_t when);
-bool weft__group_walk(struct weft__group *group);
 
-static inline bool weft__group_cancelled(struct weft__group *group)
+static inline bool weft__group_alarm(void)
 {
     /* relaxed: cancellation is a request; being seen a moment later is fine. */
-    return atomic_load_relaxed(&weft__alarms) != 0 && weft__group_walk(group);
+    return atomic_load_relaxed(&weft__alarms) != 0;
 }
+
+/* Is it cancelled? *noticed: and this call was the first to notice a deadline. */
+bool weft__group_walk(struct weft__group *group, bool *noticed);
 
 #endif

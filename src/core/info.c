@@ -41,7 +41,10 @@ bool weft_yield(weft *w)
 
 bool weft_has_pending(weft *w)
 {
-    return weft__deque_size(&weft__worker_of(w)->deque) > 0;
+    struct weft__context *context = weft__context_of(w);
+    /* relaxed: a hint; on the eager road all forks are in the deque. */
+    bool forks = !context->eager && (weft *)atomic_load_relaxed(&context->oldest) < w;
+    return forks || weft__deque_size(&context->worker->deque) > 0;
 }
 
 uint64_t weft_now(void)
@@ -52,12 +55,12 @@ uint64_t weft_now(void)
 void weft_fail(weft *w, int code)
 {
     if (code)
-        weft__group_fail(weft__context_of(w)->group, code);
+        weft__fail(w, code);
 }
 
 bool weft_cancelled(weft *w)
 {
-    return weft__group_cancelled(weft__context_of(w)->group);
+    return weft__cancelled(w);
 }
 
 void weft_pool_get_info(weft_pool *pool, weft_pool_info *info)
@@ -70,7 +73,10 @@ void weft_pool_get_info(weft_pool *pool, weft_pool_info *info)
         .guests = atomic_load_relaxed(&pool->sleep.guests), /* relaxed: a hint */
         .queued = weft__queue_length(&pool->injector),
         .sleep = "events",
-        .fork = "eager",
+        .fork = pool->config.fork == WEFT_FORK_LAZY ? "lazy"
+                : pool->no_membarrier               ? "eager (no membarrier)"
+                                                    : "eager",
+        .quantum = pool->config.quantum,
     };
 }
 

@@ -10,10 +10,10 @@
 struct weft__group;
 
 struct weft__job {
-    void (*execute)(weft *w, struct weft__job *job);
     weft_fn *fn;
     void *arg;
     struct weft__group *group; /* whom a failure concerns */
+    void (*execute)(weft *w, struct weft__job *job);
 };
 
 /* A job that can stand in a queue. */

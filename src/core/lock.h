@@ -14,12 +14,20 @@ struct weft__lock {
     struct atomic_u32 state;
 };
 
-static inline void weft__lock_take(struct weft__lock *lock)
+static inline bool weft__lock_try(struct weft__lock *lock)
 {
     uint32_t state = LOCK_FREE;
-    /* acquire K1 */
-    if (atomic_cas_acquire(&lock->state, &state, LOCK_HELD))
-        return;
+    return atomic_cas_acquire(&lock->state, &state, LOCK_HELD); /* acquire K1 */
+}
+
+static inline void weft__lock_take(struct weft__lock *lock)
+{
+    enum { SPINS = 100 }; /* sections are short */
+    for (int i = 0; i < SPINS; i++) {
+        if (weft__lock_try(lock))
+            return;
+        weft__relax();
+    }
     /* acquire K1. CONTENDED even if nobody else waits: this one can't know any more. */
     while (atomic_exchange_acquire(&lock->state, LOCK_CONTENDED) != LOCK_FREE)
         weft__futex_wait(&lock->state, LOCK_CONTENDED);

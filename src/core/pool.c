@@ -4,6 +4,7 @@
 #include "core/fatal.h"
 #include "os/clock.h"
 #include "os/futex.h"
+#include "os/membarrier.h"
 #include "os/memory.h"
 #include "os/overflow.h"
 #include "os/topology.h"
@@ -211,6 +212,10 @@ static int prepare(struct weft_pool *pool, const weft_config *config)
     unsigned n = pool->config.workers;
     unsigned rounds = pool->config.spin_rounds > 0 ? (unsigned)pool->config.spin_rounds : 0;
     pool->fork_count = weft__fork_count();
+    if (pool->config.fork == WEFT_FORK_LAZY && !weft__membarrier_init()) {
+        pool->config.fork = WEFT_FORK_EAGER;
+        pool->no_membarrier = true;
+    }
     error = weft__sleep_init(&pool->sleep, n, rounds, WEFT__JEC_BITS);
     if (error)
         return error;

@@ -141,7 +141,7 @@ int weft_run(weft_pool *pool, weft_fn *fn, void *arg)
         return -ENOMEM;
     if (weft__pool_is_forked(pool))
         return -ECHILD;
-    struct root root = {.job = {execute_root, fn, arg, NULL}};
+    struct root root = {.job = {fn, arg, NULL, execute_root}};
     struct weft__worker *me = weft__worker_in(pool);
     if (me) {
         execute_inside(me, &root.job);
@@ -190,7 +190,7 @@ static int submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *
     if (error)
         return error;
     *task = (struct weft__task){.pool = pool};
-    task->node.job = (struct weft__job){execute_task, fn, arg, &task->group};
+    task->node.job = (struct weft__job){fn, arg, &task->group, execute_task};
     weft__group_begin(&task->group, NULL);
     atomic_store_relaxed(&task->fd, TASK_NO_FD); /* relaxed: the queue publishes it */
     weft__queue_push(&pool->injector, &task->node);
@@ -261,7 +261,7 @@ static int wait_as_worker(struct weft__task *task, struct weft__worker *me)
     void *nobody = NULL;
     /* acq_rel O2: release: hands the latch to the one who ends the task. */
     if (atomic_cas_acq_rel(&task->waiter, &nobody, &latch)) {
-        weft__wait(weft__context_top(me->context), &latch.core, NULL, WAIT_OTHER);
+        weft__wait(weft__context_top(me->context), &latch.core, NULL, WAIT_NOTHING_OWN);
         return 0;
     }
     if (nobody != &over)

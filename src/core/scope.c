@@ -11,7 +11,8 @@ struct scope {
     struct weft__group group;
     struct weft__count_latch latch;
     struct weft__queue fifo; /* children that run first in, first out: their work nodes */
-    struct weft__context *context;
+    struct weft__group *outer_here; /* what the slot it was opened at said before */
+    int64_t base;                   /* of its children on the opener's deque */
 };
 
 _Static_assert(sizeof(struct scope) <= sizeof(weft_scope), "weft_scope is too small");
@@ -96,10 +97,14 @@ void weft_scope_open(weft *w, weft_scope *public)
 {
     struct scope *scope = scope_of(public);
     struct weft__context *context = weft__context_of(w);
-    *scope = (struct scope){.context = context};
+    struct weft__slot *slot = weft__slot_of(w);
+    *scope = (struct scope){
+        .outer_here = slot->group,
+        .base = weft__deque_bottom(&context->worker->deque),
+    };
     weft__group_begin(&scope->group, context->group);
     weft__count_latch_init(&scope->latch, context->worker->park, 1);
-    context->group = &scope->group;
+    context->group = slot->group = &scope->group;
 }
 
 void weft_scope_deadline(weft_scope *scope, uint64_t when)
@@ -116,7 +121,7 @@ static int spawn_job(weft *w, struct scope *scope, weft_fn *fn, void *arg,
         return -ENOMEM;
     bool fifo = execute == execute_oldest;
     spawn->scope = scope;
-    spawn->token.job = (struct weft__job){execute, fn, arg, &scope->group};
+    spawn->token.job = (struct weft__job){fn, arg, &scope->group, execute};
     atomic_store_relaxed(&spawn->uses, 2); /* relaxed: the deque publishes it */
     weft__count_latch_up(&scope->latch);
     if (fifo) {
@@ -159,8 +164,9 @@ int weft_scope_close(weft *w, weft_scope *public)
     if (context->group != &scope->group)
         weft__fatal("weft_scope_close: not the innermost scope that is open in this context");
     weft__count_latch_down(&scope->latch);
-    weft__wait(w, &scope->latch.spin.core, NULL, WAIT_CHILDREN);
+    weft__wait(w, &scope->latch.spin.core, NULL, scope->base);
     context->group = scope->group.parent;
+    weft__slot_of(w)->group = scope->outer_here;
     return weft__group_end(&scope->group);
 }
 
@@ -187,7 +193,7 @@ int weft_spawn_detached(weft *w, weft_fn *fn, void *arg)
     struct spawn *spawn = spawn_make(me);
     if (!spawn)
         return -ENOMEM;
-    spawn->token.job = (struct weft__job){execute_detached, fn, arg, NULL};
+    spawn->token.job = (struct weft__job){fn, arg, NULL, execute_detached};
     weft__pool_hold(me->pool);
     int error = weft__post(me, &spawn->token.job);
     if (error) {

@@ -2,7 +2,9 @@
 #include "core/worker.h"
 
 #include "core/fatal.h"
+#include "core/fork.h"
 #include "core/pool.h"
+#include "os/clock.h"
 #include "os/memory.h"
 #include "os/thread.h"
 
@@ -27,7 +29,8 @@ struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,
     worker->random = (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
     if (weft__deque_init(&worker->deque, DEQUE_CAPACITY))
         goto no_deque;
-    worker->context = weft__context_make(worker);
+    worker->context = weft__context_make(worker, pool->config.fork == WEFT_FORK_EAGER,
+                                         pool->config.quantum);
     if (!worker->context)
         goto no_context;
     worker->park = worker->own_park = weft__park_get();
@@ -136,6 +139,9 @@ void weft__execute(weft *w, struct weft__job *job)
     struct weft__worker *before = current;
     struct weft__frame *outer = me->frame;
     struct weft__frame frame = {outer, job->fn, outer ? outer->depth + 1 : 0};
+    struct weft__context *context = me->context;
+    if (!context->eager && weft__sleep_sleeping(&me->pool->sleep) > 0)
+        weft__context_expect(context, false);
     count_up(&me->counts.jobs);
     if (frame.depth > atomic_load_relaxed(&me->counts.depth_max))
         atomic_store_relaxed(&me->counts.depth_max, frame.depth);
@@ -150,18 +156,50 @@ void weft__execute(weft *w, struct weft__job *job)
     current = before;
 }
 
+/* Everybody who runs a part of it has to know. */
+static void call_attention(struct weft_pool *pool)
+{
+    for (unsigned i = 0; i < pool->config.workers; i++)
+        weft__context_call(pool->workers[i]->context);
+    /* acquire G1 */
+    struct weft__worker *guest = atomic_load_acquire(&pool->guests);
+    for (; guest; guest = guest->next_guest)
+        weft__context_call(guest->context);
+}
+
+void weft__fail(weft *w, int code)
+{
+    if (weft__group_fail(weft__context_of(w)->group, code))
+        call_attention(weft__worker_of(w)->pool);
+}
+
+bool weft__cancelled(weft *w)
+{
+    if (!weft__group_alarm())
+        return false;
+    bool noticed = false;
+    bool cancelled = weft__group_walk(weft__context_of(w)->group, &noticed);
+    if (noticed)
+        call_attention(weft__worker_of(w)->pool);
+    return cancelled;
+}
+
 void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
 {
     struct weft__context *context = weft__context_of(w);
-    struct weft__group *outer = context->group;
-    context->group = group;
-    if (!weft__group_cancelled(group))
+    struct weft__slot *slot = weft__slot_of(w);
+    struct weft__group *outer = context->group, *outer_here = slot->group;
+    context->group = slot->group = group;
+    if (!weft__cancelled(w))
         fn(w, arg);
-    if (w->job.fn)
+    if (atomic_load_relaxed(&slot->fn)) /* relaxed: own writes */
         weft__fatal("a job returned without merging what it forked");
     if (context->group != group)
         weft__fatal("a job returned without closing a scope that it opened");
     context->group = outer;
+    slot->group = outer_here;
+    if (weft__group_alarm())
+        weft__context_call(context); /* what is below may be cancelled */
 }
 
 int weft__call_root(weft *w, weft_fn *fn, void *arg)
@@ -193,7 +231,10 @@ static struct weft__job *steal_from(struct weft__worker *me, struct weft__worker
     do
         result = weft__deque_steal(&victim->deque, &job);
     while (result == STEAL_LOST);
-    if (result == STEAL_EMPTY)
+    if (result == STEAL_EMPTY && !victim->context->eager)
+        result = weft__steal_slot(me, victim->context, &job);
+    me->saw_young |= result == STEAL_YOUNG;
+    if (result != STEAL_GOT)
         return NULL;
     count_up(&me->counts.steals);
     return job;
@@ -250,15 +291,20 @@ static struct weft__job *find(struct weft__worker *me, struct atomic_ptr *thief,
     return take_injected(me);
 }
 
-static bool deques_hold_work(struct weft_pool *pool)
+static bool has_work(struct weft__worker *worker)
+{
+    return weft__deque_size(&worker->deque) > 0 || weft__context_pending(worker->context);
+}
+
+static bool pool_holds_work(struct weft_pool *pool)
 {
     for (unsigned i = 0; i < pool->config.workers; i++)
-        if (weft__deque_size(&pool->workers[i]->deque) > 0)
+        if (has_work(pool->workers[i]))
             return true;
     /* acquire G1 */
     struct weft__worker *guest = atomic_load_acquire(&pool->guests);
     for (; guest; guest = guest->next_guest)
-        if (weft__deque_size(&guest->deque) > 0)
+        if (has_work(guest))
             return true;
     return false;
 }
@@ -272,10 +318,11 @@ struct wait {
     struct weft__worker *root; /* the outermost one */
     struct weft__latch *latch;
     struct atomic_ptr *thief;
-    bool own;     /* may pop its own deque */
+    int64_t base; /* its own deque is part of what it waits for from here on */
     bool others;  /* may take other people's jobs: there is stack for it */
     bool counted; /* idle and asleep as a worker of root's pool */
     struct weft__idle idle;
+    uint64_t patient_until; /* how long to stay awake for right sides that are too young */
 };
 
 static bool mail_waits(void *arg)
@@ -297,6 +344,7 @@ static void start_looking(struct wait *wait)
         weft__sleep_start_looking(&wait->root->pool->sleep, &wait->idle);
     else
         wait->idle.round = 0;
+    wait->patient_until = 0;
 }
 
 static void stop_looking(struct wait *wait)
@@ -308,15 +356,21 @@ static void stop_looking(struct wait *wait)
     if (!weft__sleep_work_found(&pool->sleep))
         return;
     bool injected = weft__queue_length(&pool->injector) > 0;
-    if (injected || deques_hold_work(pool))
+    if (injected || pool_holds_work(pool))
         weft__sleep_more_work(&pool->sleep, injected);
+}
+
+static bool may_pop(const struct wait *wait)
+{
+    return wait->others || weft__deque_bottom(&wait->me->deque) > wait->base;
 }
 
 /* A job for any of the workers this thread is, and where to run it. */
 static struct weft__job *look_everywhere(struct wait *wait, weft **where)
 {
     *where = wait->w;
-    struct weft__job *job = find(wait->me, wait->thief, wait->own, wait->others);
+    wait->me->saw_young = wait->root->saw_young = false;
+    struct weft__job *job = find(wait->me, wait->thief, may_pop(wait), wait->others);
     for (struct weft__worker *me = wait->me; !job && me->host; me = me->host) {
         *where = me->host_top;
         job = find(me->host, NULL, wait->others, wait->others);
@@ -341,9 +395,27 @@ static void sleep_uncounted(struct wait *wait, const struct weft__sleeper *sleep
     wait->idle.round = 0;
 }
 
+/* There is work that will be old enough to be taken soon, unless its owner gets to it
+ * first: not for ever, since a program may fork and merge without end and leave nothing. */
+static bool be_patient(struct wait *wait)
+{
+    enum { PATIENCE = 4 }; /* quanta */
+    if (!wait->me->saw_young && !wait->root->saw_young)
+        return false;
+    uint64_t now = weft__clock_now();
+    if (wait->patient_until == 0)
+        wait->patient_until = now + PATIENCE * wait->me->pool->config.quantum;
+    if (now >= wait->patient_until)
+        return false;
+    weft__thread_yield();
+    return true;
+}
+
 static void found_nothing(struct wait *wait)
 {
     struct weft__worker *root = wait->root;
+    if (be_patient(wait))
+        return;
     if (weft__pool_is_forked(wait->me->pool))
         weft__fatal("a job waits in a forked child for a worker that only its parent has");
     struct weft__sleeper sleeper = {
@@ -358,19 +430,18 @@ static void found_nothing(struct wait *wait)
         count_up(&wait->me->counts.sleeps);
 }
 
-void weft__wait(weft *w, struct weft__latch *latch, struct atomic_ptr *thief, enum wait_kind kind)
+void weft__wait(weft *w, struct weft__latch *latch, struct atomic_ptr *thief, int64_t base)
 {
     struct weft__worker *me = weft__worker_of(w);
-    struct wait wait = {.w = w, .me = me, .root = me, .latch = latch, .thief = thief};
+    struct wait wait = {.w = w, .me = me, .root = me, .latch = latch, .thief = thief, .base = base};
     while (wait.root->host)
         wait.root = wait.root->host;
     wait.others = may_help(me);
-    wait.own = wait.others || kind == WAIT_CHILDREN;
     wait.counted = wait.others && wait.root->kind != WORKER_GUEST;
 
     while (!weft__latch_probe(latch)) {
         /* Its own jobs first, without telling anybody that it is idle. */
-        struct weft__job *job = wait.own ? weft__deque_pop(&me->deque) : NULL;
+        struct weft__job *job = may_pop(&wait) ? weft__deque_pop(&me->deque) : NULL;
         if (job) {
             weft__execute(w, job);
             continue;
@@ -397,7 +468,7 @@ bool weft__run_one(weft *w)
 
 void weft__worker_loop(struct weft__worker *worker)
 {
-    weft__wait(worker->context->first, &worker->stop.core, NULL, WAIT_OTHER);
+    weft__wait(worker->context->first, &worker->stop.core, NULL, WAIT_NOTHING_OWN);
     weft__worker_rest(worker);
 }
 

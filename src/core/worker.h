@@ -59,6 +59,9 @@ struct weft__worker {
     weft *host_top;            /* where the host's other work may run meanwhile */
 
     struct weft__frame *frame;
+    struct weft__job stolen; /* from the lazy road, on its way from search to execution */
+    struct weft__slot *stolen_slot;
+    bool saw_young; /* the last search saw a right side that was too young */
     uint64_t random;
     struct weft__node *spare; /* spawn nodes to use again */
     unsigned spares;
@@ -114,15 +117,17 @@ void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group);
 /* The same as a computation of its own: fails and is cancelled by itself. Its error or 0. */
 int weft__call_root(weft *w, weft_fn *fn, void *arg);
 
-/* What a waiter may do until its latch is set. */
-enum wait_kind {
-    WAIT_CHILDREN, /* for work that it put on its own deque, or work of that work's */
-    WAIT_OTHER,    /* for anything else */
-};
+/* Is the computation that runs in w cancelled? Noticing that a deadline has passed calls
+ * the attention of everybody in the pool. */
+bool weft__cancelled(weft *w);
+void weft__fail(weft *w, int code);
 
 /* Returns when the latch is set; runs other jobs in w meanwhile. `thief`: the worker that
- * runs what is waited for, if known, and so the best one to help; may be NULL. */
-void weft__wait(weft *w, struct weft__latch *latch, struct atomic_ptr *thief, enum wait_kind kind);
+ * runs what is waited for, if known, and so the best one to help; may be NULL. `base`: what
+ * lies on its own deque above this place is part of what it waits for, and is run however
+ * full the stack is. */
+void weft__wait(weft *w, struct weft__latch *latch, struct atomic_ptr *thief, int64_t base);
+#define WAIT_NOTHING_OWN INT64_MAX
 
 bool weft__run_one(weft *w); /* one job of any kind; false: none found */
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* fork.h: taking a right side from the lazy road; what the worker needs of fork.c. */
+#ifndef WEFT_CORE_FORK_H
+#define WEFT_CORE_FORK_H
+
+#include "core/worker.h"
+
+/* YOUNG: there is one that has not waited for a quantum yet, or somebody else is at it. On
+ * GOT the job is good until `me` steals the next. */
+enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context *context,
+                                   struct weft__job **job);
+
+/* Anybody: is there a right side nobody has taken? A hint. */
+bool weft__context_pending(struct weft__context *context);
+
+/* The owner, before it runs a job while others sleep: the first fork wakes one of them, or
+ * a later one if `little` work is expected. */
+void weft__context_expect(struct weft__context *context, bool little);
+
+/* How long little work takes. */
+enum { WEFT__LITTLE_NS = 100000 };
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "os/membarrier.h"
+
+#include "core/fatal.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool works;
+
+static long membarrier(int command)
+{
+    return syscall(SYS_membarrier, command, 0, 0);
+}
+
+/* Asked for by trying: a sandbox may know the query and refuse the rest. */
+static void init(void)
+{
+    int saved = errno;
+    works = !getenv("WEFT_TEST_NO_MEMBARRIER") &&
+            membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
+            membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
+    errno = saved;
+}
+
+bool weft__membarrier_init(void)
+{
+    pthread_once(&once, init);
+    return works;
+}
+
+void weft__membarrier(void)
+{
+    int saved = errno;
+    if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED))
+        weft__fatal("membarrier failed: %s; set WEFT_FORK=eager", strerror(errno));
+    errno = saved;
+}
