@@ -48,3 +48,12 @@ void weft__context_call(struct weft__context *context)
     atomic_store_relaxed(&context->guard, UINTPTR_MAX);
     weft__lock_drop(&context->lock);
 }
+
+bool weft__context_robbed(struct weft__context *context)
+{
+    weft__lock_take(&context->lock);
+    bool robbed = context->robbed;
+    context->robbed = false;
+    weft__lock_drop(&context->lock);
+    return robbed;
+}

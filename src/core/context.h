@@ -62,6 +62,7 @@ struct weft__context {
     uint64_t started;    /* when the first fork saw that; owner only */
 
     WEFT__ALIGNED struct weft__lock lock; /* thieves, and the owner on the slow roads */
+    bool robbed;                          /* something was stolen; under the lock */
     bool called;                          /* the guard stays raised; under the lock */
     unsigned shallow;                     /* slots above the oldest that it covers; lock */
     struct atomic_ptr oldest;             /* weft *: the first slot not stolen; under the lock */
@@ -86,6 +87,9 @@ static inline struct weft__slot *weft__slot_of(weft *w)
 
 /* The first free slot: the context of whatever runs on top now. */
 weft *weft__context_top(struct weft__context *context);
+
+/* Owner only: was anything stolen since it asked last? */
+bool weft__context_robbed(struct weft__context *context);
 
 /* The owner's next fork or merge takes the slow road. Anybody may call it. */
 void weft__context_call(struct weft__context *context);

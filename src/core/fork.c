@@ -41,7 +41,7 @@ extern bool weft_merge(weft *w);
 extern void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r);
 
 enum {
-    ANSWER_SPINS = 200,  /* how often a thief looks for the answer before it uses the barrier */
+    ANSWER_SPINS = 50,  /* how often a thief looks for the answer before it uses the barrier */
     SHALLOW_SLOTS = 4,   /* forks this deep look at the clock while little work is expected */
 };
 
@@ -155,6 +155,17 @@ static bool wake_now(struct weft__context *context)
     return true;
 }
 
+/* Under the lock, oldest slot: the mark, and since when. */
+static void mark(struct weft__context *context, struct weft__slot *slot, uint64_t now)
+{
+    weft_fn *fn = atomic_load_relaxed(&slot->fn);
+    /* acq_rel B2: a mark continues the owner's release of the slot. */
+    if (fn && fn != marked && atomic_cas_acq_rel(&slot->fn, &fn, marked)) {
+        context->marked_fn = fn;
+        atomic_store_relaxed(&context->marked_at, now); /* relaxed: a hint to other thieves */
+    }
+}
+
 /* What the owner does on every slow road. True: the slot at w is stolen. */
 static bool look_up(struct weft__context *context, weft *w, bool *cancelled)
 {
@@ -165,6 +176,8 @@ static bool look_up(struct weft__context *context, weft *w, bool *cancelled)
     context->called = *cancelled; /* every merge has to know, until it is over */
     context->shallow = context->wants_help ? SHALLOW_SLOTS : 0;
     guard_set(context);
+    if (wake && context->quantum) /* it ages while the one that is woken wakes up */
+        mark(context, atomic_load_relaxed(&context->oldest), weft__clock_now());
     weft__lock_drop(&context->lock);
     if (wake)
         weft__sleep_new_jobs(&context->worker->pool->sleep, 1, true);
@@ -229,17 +242,6 @@ static void stop_owner(struct weft__context *context)
     weft__membarrier(); /* fence B1: in every thread; partner: each look at the guard */
 }
 
-/* Under the lock, oldest slot: the mark, and since when. */
-static void mark(struct weft__context *context, struct weft__slot *slot, uint64_t now)
-{
-    weft_fn *fn = atomic_load_relaxed(&slot->fn);
-    /* acq_rel B2: a mark continues the owner's release of the slot. */
-    if (fn && fn != marked && atomic_cas_acq_rel(&slot->fn, &fn, marked)) {
-        context->marked_fn = fn;
-        atomic_store_relaxed(&context->marked_at, now); /* relaxed: a hint to other thieves */
-    }
-}
-
 static bool is_ripe(struct weft__context *context, weft_fn *fn, uint64_t now)
 {
     if (context->quantum == 0)
@@ -263,6 +265,7 @@ static struct weft__job *take(struct weft__worker *me, struct weft__context *con
     slot->latch.owner = context->worker->park;
     atomic_store_release(&slot->thief, me); /* release T1 */
     atomic_store_relaxed(&context->oldest, slot + 1);
+    context->robbed = true;
     return &me->stolen;
 }
 

@@ -2,6 +2,7 @@
 #include "core/park.h"
 
 #include "core/lock.h"
+#include "os/clock.h"
 #include "os/futex.h"
 #include "os/memory.h"
 #include "os/thread.h"
@@ -52,23 +53,39 @@ void weft__park_rouse(struct weft__park *park)
     atomic_store_relaxed(&park->state, PARK_AWAKE);
 }
 
-bool weft__park_sleep(struct weft__park *park, struct atomic_u64 *counted)
+/* True: woken; false: its time is up, and no waker has got hold of it. */
+static bool wait_awake(struct weft__park *park, uint64_t ns)
+{
+    uint64_t end = ns ? weft__clock_now() + ns : 0;
+    uint32_t state;
+    /* acquire P2: what the waker did before it said AWAKE, its count among it. */
+    while ((state = atomic_load_acquire(&park->state)) != PARK_AWAKE) {
+        uint64_t now = ns ? weft__clock_now() : 0;
+        if (!ns)
+            weft__futex_wait(&park->state, state);
+        else if (now < end || state == PARK_WAKING)
+            weft__futex_wait_for(&park->state, state, now < end ? end - now : ns);
+        else if (atomic_cas_relaxed(&park->state, &state, PARK_AWAKE))
+            return false; /* relaxed: nothing was handed over */
+    }
+    return true;
+}
+
+enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *counted, uint64_t ns)
 {
     park->counted = counted;
     uint32_t state = PARK_DROWSY;
     /* release P1: hands `counted` to the waker. */
     if (!atomic_cas_release(&park->state, &state, PARK_ASLEEP)) {
         weft__park_rouse(park);
-        return false;
+        return PARK_WAS_NUDGED;
     }
     if (park->cpu >= 0)
         weft__thread_pin(park->cpu);
-    /* acquire P2: what the waker did before it said AWAKE, its count among it. */
-    while ((state = atomic_load_acquire(&park->state)) != PARK_AWAKE)
-        weft__futex_wait(&park->state, state);
+    bool woken = wait_awake(park, ns);
     if (park->cpu >= 0)
         weft__thread_unpin();
-    return true;
+    return woken ? PARK_WAS_WOKEN : PARK_TIMED_OUT;
 }
 
 bool weft__park_wake(struct weft__park *park)

@@ -6,7 +6,8 @@
  *   DROWSY -wake---> NUDGED            by a waker: the owner finds it and does not sleep
  *   ASLEEP -wake---> WAKING -> AWAKE   by one waker: who gets from ASLEEP to WAKING has
  *                                      the sleeper to itself until it says AWAKE
- *   any    -rouse--> AWAKE             by the owner
+ *   ASLEEP ---------> AWAKE            by the owner, whose time is up
+ *   DROWSY, NUDGED -rouse-> AWAKE      by the owner
  *
  * Parking places are never freed, only handed to another thread: a waker may be late,
  * when its sleeper was woken by somebody else and has left, pool and all. Such a wake
@@ -33,9 +34,12 @@ void weft__park_put(struct weft__park *park);
 void weft__park_drowse(struct weft__park *park);
 void weft__park_rouse(struct weft__park *park);
 
-/* Returns once woken, or at once if nudged; true if it slept. The caller counted itself
- * in `counted` (unless NULL) before; its waker uncounts it, after a nudge the caller. */
-bool weft__park_sleep(struct weft__park *park, struct atomic_u64 *counted);
+enum park_result { PARK_WAS_NUDGED, PARK_TIMED_OUT, PARK_WAS_WOKEN };
+
+/* Returns once woken, when `ns` nanoseconds have passed (0: never), or at once if nudged.
+ * The caller counted itself in `counted` (unless NULL) before. Its waker uncounts it; if
+ * nobody woke it, the caller does. */
+enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *counted, uint64_t ns);
 
 /* True if the owner was asleep or about to sleep and this call changed that. */
 bool weft__park_wake(struct weft__park *park);

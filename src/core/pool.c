@@ -219,6 +219,8 @@ static int prepare(struct weft_pool *pool, const weft_config *config)
     error = weft__sleep_init(&pool->sleep, n, rounds, WEFT__JEC_BITS);
     if (error)
         return error;
+    if (pool->config.fork == WEFT_FORK_LAZY)
+        pool->sleep.doze = WEFT__DOZE_NS;
     pool->workers = weft__alloc(n * sizeof pool->workers[0]);
     return pool->workers ? make_workers(pool) : -ENOMEM;
 }

@@ -3,6 +3,7 @@
 #ifndef WEFT_CORE_POOL_H
 #define WEFT_CORE_POOL_H
 
+#include "core/habit.h"
 #include "core/worker.h"
 #include "os/thread.h"
 #include "os/topology.h"
@@ -17,6 +18,7 @@ struct weft_pool {
     struct weft__worker **workers;
     struct weft__sleep sleep;
     struct weft__queue injector;
+    struct weft__habits habits;
 
     /* What has to end before the pool can: guests, submitted tasks, detached jobs. The top
      * bit is set by destroy; from then on nothing new is let in. A futex: destroy sleeps

@@ -57,8 +57,7 @@ static struct weft__worker *guest_enter(struct weft_pool *pool, const char *entr
         return NULL;
     weft__worker_push(guest, entry);
     guest->park = guest->host ? guest->host->park : guest->own_park;
-    /* relaxed: a heuristic of the sleep module's. */
-    atomic_fetch_add_relaxed(&pool->sleep.guests, 1);
+    weft__sleep_guest_entered(&pool->sleep);
     return guest;
 }
 
@@ -168,7 +167,7 @@ static void execute_task(weft *w, struct weft__job *job)
 {
     struct weft__task *task = (struct weft__task *)job;
     struct weft_pool *pool = task->pool;
-    weft__call(w, job->fn, job->arg, &task->group);
+    weft__call_whole(w, job->fn, job->arg, &task->group);
     task->result = weft__group_end(&task->group);
     int32_t fd = TASK_NO_FD;
     /* relaxed: a number, and its order decides: the descriptor is told here, or by

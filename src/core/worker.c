@@ -202,11 +202,26 @@ void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
         weft__context_call(context); /* what is below may be cancelled */
 }
 
+void weft__call_whole(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
+{
+    struct weft__context *context = weft__context_of(w);
+    struct weft__habits *habits = &context->worker->pool->habits;
+    if (context->wants_help)
+        context->expects_little = weft__habit_is_brief(habits, fn);
+    weft__call(w, fn, arg, group);
+    if (context->started) {
+        bool brief = weft__clock_now() - context->started < WEFT__LITTLE_NS;
+        weft__habit_learn(habits, fn, brief && !weft__context_robbed(context));
+        context->started = 0;
+    }
+    context->wants_help = false;
+}
+
 int weft__call_root(weft *w, weft_fn *fn, void *arg)
 {
     struct weft__group group;
     weft__group_begin(&group, weft__context_of(w)->group);
-    weft__call(w, fn, arg, &group);
+    weft__call_whole(w, fn, arg, &group);
     return weft__group_end(&group);
 }
 
@@ -391,7 +406,7 @@ static void sleep_uncounted(struct wait *wait, const struct weft__sleeper *sleep
     if (weft__sleep_uncounted(sleeper))
         count_up(&wait->me->counts.sleeps);
     if (guest)
-        atomic_fetch_add_relaxed(&sleep->guests, 1); /* relaxed: a heuristic */
+        weft__sleep_guest_entered(sleep);
     wait->idle.round = 0;
 }
 

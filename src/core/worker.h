@@ -114,7 +114,10 @@ void weft__execute(weft *w, struct weft__job *job);
 /* Calls fn(w, arg) as part of `group`, unless that is cancelled. */
 void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group);
 
-/* The same as a computation of its own: fails and is cancelled by itself. Its error or 0. */
+/* The same for a whole computation from outside: how long it takes is remembered. */
+void weft__call_whole(weft *w, weft_fn *fn, void *arg, struct weft__group *group);
+
+/* A computation of its own: fails and is cancelled by itself. Its error or 0. */
 int weft__call_root(weft *w, weft_fn *fn, void *arg);
 
 /* Is the computation that runs in w cancelled? Noticing that a deadline has passed calls

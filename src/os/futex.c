@@ -4,13 +4,25 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+static void wait_until(struct atomic_u32 *word, uint32_t value, const struct timespec *timeout)
+{
+    int saved = errno; /* EAGAIN and EINTR are ordinary here; the caller's errno is not ours */
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, timeout, NULL, 0);
+    errno = saved;
+}
 
 void weft__futex_wait(struct atomic_u32 *word, uint32_t value)
 {
-    int saved = errno; /* EAGAIN and EINTR are ordinary here; the caller's errno is not ours */
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
-    errno = saved;
+    wait_until(word, value, NULL);
+}
+
+void weft__futex_wait_for(struct atomic_u32 *word, uint32_t value, uint64_t ns)
+{
+    struct timespec timeout = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    wait_until(word, value, &timeout);
 }
 
 void weft__futex_wake(struct atomic_u32 *word, unsigned n)

@@ -9,6 +9,9 @@
 /* Sleeps while *word == value. May return at any time, for no reason: callers loop. */
 void weft__futex_wait(struct atomic_u32 *word, uint32_t value);
 
+/* The same, but not for longer than so many nanoseconds. */
+void weft__futex_wait_for(struct atomic_u32 *word, uint32_t value, uint64_t ns);
+
 /* Wakes up to n sleepers. Uses the word's address only, never the memory, so the word
  * may be gone already; a stranger who sleeps at the same address then wakes for nothing. */
 void weft__futex_wake(struct atomic_u32 *word, unsigned n);

@@ -65,6 +65,7 @@ static uint64_t jec_step_if(struct weft__sleep *sleep, bool sleepy)
 void weft__sleep_start_looking(struct weft__sleep *sleep, struct weft__idle *idle)
 {
     idle->round = 0;
+    idle->doze = 0;
     /* relaxed: a hint to those who post work. */
     atomic_fetch_add_relaxed(&sleep->counters, one_inactive);
 }
@@ -140,6 +141,14 @@ void weft__sleep_new_injected(struct weft__sleep *sleep, unsigned jobs, bool wai
         wake_any(sleep, at_most(jobs - idle, sleeping_in(counters)), waits);
 }
 
+void weft__sleep_guest_entered(struct weft__sleep *sleep)
+{
+    atomic_fetch_add_relaxed(&sleep->guests, 1); /* relaxed: the fence orders it */
+    /* fence F1 (EnterFence): counted as at work before it looks whether anybody sleeps;
+     * partner: SleepFence, after which a sleeper looks whether anybody is at work. */
+    atomic_fence_seq_cst();
+}
+
 void weft__sleep_guest_left(struct weft__sleep *sleep)
 {
     /* relaxed: a heuristic. */
@@ -175,9 +184,27 @@ static bool inc_sleepers(struct weft__sleep *sleep, const struct weft__idle *idl
     return true;
 }
 
-enum outcome { LATCH_WAS_SET, WORK_WAS_POSTED, SLEPT };
+/* How long to sleep. On the lazy road nobody says that there is work; so while anybody is
+ * at work, sleepers look now and then. When the last one stops, they sleep for good, and
+ * whoever starts next knows that they do (SleepFence and EnterFence). */
+static uint64_t doze_time(struct weft__sleep *sleep, struct weft__idle *idle)
+{
+    enum { DOUBLINGS = 3 };
+    uint64_t counters = atomic_load_relaxed(&sleep->counters); /* relaxed: after the fence */
+    unsigned inactive = (unsigned)(counters >> THREAD_BITS & thread_mask);
+    bool at_work = inactive < sleep->workers || atomic_load_relaxed(&sleep->guests) > 0;
+    if (!sleep->doze || !at_work)
+        return 0;
+    if (idle->doze == 0)
+        idle->doze = sleep->doze;
+    else if (idle->doze < sleep->doze << DOUBLINGS)
+        idle->doze *= 2;
+    return idle->doze;
+}
 
-static enum outcome fall_asleep(struct weft__sleep *sleep, const struct weft__idle *idle,
+enum outcome { LATCH_WAS_SET, WORK_WAS_POSTED, DOZED, SLEPT };
+
+static enum outcome fall_asleep(struct weft__sleep *sleep, struct weft__idle *idle,
                                 const struct weft__sleeper *sleeper)
 {
     if (!weft__latch_doze(sleeper->latch))
@@ -194,11 +221,14 @@ static enum outcome fall_asleep(struct weft__sleep *sleep, const struct weft__id
     /* fence F1 (SleepFence): counted as a sleeper before the queues are looked at. Partner:
      * PushFence in weft__sleep_new_injected(). */
     atomic_fence_seq_cst();
-    if (sleeper->last_look(sleeper->arg) || !weft__park_sleep(sleeper->park, &sleep->counters)) {
+    enum park_result result = PARK_WAS_NUDGED;
+    if (!sleeper->last_look(sleeper->arg))
+        result = weft__park_sleep(sleeper->park, &sleep->counters, doze_time(sleep, idle));
+    if (result != PARK_WAS_WOKEN) {
         /* Nobody woke it from sleep, so it uncounts itself. relaxed: a hint to others. */
         atomic_fetch_sub_relaxed(&sleep->counters, one_sleeping);
         stay_awake(sleeper);
-        return WORK_WAS_POSTED;
+        return result == PARK_TIMED_OUT ? DOZED : WORK_WAS_POSTED;
     }
     weft__latch_rouse(sleeper->latch);
     return SLEPT;
@@ -223,8 +253,12 @@ bool weft__sleep_no_work(struct weft__sleep *sleep, struct weft__idle *idle,
     case WORK_WAS_POSTED: /* back to just before sleepy: search, then try again */
         idle->round = sleep->rounds;
         return false;
+    case DOZED:
+        idle->round = sleep->rounds;
+        return true;
     case SLEPT:
         idle->round = 0;
+        idle->doze = 0;
         return true;
     }
     return false;
@@ -246,7 +280,7 @@ bool weft__sleep_uncounted(const struct weft__sleeper *sleeper)
         stay_awake(sleeper);
         return false;
     }
-    bool slept = weft__park_sleep(sleeper->park, NULL);
+    bool slept = weft__park_sleep(sleeper->park, NULL, 0) != PARK_WAS_NUDGED;
     weft__latch_rouse(sleeper->latch);
     return slept;
 }

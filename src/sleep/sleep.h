@@ -15,7 +15,7 @@
 #include "core/atomic.h"
 #include "core/latch.h"
 
-enum { WEFT__ROUNDS_DEFAULT = 32, WEFT__JEC_BITS = 32 };
+enum { WEFT__ROUNDS_DEFAULT = 32, WEFT__JEC_BITS = 32, WEFT__DOZE_NS = 1000000 };
 
 struct weft__sleep {
     WEFT__ALIGNED struct atomic_u64 counters;
@@ -25,6 +25,8 @@ struct weft__sleep {
 
     WEFT__ALIGNED uint64_t jec_one; /* constant, as is all below */
     unsigned rounds;                /* searches in vain before getting sleepy */
+    uint64_t doze;  /* nanoseconds: while others work, a sleeper looks again after so long,
+                       then after twice as long, and so on; 0: never */
     unsigned workers;
     struct weft__park **parks; /* one per worker */
 };
@@ -37,7 +39,8 @@ void weft__sleep_destroy(struct weft__sleep *sleep);
 /* What a worker remembers while it is idle. */
 struct weft__idle {
     unsigned round;
-    uint64_t jec; /* as it was when the worker got sleepy */
+    uint64_t jec;  /* as it was when the worker got sleepy */
+    uint64_t doze; /* for how long it dozed last */
 };
 
 /* What a worker needs to fall asleep: its place, its latch, and its last look. */
@@ -66,6 +69,9 @@ void weft__sleep_new_jobs(struct weft__sleep *sleep, unsigned jobs, bool was_emp
 
 /* New work in the injector. `waits`: the caller is about to sleep, and its CPU is free. */
 void weft__sleep_new_injected(struct weft__sleep *sleep, unsigned jobs, bool waits);
+
+/* A guest starts working, and looks for sleepers afterwards. */
+void weft__sleep_guest_entered(struct weft__sleep *sleep);
 
 /* A guest stops working, and may have kept a worker from being woken. */
 void weft__sleep_guest_left(struct weft__sleep *sleep);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* habit.h: do jobs of this function usually take long? Waking a worker for a job that is
+ * over before the worker runs is a waste, and nothing but experience tells. A pool
+ * remembers, for a few functions, how many times in a row they took little time. */
+#ifndef WEFT_CORE_HABIT_H
+#define WEFT_CORE_HABIT_H
+
+#include "core/context.h"
+
+struct weft__habits {
+    struct {
+        struct atomic_fn fn;    /* relaxed, both: a guess, and losing one costs nothing */
+        struct atomic_u32 brief; /* runs in a row that took little time */
+    } known[64];
+};
+
+bool weft__habit_is_brief(struct weft__habits *habits, weft_fn *fn);
+void weft__habit_learn(struct weft__habits *habits, weft_fn *fn, bool brief);
+
+#endif
