@@ -38,7 +38,10 @@
 #endif
 
 #ifdef __cplusplus
+#define WEFT_ALIGNAS(n) alignas(n)
 extern "C" {
+#else
+#define WEFT_ALIGNAS(n) _Alignas(n)
 #endif
 
 typedef struct weft weft; /* the context: passed along, never stored */
@@ -85,7 +88,8 @@ enum weft_pin {
 
 enum weft_flag {
     WEFT_USE_CALLER = 1 << 0, /* the thread that creates the pool is its worker 0; it works
-                                 while it is inside weft_run, a wait or the pool's destruction */
+                                 while it is inside weft_run, a wait or the pool's destruction,
+                                 which is its business alone. Broadcasts wait for it, too */
     WEFT_NO_GUESTS = 1 << 1,  /* outside threads hand their job to a worker and sleep
                                  instead of working */
     WEFT_NO_SIGSEGV = 1 << 2, /* don't install the handler that explains stack overflows */
@@ -130,12 +134,14 @@ static inline weft_config weft_config_init(void)
 /* clang-format on */
 #endif
 
-/* -EINVAL: a value out of range; -ENOTSUP: a protocol this release does not have;
- * -ENOMEM; or why a thread could not be started. Nothing is left behind on failure. */
+/* -EINVAL: a value out of range; -ENOTSUP: a protocol this release does not have; -EBUSY:
+ * WEFT_USE_CALLER on a thread that is in a pool already; -ENOMEM; or why a thread could not
+ * be started. Nothing is left behind on failure. */
 WEFT_API int weft_pool_create(weft_pool **pool, const weft_config *config);
 
 /* Finishes everything that was submitted, then joins the workers. -EDEADLK: called from
- * inside a job of this pool; -ESHUTDOWN: somebody else is destroying it already. */
+ * inside a job of this pool; -EPERM: made with WEFT_USE_CALLER by another thread;
+ * -ESHUTDOWN: somebody else is destroying it already; -ECHILD: as weft_run(). */
 WEFT_API int weft_pool_destroy(weft_pool *pool);
 
 /* Made on first use, with default values; NULL if that fails. May be destroyed like any
@@ -155,7 +161,7 @@ WEFT_API int weft_run(weft_pool *pool, weft_fn *fn, void *arg);
 /* A task lives with its caller and must stay where it is until weft_task_wait() has
  * returned. What is in it is the library's business. */
 typedef struct weft_task {
-    uint64_t opaque[14];
+    WEFT_ALIGNAS(8) unsigned char opaque[128];
 } weft_task;
 
 /* Queues fn(w, arg) for any worker. Errors as of weft_run(). */
@@ -294,7 +300,7 @@ WEFT_API bool weft_merge_checked(weft *w, const char *where);
 /* A scope waits for any number of children. It lives in the frame of the job that opens
  * it; children, and children of children, may spawn into it until it is closed. */
 typedef struct weft_scope {
-    uint64_t opaque[16];
+    WEFT_ALIGNAS(8) unsigned char opaque[160];
 } weft_scope;
 
 WEFT_API void weft_scope_open(weft *w, weft_scope *scope);

@@ -6,8 +6,7 @@
 #include <errno.h>
 
 struct broadcast {
-    struct weft__count_latch latch; /* counts what has not run; for a waiting caller */
-    struct atomic_u32 left;         /* the same; the last one frees a detached broadcast */
+    struct weft__count_latch latch; /* counts the workers that have not run it */
     struct weft__group group;
     struct weft__node nodes[]; /* one per worker */
 };
@@ -30,21 +29,21 @@ static void execute_detached(weft *w, struct weft__job *job)
     struct weft_pool *pool = weft__worker_of(w)->pool;
     weft__call(w, job->fn, job->arg, &all->group);
     /* acq_rel U1: the others are done with it before it is freed. */
-    if (atomic_fetch_sub_acq_rel(&all->left, 1) != 1)
+    if (atomic_fetch_sub_acq_rel(&all->latch.count, 1) != 1)
         return;
     weft__group_end(&all->group);
     weft__free(all);
     weft__pool_leave(pool);
 }
 
-static struct broadcast *broadcast_make(struct weft_pool *pool)
+static struct broadcast *broadcast_make(struct weft_pool *pool, struct weft__park *owner)
 {
     unsigned n = pool->config.workers;
     struct broadcast *all = weft__alloc(sizeof *all + n * sizeof all->nodes[0]);
     if (!all)
         return NULL;
     weft__group_begin(&all->group, NULL);
-    atomic_store_relaxed(&all->left, n); /* relaxed: the mailboxes publish it */
+    weft__count_latch_init(&all->latch, owner, n);
     return all;
 }
 
@@ -62,22 +61,6 @@ static void send_to_all(struct weft_pool *pool, struct broadcast *all, weft_fn *
         weft__park_wake(pool->workers[i]->park);
 }
 
-/* The caller need not be a worker, or may be one of another pool. */
-static void wait_for_all(struct broadcast *all)
-{
-    struct weft__worker *me = weft__worker_current();
-    if (me) {
-        weft__wait(weft__context_top(me->context), &all->latch.spin.core, NULL, WAIT_NOTHING_OWN);
-        return;
-    }
-    struct weft__sleeper sleeper = {
-        .park = all->latch.spin.owner,
-        .latch = &all->latch.spin.core,
-    };
-    while (!weft__latch_probe(sleeper.latch))
-        weft__sleep_uncounted(&sleeper);
-}
-
 int weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg)
 {
     if (!fn)
@@ -85,23 +68,20 @@ int weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg)
     pool = weft__pool_or_default(pool);
     if (!pool)
         return -ENOMEM;
-    struct weft__worker *me = weft__worker_current();
     int error = weft__pool_enter(pool);
     if (error)
         return error;
-    struct broadcast *all = broadcast_make(pool);
-    struct weft__park *park = me ? me->park : weft__park_get();
     error = -ENOMEM;
-    if (!all || !park)
-        goto out;
-    weft__count_latch_init(&all->latch, park, pool->config.workers);
-    send_to_all(pool, all, fn, arg, execute_waited);
-    wait_for_all(all);
-    error = weft__group_end(&all->group);
-out:
-    if (park && !me)
-        weft__park_put(park);
+    struct weft__park *park = weft__thread_park();
+    struct broadcast *all = park ? broadcast_make(pool, park) : NULL;
+    if (all) {
+        send_to_all(pool, all, fn, arg, execute_waited);
+        weft__wait_anywhere(&all->latch.spin);
+        error = weft__group_end(&all->group);
+    }
     weft__free(all);
+    if (park)
+        weft__thread_unpark(park);
     weft__pool_leave(pool);
     return error;
 }
@@ -116,7 +96,7 @@ int weft_broadcast_detached(weft_pool *pool, weft_fn *fn, void *arg)
     int error = weft__pool_enter(pool);
     if (error)
         return error;
-    struct broadcast *all = broadcast_make(pool);
+    struct broadcast *all = broadcast_make(pool, NULL);
     if (!all) {
         weft__pool_leave(pool);
         return -ENOMEM;

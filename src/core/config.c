@@ -91,7 +91,9 @@ int weft__config_complete(weft_config *full, const weft_config *given, unsigned 
 {
     memset(full, 0, sizeof *full);
     if (given) { /* an older or newer program's may be of another size */
-        if (given->size < offsetof(weft_config, workers) + sizeof given->workers)
+        enum { SIZE_MOST = 4096 }; /* nothing that was WEFT_CONFIG_INIT */
+        if (given->size < offsetof(weft_config, workers) + sizeof given->workers ||
+            given->size > SIZE_MOST)
             return -EINVAL;
         size_t size = given->size < sizeof *full ? given->size : sizeof *full;
         memcpy(full, given, size);

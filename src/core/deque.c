@@ -80,14 +80,14 @@ struct weft__job *weft__deque_pop(struct weft__deque *deque)
 {
     int64_t bottom = atomic_load_relaxed(&deque->bottom) - 1;
     struct weft__ring *ring = atomic_load_relaxed(&deque->ring);
-    atomic_store_relaxed(&deque->bottom, bottom);
+    atomic_store_release(&deque->bottom, bottom); /* release D1: for the jobs below */
     /* fence D4: this store of bottom against a thief's store of top. Either the thief sees
      * the deque one shorter, or this sees the thief's top: they can't both take the same
      * job without meeting at the compare-exchange. */
     atomic_fence_seq_cst();
     int64_t top = atomic_load_relaxed(&deque->top);
     if (top > bottom) { /* it was empty */
-        atomic_store_relaxed(&deque->bottom, bottom + 1);
+        atomic_store_release(&deque->bottom, bottom + 1); /* release D1 */
         return NULL;
     }
     struct weft__job *job = atomic_load_relaxed(ring_at(ring, bottom));
@@ -95,7 +95,7 @@ struct weft__job *weft__deque_pop(struct weft__deque *deque)
         /* seq_cst D4. No acquire is needed: the owner pushed the job itself. */
         if (!atomic_cas_seq_cst(&deque->top, &top, top + 1))
             job = NULL;
-        atomic_store_relaxed(&deque->bottom, bottom + 1);
+        atomic_store_release(&deque->bottom, bottom + 1); /* release D1 */
     }
     return job;
 }

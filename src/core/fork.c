@@ -80,11 +80,11 @@ static void eager_fork(struct weft__context *context, weft *w)
     atomic_store_relaxed(&slot->thief, NULL);
     slot->latch.owner = context->worker->park;
     /* If it can't be published, the caller runs it at merge. */
-    slot->published = weft__post(context->worker, (struct weft__job *)slot) == 0;
+    slot->published = weft__post_fork(context->worker, (struct weft__job *)slot) == 0;
 }
 
 /* Takes the right side back from the deque. Jobs above it, spawned by the left side, are
- * run on the way, as they would be if the deque were a stack. */
+ * run on the way, as they would be if the deque were a stack, or left to others. */
 static bool take_back(struct weft__worker *me, weft *w)
 {
     struct weft__slot *slot = weft__slot_of(w);
@@ -94,7 +94,12 @@ static bool take_back(struct weft__worker *me, weft *w)
             return false; /* stolen */
         if (job == (struct weft__job *)slot)
             return true;
-        weft__execute(w + 1, job);
+        if (weft__may_help(me)) {
+            weft__execute(w + 1, job);
+        } else {
+            weft__queue_push(&me->pool->injector, weft__spawn_node(job));
+            weft__sleep_new_jobs(&me->pool->sleep, 1, false);
+        }
     }
     return false;
 }
@@ -104,7 +109,7 @@ static void wait_for_thief(weft *w)
 {
     struct weft__slot *slot = weft__slot_of(w);
     atomic_store_relaxed(&slot->fn, waited_for); /* relaxed: read by this thread only */
-    weft__wait(w + 1, &slot->latch.core, &slot->thief, WAIT_NOTHING_OWN);
+    weft__wait(w + 1, &slot->latch.core, (struct weft__awaited){.thief = &slot->thief});
     atomic_store_relaxed(&slot->fn, NULL);
 }
 
@@ -180,7 +185,7 @@ static bool look_up(struct weft__context *context, weft *w, bool *cancelled)
         mark(context, atomic_load_relaxed(&context->oldest), weft__clock_now());
     weft__lock_drop(&context->lock);
     if (wake)
-        weft__sleep_new_jobs(&context->worker->pool->sleep, 1, true);
+        weft__sleep_new_fork(&context->worker->pool->sleep, true);
     return stolen;
 }
 

@@ -16,6 +16,8 @@ const char *weft_version(void)
 weft *weft_here(void)
 {
     struct weft__worker *me = weft__worker_current();
+    if (me && me->kind == WORKER_CALLER && !me->frame)
+        return NULL; /* a worker, but not at work */
     return me ? weft__context_top(me->context) : NULL;
 }
 
@@ -106,8 +108,9 @@ static void dump_worker(struct weft__worker *worker, FILE *out)
     static const char *const states[] = {"outside", "busy", "searching"};
     static const char *const parks[] = {"awake", "drowsy", "nudged", "asleep", "waking"};
     struct weft__counts *counts = &worker->counts;
+    uint32_t park = atomic_load_relaxed(&worker->own_park->state);
     fprintf(out,
-            "  %s %u: %s, parking place %s, deque %zu, mail %zu, stop latch %u, jobs %llu, "
+            "  %s %u: %s, parking place %s%s, deque %zu, mail %zu, stop latch %u, jobs %llu, "
             "steals %llu, injected %llu, sleeps %llu, deepest %u\n",
             kinds[worker->kind], worker->index, states[atomic_load_relaxed(&counts->state)],
             parks[atomic_load_relaxed(&worker->own_park->state)], weft__deque_size(&worker->deque),

@@ -5,6 +5,7 @@
 #ifndef WEFT_CORE_JOB_H
 #define WEFT_CORE_JOB_H
 
+#include "core/atomic.h"
 #include "weft.h"
 
 struct weft__group;
@@ -20,7 +21,15 @@ struct weft__job {
 struct weft__node {
     struct weft__job job;
     struct weft__node *next, *prev; /* under the queue's lock */
-    bool queued;                    /* under the queue's lock */
+    struct atomic_bool claimed;     /* by whoever takes it out of the queue */
 };
+
+/* True: the node was in a queue, nobody had claimed it, and it is the caller's now. */
+static inline bool weft__node_claim(struct weft__node *node)
+{
+    bool claimed = false;
+    /* relaxed: the queue's lock orders everything else. */
+    return atomic_cas_relaxed(&node->claimed, &claimed, true);
+}
 
 #endif

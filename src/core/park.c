@@ -39,11 +39,11 @@ void weft__park_forked(void)
     spare.lock = (struct weft__lock){0};
 }
 
-void weft__park_drowse(struct weft__park *park)
+void weft__park_drowse(struct weft__park *park, bool counted)
 {
     /* relaxed: whoever must see this learns of it through the latch (L2) or the sleep
      * module's counters (E1), which the owner changes afterwards. */
-    atomic_store_relaxed(&park->state, PARK_DROWSY);
+    atomic_store_relaxed(&park->state, counted ? PARK_DROWSY : PARK_DROWSY | PARK_UNCOUNTED);
 }
 
 void weft__park_rouse(struct weft__park *park)
@@ -74,9 +74,10 @@ static bool wait_awake(struct weft__park *park, uint64_t ns)
 enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *counted, uint64_t ns)
 {
     park->counted = counted;
-    uint32_t state = PARK_DROWSY;
+    uint32_t kind = counted ? 0 : PARK_UNCOUNTED;
+    uint32_t state = PARK_DROWSY | kind;
     /* release P1: hands `counted` to the waker. */
-    if (!atomic_cas_release(&park->state, &state, PARK_ASLEEP)) {
+    if (!atomic_cas_release(&park->state, &state, PARK_ASLEEP | kind)) {
         weft__park_rouse(park);
         return PARK_WAS_NUDGED;
     }
@@ -88,15 +89,16 @@ enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *co
     return woken ? PARK_WAS_WOKEN : PARK_TIMED_OUT;
 }
 
-bool weft__park_wake(struct weft__park *park)
+static bool wake(struct weft__park *park, bool uncounted_too)
 {
     uint32_t state = atomic_load_relaxed(&park->state);
     for (;;) {
-        if (state == PARK_DROWSY) {
+        uint32_t kind = uncounted_too ? state & PARK_UNCOUNTED : 0;
+        if (state == (PARK_DROWSY | kind)) {
             /* relaxed: the owner looks at everything again, nothing is handed over. */
             if (atomic_cas_relaxed(&park->state, &state, PARK_NUDGED))
                 return true;
-        } else if (state == PARK_ASLEEP) {
+        } else if (state == (PARK_ASLEEP | kind)) {
             /* acquire P1 */
             if (atomic_cas_acquire(&park->state, &state, PARK_WAKING))
                 break;
@@ -112,4 +114,14 @@ bool weft__park_wake(struct weft__park *park)
     atomic_store_release(&park->state, PARK_AWAKE);
     weft__futex_wake(&park->state, 1);
     return true;
+}
+
+bool weft__park_wake(struct weft__park *park)
+{
+    return wake(park, true);
+}
+
+bool weft__park_wake_counted(struct weft__park *park)
+{
+    return wake(park, false);
 }

@@ -9,6 +9,9 @@
  *   ASLEEP ---------> AWAKE            by the owner, whose time is up
  *   DROWSY, NUDGED -rouse-> AWAKE      by the owner
  *
+ * An owner that could not take new work says so: its state is UNCOUNTED as well. New work
+ * passes it over and wakes somebody else; its latch and its mail wake it all the same.
+ *
  * Parking places are never freed, only handed to another thread: a waker may be late,
  * when its sleeper was woken by somebody else and has left, pool and all. Such a wake
  * finds a live word and is at worst one wake-up for nothing, and everybody here looks
@@ -18,7 +21,14 @@
 
 #include "core/atomic.h"
 
-enum park_state { PARK_AWAKE, PARK_DROWSY, PARK_NUDGED, PARK_ASLEEP, PARK_WAKING };
+enum park_state {
+    PARK_AWAKE,
+    PARK_DROWSY,
+    PARK_NUDGED,
+    PARK_ASLEEP,
+    PARK_WAKING,
+    PARK_UNCOUNTED = 1 << 3, /* beside DROWSY or ASLEEP */
+};
 
 struct weft__park {
     WEFT__ALIGNED struct atomic_u32 state; /* enum park_state */
@@ -31,18 +41,21 @@ struct weft__park {
 struct weft__park *weft__park_get(void); /* NULL: no memory */
 void weft__park_put(struct weft__park *park);
 
-void weft__park_drowse(struct weft__park *park);
+void weft__park_drowse(struct weft__park *park, bool counted);
 void weft__park_rouse(struct weft__park *park);
 
 enum park_result { PARK_WAS_NUDGED, PARK_TIMED_OUT, PARK_WAS_WOKEN };
 
 /* Returns once woken, when `ns` nanoseconds have passed (0: never), or at once if nudged.
- * The caller counted itself in `counted` (unless NULL) before. Its waker uncounts it; if
- * nobody woke it, the caller does. */
+ * An owner that drowsed as counted has counted itself in `counted` before; an uncounted one
+ * says NULL. Its waker uncounts it; if nobody woke it, the caller does. */
 enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *counted, uint64_t ns);
 
-/* True if the owner was asleep or about to sleep and this call changed that. */
+/* Both: true if the owner was asleep or about to sleep and this call changed that. The
+ * first is for its latch and its mail, the second for new work, which uncounted owners
+ * don't take. */
 bool weft__park_wake(struct weft__park *park);
+bool weft__park_wake_counted(struct weft__park *park);
 
 /* In the child after fork(): nobody else is left to hold the list's lock. */
 void weft__park_forked(void);

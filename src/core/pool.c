@@ -14,15 +14,18 @@
 
 static void forget_parent(void);
 
+static int fork_watch_error;
+
+static void start_fork_watch(void)
+{
+    fork_watch_error = weft__fork_watch(forget_parent);
+}
+
 static int watch_forks(void)
 {
-    static struct weft__lock lock;
-    static bool watched;
-    weft__lock_take(&lock);
-    int error = watched ? 0 : weft__fork_watch(forget_parent);
-    watched = watched || !error;
-    weft__lock_drop(&lock);
-    return error;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, start_fork_watch);
+    return fork_watch_error;
 }
 
 /* ---- Who may be in ---- */
@@ -36,20 +39,21 @@ int weft__pool_enter(struct weft_pool *pool)
 {
     if (weft__pool_is_forked(pool))
         return -ECHILD;
-    /* relaxed: a read-modify-write, so destroy's bit comes before it or after it. */
-    if (!(atomic_fetch_add_relaxed(&pool->pending, 1) & POOL_CLOSED))
-        return 0;
-    weft__pool_leave(pool);
-    return -ESHUTDOWN;
+    /* relaxed, both: the word's own order decides between this and destroy. */
+    uint32_t pending = atomic_load_relaxed(&pool->pending);
+    do {
+        if (pending & POOL_CLOSED)
+            return -ESHUTDOWN;
+    } while (!atomic_cas_relaxed(&pool->pending, &pending, pending + 1));
+    return 0;
 }
 
 void weft__pool_leave(struct weft_pool *pool)
 {
-    /* acq_rel X1: what was done in the pool happens before its end. Last touch: destroy
-     * may free it now; waking uses the address only. It wakes for every one that leaves,
-     * because what the leaver left behind may be for destroy's caller to run. */
-    if (atomic_fetch_sub_acq_rel(&pool->pending, 1) & POOL_CLOSED)
-        weft__futex_wake(&pool->pending, 1);
+    /* acq_rel X1: what was done in the pool happens before its end. Last touch, unless it is
+     * the last one to leave: that one destroy waits for. */
+    if (atomic_fetch_sub_acq_rel(&pool->pending, 1) == (POOL_CLOSED | 1))
+        weft__spin_latch_set(pool->drained);
 }
 
 /* ---- Worker threads ---- */
@@ -67,17 +71,17 @@ static void work(struct weft__worker *worker)
     struct weft_pool *pool = worker->pool;
     const weft_config *config = &pool->config;
     weft__thread_enter(config->name, worker->index, !(config->flags & WEFT_NO_SIGSEGV));
-    weft__worker_push(worker, NULL);
     if (config->pin == WEFT_PIN_ALWAYS)
-        weft__thread_pin(pool->homes.ids[worker->index % pool->homes.count]);
+        weft__thread_pin(worker->home);
     if (config->on_start)
         config->on_start(pool, worker->index, config->data);
     pthread_cleanup_push(left_by_exit, worker);
+    weft__worker_push(worker, __builtin_frame_address(0));
     weft__worker_loop(worker);
+    weft__worker_remove(worker);
     pthread_cleanup_pop(0);
     if (config->on_exit)
         config->on_exit(pool, worker->index, config->data);
-    weft__worker_remove(worker);
     weft__thread_leave();
 }
 
@@ -107,7 +111,7 @@ static int start_once(struct weft_pool *pool, struct weft__worker *worker)
     int error = config->spawn_thread(foreign_main, worker, worker->index, config->data);
     if (error)
         atomic_fetch_sub_relaxed(&pool->threads, 1);
-    return error;
+    return error > 0 ? -error : error;
 }
 
 /* The system may be short of threads for a moment only. */
@@ -175,8 +179,9 @@ static int make_workers(struct weft_pool *pool)
             return -ENOMEM;
         pool->workers[i] = worker;
         pool->sleep.parks[i] = worker->park;
+        worker->home = pool->homes.ids[(home + i) % pool->homes.count];
         if (pool->config.pin == WEFT_PIN_ASLEEP && !caller && pool->homes.count > 1)
-            worker->park->cpu = pool->homes.ids[(home + i) % pool->homes.count];
+            worker->park->cpu = worker->home;
     }
     return 0;
 }
@@ -185,12 +190,12 @@ static int start_workers(struct weft_pool *pool)
 {
     unsigned i = 0;
     if (pool->config.flags & WEFT_USE_CALLER)
-        weft__worker_push(pool->workers[i++], NULL);
+        weft__worker_push(pool->workers[i++], __builtin_frame_address(0));
     for (; i < pool->config.workers; i++) {
         int error = start(pool, pool->workers[i]);
         if (error) {
             stop_all(pool);
-            weft__worker_remove(pool->workers[0]);
+            weft__worker_remove(pool->workers[0]); /* if it is this thread's */
             return error;
         }
     }
@@ -209,6 +214,8 @@ static int prepare(struct weft_pool *pool, const weft_config *config)
         return error;
     snprintf(pool->name, sizeof pool->name, "%s", pool->config.name);
     pool->config.name = pool->name; /* the caller's may go away */
+    if ((pool->config.flags & WEFT_USE_CALLER) && weft__worker_current())
+        return -EBUSY;
     unsigned n = pool->config.workers;
     unsigned rounds = pool->config.spin_rounds > 0 ? (unsigned)pool->config.spin_rounds : 0;
     pool->fork_count = weft__fork_count();
@@ -246,37 +253,46 @@ int weft_pool_create(weft_pool **out, const weft_config *config)
     return error;
 }
 
-/* The caller of WEFT_USE_CALLER works on until nothing is pending; others sleep. */
-static void wait_until_drained(struct weft_pool *pool, struct weft__worker *caller)
-{
-    uint32_t pending;
-    while ((pending = atomic_load_acquire(&pool->pending)) != POOL_CLOSED) { /* acquire X1 */
-        if (caller && weft__run_one(caller->context->first))
-            continue;
-        weft__futex_wait(&pool->pending, pending);
-    }
-}
-
 static void default_forget(struct weft_pool *pool);
+
+/* The caller of WEFT_USE_CALLER, and it alone, destroys its pool, when nothing of the pool
+ * is below it on its stack. */
+static int may_destroy(struct weft_pool *pool)
+{
+    if (weft__pool_is_forked(pool))
+        return -ECHILD;
+    struct weft__worker *me = weft__worker_in(pool);
+    if (me && (me->kind != WORKER_CALLER || me->frame || me != weft__worker_current()))
+        return -EDEADLK;
+    return !me && (pool->config.flags & WEFT_USE_CALLER) ? -EPERM : 0;
+}
 
 int weft_pool_destroy(weft_pool *pool)
 {
     weft__worker_check_left(__builtin_frame_address(0));
     if (!pool)
         return -EINVAL;
-    if (weft__pool_is_forked(pool))
-        return -ECHILD;
-    struct weft__worker *me = weft__worker_in(pool);
-    if (me && (me->kind != WORKER_CALLER || me->frame))
-        return -EDEADLK;
-    /* acq_rel X1: nothing gets in from here on. */
-    if (atomic_fetch_or_acq_rel(&pool->pending, POOL_CLOSED) & POOL_CLOSED)
+    int error = may_destroy(pool);
+    if (error)
+        return error;
+    struct weft__spin_latch drained = {.owner = weft__thread_park()};
+    if (!drained.owner)
+        return -ENOMEM;
+    bool others = false;
+    if (!atomic_cas_relaxed(&pool->closing, &others, true)) { /* relaxed: one of them goes on */
+        weft__thread_unpark(drained.owner);
         return -ESHUTDOWN;
+    }
+    pool->drained = &drained;
+    /* acq_rel X1: nothing gets in from here on, and who leaves last sees the latch. */
+    uint32_t pending = atomic_fetch_or_acq_rel(&pool->pending, POOL_CLOSED);
     default_forget(pool);
-    wait_until_drained(pool, me);
+    if (pending)
+        weft__wait_anywhere(&drained);
     stop_all(pool);
-    if (me)
-        weft__worker_remove(me);
+    weft__thread_unpark(drained.owner);
+    if (pool->config.flags & WEFT_USE_CALLER)
+        weft__worker_remove(pool->workers[0]);
     release(pool);
     return 0;
 }
@@ -316,6 +332,7 @@ static void default_forget(struct weft_pool *pool)
  * default pool has no workers. What it occupied is left alone. */
 static void forget_parent(void)
 {
+    weft__worker_forked();
     standard.lock = (struct weft__lock){0};
     atomic_store_relaxed(&standard.pool, NULL);
     weft__park_forked();

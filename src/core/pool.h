@@ -21,14 +21,17 @@ struct weft_pool {
     struct weft__habits habits;
 
     /* What has to end before the pool can: guests, submitted tasks, detached jobs. The top
-     * bit is set by destroy; from then on nothing new is let in. A futex: destroy sleeps
-     * on it until only that bit is left. */
+     * bit is set by destroy; from then on nothing new is let in, so only that bit is left
+     * once. Who sees that happen sets the latch that destroy waits for. */
     WEFT__ALIGNED struct atomic_u32 pending;
+    struct atomic_bool closing;       /* somebody is in destroy */
+    struct weft__spin_latch *drained; /* written by destroy before it sets the bit */
 
     /* All guests there ever were at once, newest first; never shrinks. */
     struct atomic_ptr guests; /* struct weft__worker */
 
     struct atomic_u32 threads; /* started and not yet finished; a futex for destroy */
+    struct atomic_u32 limited; /* of the pool's threads; see worker.h */
 };
 
 enum { POOL_CLOSED = 1u << 31 };
@@ -50,9 +53,14 @@ static inline bool weft__pool_is_forked(const struct weft_pool *pool)
     return pool->fork_count != weft__fork_count();
 }
 
-/* Moves what is left on the worker's deque to the injector, when its thread goes away
- * from it for an unknown time (fault 27). */
+/* Moves the spawned jobs on the worker's deque to the injector, when its thread goes away
+ * from them for an unknown time (fault 27). No forks may be on it. */
 void weft__worker_spill(struct weft__worker *worker);
+
+/* A spawned job, taken from a deque, as something that can stand in a queue. */
+struct weft__node *weft__spawn_node(struct weft__job *job);
+
+bool weft__pool_holds_forks(struct weft_pool *pool);
 
 /* Fills in defaults and the environment. 0, -EINVAL or -ENOTSUP. */
 int weft__config_complete(weft_config *full, const weft_config *given, unsigned cpus);

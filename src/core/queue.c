@@ -17,14 +17,13 @@ static void unlink_node(struct weft__queue *queue, struct weft__node *node)
         node->next->prev = node->prev;
     else
         queue->last = node->prev;
-    node->queued = false;
     length_add(queue, (size_t)-1);
 }
 
 void weft__queue_push(struct weft__queue *queue, struct weft__node *node)
 {
     weft__lock_take(&queue->lock);
-    node->queued = true;
+    atomic_store_relaxed(&node->claimed, false); /* relaxed: the lock publishes it */
     node->next = NULL;
     node->prev = queue->last;
     if (queue->last)
@@ -42,18 +41,17 @@ struct weft__node *weft__queue_pop(struct weft__queue *queue)
         return NULL;
     weft__lock_take(&queue->lock);
     struct weft__node *node = queue->first;
+    while (node && !weft__node_claim(node))
+        node = node->next; /* somebody is about to remove it */
     if (node)
         unlink_node(queue, node);
     weft__lock_drop(&queue->lock);
     return node;
 }
 
-bool weft__queue_remove(struct weft__queue *queue, struct weft__node *node)
+void weft__queue_remove(struct weft__queue *queue, struct weft__node *node)
 {
     weft__lock_take(&queue->lock);
-    bool queued = node->queued;
-    if (queued)
-        unlink_node(queue, node);
+    unlink_node(queue, node);
     weft__lock_drop(&queue->lock);
-    return queued;
 }

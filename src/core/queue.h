@@ -20,8 +20,8 @@ struct weft__queue {
 void weft__queue_push(struct weft__queue *queue, struct weft__node *node);
 struct weft__node *weft__queue_pop(struct weft__queue *queue); /* NULL: empty */
 
-/* True if the node was still in the queue and is now the caller's. */
-bool weft__queue_remove(struct weft__queue *queue, struct weft__node *node);
+/* The caller has claimed the node, which is in this queue, so that nobody popped it. */
+void weft__queue_remove(struct weft__queue *queue, struct weft__node *node);
 
 /* One load. Orders nothing: who must not miss a push has a fence before this (F1). */
 static inline size_t weft__queue_length(const struct weft__queue *queue)

@@ -63,8 +63,10 @@ static struct weft__worker *guest_enter(struct weft_pool *pool, const char *entr
 
 static void guest_leave(struct weft__worker *guest)
 {
+    struct weft__sleep *sleep = &guest->pool->sleep;
     weft__worker_spill(guest);
-    weft__sleep_guest_left(&guest->pool->sleep);
+    if (weft__sleep_guest_left(sleep) && weft__pool_holds_forks(guest->pool))
+        weft__sleep_more_work(sleep, true);
     weft__worker_remove(guest);
     weft__worker_rest(guest);
     atomic_store_release(&guest->taken, false); /* release G2: the last touch */
@@ -88,13 +90,13 @@ static void execute_guarded(weft *w, struct weft__job *job)
 }
 
 struct root {
-    struct weft__job job;
+    struct weft__job job; /* its group: the one that it was called from, or NULL */
     int result;
 };
 
 static void execute_root(weft *w, struct weft__job *job)
 {
-    ((struct root *)job)->result = weft__call_root(w, job->fn, job->arg);
+    ((struct root *)job)->result = weft__call_root(w, job->fn, job->arg, job->group);
 }
 
 /* Runs a job on a thread that is `me` already. */
@@ -113,8 +115,6 @@ static int execute_as_guest(struct weft_pool *pool, struct weft__job *job, const
     struct weft__worker *guest = guest_enter(pool, entry);
     if (!guest)
         return -ENOMEM;
-    /* Inside what it was called from, as far as cancellation goes. */
-    guest->context->group = guest->host ? guest->host->context->group : NULL;
     execute_guarded(guest->context->first, job);
     guest_leave(guest);
     return 0;
@@ -140,8 +140,9 @@ int weft_run(weft_pool *pool, weft_fn *fn, void *arg)
         return -ENOMEM;
     if (weft__pool_is_forked(pool))
         return -ECHILD;
-    struct root root = {.job = {fn, arg, NULL, execute_root}};
-    struct weft__worker *me = weft__worker_in(pool);
+    struct weft__worker *me = weft__worker_current();
+    struct root root = {.job = {fn, arg, me ? me->context->group : NULL, execute_root}};
+    me = weft__worker_in(pool);
     if (me) {
         execute_inside(me, &root.job);
         return root.result;
@@ -188,12 +189,16 @@ static int submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *
     int error = weft__pool_enter(pool);
     if (error)
         return error;
-    *task = (struct weft__task){.pool = pool};
+    *task = (struct weft__task){
+        .pool = pool,
+        .fork_count = pool->fork_count,
+        .guests = !(pool->config.flags & WEFT_NO_GUESTS),
+    };
     task->node.job = (struct weft__job){fn, arg, &task->group, execute_task};
     weft__group_begin(&task->group, NULL);
     atomic_store_relaxed(&task->fd, TASK_NO_FD); /* relaxed: the queue publishes it */
     weft__queue_push(&pool->injector, &task->node);
-    weft__sleep_new_injected(&pool->sleep, 1, waits);
+    weft__sleep_new_jobs(&pool->sleep, 1, waits);
     return 0;
 }
 
@@ -235,10 +240,9 @@ static bool run_it_here(struct weft__task *task, const char *entry)
 {
     struct weft_pool *pool = task->pool;
     struct weft__worker *me = weft__worker_in(pool);
-    if (!me && (pool->config.flags & WEFT_NO_GUESTS))
+    if ((!me && !task->guests) || !weft__node_claim(&task->node))
         return false;
-    if (!weft__queue_remove(&pool->injector, &task->node))
-        return false;
+    weft__queue_remove(&pool->injector, &task->node); /* not started: the pool lives */
     if (me) {
         execute_inside(me, &task->node.job);
         return true;
@@ -247,20 +251,20 @@ static bool run_it_here(struct weft__task *task, const char *entry)
     int error = execute_as_guest(pool, &task->node.job, entry);
     if (error) {
         weft__queue_push(&pool->injector, &task->node);
-        weft__sleep_new_injected(&pool->sleep, 1, true);
+        weft__sleep_new_jobs(&pool->sleep, 1, true);
     }
     weft__pool_leave(pool);
     return !error;
 }
 
 /* A job waits: it helps others meanwhile. */
-static int wait_as_worker(struct weft__task *task, struct weft__worker *me)
+static int wait_as_worker(struct weft__task *task)
 {
-    struct weft__spin_latch latch = {.owner = me->park};
+    struct weft__spin_latch latch = {.owner = weft__thread_park()};
     void *nobody = NULL;
     /* acq_rel O2: release: hands the latch to the one who ends the task. */
     if (atomic_cas_acq_rel(&task->waiter, &nobody, &latch)) {
-        weft__wait(weft__context_top(me->context), &latch.core, NULL, WAIT_NOTHING_OWN);
+        weft__wait_anywhere(&latch);
         return 0;
     }
     if (nobody != &over)
@@ -277,14 +281,13 @@ int weft_task_wait(weft_task *public)
         return -EINVAL;
     struct weft__task *task = task_of(public);
     if (!weft__latch_probe(&task->latch)) {
-        if (weft__pool_is_forked(task->pool))
+        if (task->fork_count != weft__fork_count())
             return -ECHILD;
-        struct weft__worker *me = weft__worker_current();
         int error = 0;
         if (run_it_here(task, frame))
             ;
-        else if (me)
-            error = wait_as_worker(task, me);
+        else if (weft__worker_current())
+            error = wait_as_worker(task);
         else
             weft__lock_latch_wait(&task->latch);
         if (error)

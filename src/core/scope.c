@@ -2,7 +2,6 @@
 /* Scopes and spawned jobs. */
 #include "core/fatal.h"
 #include "core/pool.h"
-#include "os/clock.h"
 #include "os/memory.h"
 
 #include <errno.h>
@@ -10,21 +9,17 @@
 struct scope {
     struct weft__group group;
     struct weft__count_latch latch;
-    struct weft__queue fifo; /* children that run first in, first out: their work nodes */
+    struct weft__queue fifo;        /* children that run first in, first out */
+    struct weft__job token;         /* stands in a deque for "the oldest one in fifo" */
     struct weft__group *outer_here; /* what the slot it was opened at said before */
-    int64_t base;                   /* of its children on the opener's deque */
 };
 
 _Static_assert(sizeof(struct scope) <= sizeof(weft_scope), "weft_scope is too small");
 
-/* A spawned job. It stands in a deque (or, spilled, in the injector) by `token`. A first
- * in, first out child stands in its scope's queue by `work` as well; its token means "run
- * the oldest one of that scope", so the two are used up at different times. */
+/* A spawned job. */
 struct spawn {
-    struct weft__node token;
-    struct weft__node work;
-    struct scope *scope;
-    struct atomic_u32 uses; /* token and work; who takes the last one frees it */
+    struct weft__node node;
+    struct scope *scope; /* NULL: detached */
 };
 
 enum { SPARES_MAX = 256 };
@@ -34,7 +29,7 @@ static struct spawn *spawn_make(struct weft__worker *me)
     struct spawn *spawn = (struct spawn *)me->spare;
     if (!spawn)
         return weft__alloc(sizeof *spawn);
-    me->spare = spawn->token.next;
+    me->spare = spawn->node.next;
     me->spares--;
     return spawn;
 }
@@ -45,47 +40,52 @@ static void spawn_free(struct weft__worker *me, struct spawn *spawn)
         weft__free(spawn);
         return;
     }
-    spawn->token.next = me->spare;
-    me->spare = &spawn->token;
+    spawn->node.next = me->spare;
+    me->spare = &spawn->node;
     me->spares++;
 }
 
 static void execute_child(weft *w, struct weft__job *job)
 {
-    struct spawn *spawn = (struct spawn *)job;
-    struct scope *scope = spawn->scope;
+    struct scope *scope = ((struct spawn *)job)->scope;
     weft_fn *fn = job->fn;
     void *arg = job->arg;
-    spawn_free(weft__worker_of(w), spawn);
+    spawn_free(weft__worker_of(w), (struct spawn *)job);
     weft__call(w, fn, arg, &scope->group);
     weft__count_latch_down(&scope->latch); /* last touch of the scope */
 }
 
-static void use_up(struct weft__worker *me, struct spawn *spawn)
+/* There are as many tokens on deques as children in the queue, and each token takes one:
+ * so there is one. */
+static struct weft__node *oldest_child(struct weft__job *token)
 {
-    /* acq_rel U1: the other use is over before it is freed. */
-    if (atomic_fetch_sub_acq_rel(&spawn->uses, 1) == 1)
-        spawn_free(me, spawn);
+    struct scope *scope = (struct scope *)((char *)token - offsetof(struct scope, token));
+    return weft__queue_pop(&scope->fifo);
 }
 
-static struct spawn *spawn_of_work(struct weft__node *work)
+static void execute_oldest(weft *w, struct weft__job *token)
 {
-    return (struct spawn *)((char *)work - offsetof(struct spawn, work));
+    execute_child(w, &oldest_child(token)->job);
 }
 
-static void execute_oldest(weft *w, struct weft__job *job)
+/* Detached jobs are computations of their own; the pool counts them. */
+static void execute_detached(weft *w, struct weft__job *job)
 {
     struct weft__worker *me = weft__worker_of(w);
-    struct spawn *token = (struct spawn *)job;
-    struct scope *scope = token->scope;
-    /* There are as many children as tokens, and each token takes one: so there is one. */
-    struct weft__node *work = weft__queue_pop(&scope->fifo);
-    weft_fn *fn = work->job.fn;
-    void *arg = work->job.arg;
-    use_up(me, spawn_of_work(work));
-    use_up(me, token);
-    weft__call(w, fn, arg, &scope->group);
-    weft__count_latch_down(&scope->latch); /* last touch of the scope */
+    weft_fn *fn = job->fn;
+    void *arg = job->arg;
+    spawn_free(me, (struct spawn *)job);
+    weft__call_root(w, fn, arg, NULL);
+    weft__pool_leave(me->pool);
+}
+
+struct weft__node *weft__spawn_node(struct weft__job *job)
+{
+    if (job->execute == execute_oldest)
+        return oldest_child(job);
+    if (job->execute != execute_child && job->execute != execute_detached)
+        weft__fatal("a fork was left on a deque");
+    return (struct weft__node *)job;
 }
 
 static struct scope *scope_of(weft_scope *scope)
@@ -100,7 +100,7 @@ void weft_scope_open(weft *w, weft_scope *public)
     struct weft__slot *slot = weft__slot_of(w);
     *scope = (struct scope){
         .outer_here = slot->group,
-        .base = weft__deque_bottom(&context->worker->deque),
+        .token = {.group = &scope->group, .execute = execute_oldest},
     };
     weft__group_begin(&scope->group, context->group);
     weft__count_latch_init(&scope->latch, context->worker->park, 1);
@@ -112,49 +112,44 @@ void weft_scope_deadline(weft_scope *scope, uint64_t when)
     weft__group_set_deadline(&scope_of(scope)->group, when);
 }
 
-static int spawn_job(weft *w, struct scope *scope, weft_fn *fn, void *arg,
-                     void (*execute)(weft *, struct weft__job *))
+int weft_spawn(weft *w, weft_scope *public, weft_fn *fn, void *arg)
 {
+    if (!w || !public || !fn)
+        return -EINVAL;
     struct weft__worker *me = weft__worker_of(w);
+    struct scope *scope = scope_of(public);
     struct spawn *spawn = spawn_make(me);
     if (!spawn)
         return -ENOMEM;
-    bool fifo = execute == execute_oldest;
     spawn->scope = scope;
-    spawn->token.job = (struct weft__job){fn, arg, &scope->group, execute};
-    atomic_store_relaxed(&spawn->uses, 2); /* relaxed: the deque publishes it */
+    spawn->node.job = (struct weft__job){fn, arg, &scope->group, execute_child};
     weft__count_latch_up(&scope->latch);
-    if (fifo) {
-        spawn->work.job = spawn->token.job;
-        weft__queue_push(&scope->fifo, &spawn->work);
+    int error = weft__post_spawn(me, &spawn->node.job);
+    if (error) {
+        weft__count_latch_down(&scope->latch);
+        spawn_free(me, spawn);
     }
-    int error = weft__post(me, &spawn->token.job);
-    if (!error)
-        return 0;
-    /* Not there: nobody else has heard of it, unless another token took its work, and then
-     * its own token must not come. Either way there is one token too few, so one child,
-     * the newest, is taken back. */
-    if (fifo && !weft__queue_remove(&scope->fifo, &spawn->work)) {
-        execute(w, &spawn->token.job);
-        return 0;
-    }
-    weft__count_latch_down(&scope->latch);
-    spawn_free(me, spawn);
     return error;
 }
 
-int weft_spawn(weft *w, weft_scope *scope, weft_fn *fn, void *arg)
+int weft_spawn_fifo(weft *w, weft_scope *public, weft_fn *fn, void *arg)
 {
-    if (!w || !scope || !fn)
+    if (!w || !public || !fn)
         return -EINVAL;
-    return spawn_job(w, scope_of(scope), fn, arg, execute_child);
-}
-
-int weft_spawn_fifo(weft *w, weft_scope *scope, weft_fn *fn, void *arg)
-{
-    if (!w || !scope || !fn)
-        return -EINVAL;
-    return spawn_job(w, scope_of(scope), fn, arg, execute_oldest);
+    struct weft__worker *me = weft__worker_of(w);
+    struct scope *scope = scope_of(public);
+    struct spawn *spawn = spawn_make(me);
+    if (!spawn)
+        return -ENOMEM;
+    spawn->scope = scope;
+    spawn->node.job = (struct weft__job){fn, arg, &scope->group, execute_child};
+    weft__count_latch_up(&scope->latch);
+    weft__queue_push(&scope->fifo, &spawn->node);
+    if (weft__post_spawn(me, &scope->token) == 0)
+        return 0;
+    /* One token too few: run one child, perhaps this one, here and now. */
+    weft__execute(w, &scope->token);
+    return 0;
 }
 
 int weft_scope_close(weft *w, weft_scope *public)
@@ -164,25 +159,10 @@ int weft_scope_close(weft *w, weft_scope *public)
     if (context->group != &scope->group)
         weft__fatal("weft_scope_close: not the innermost scope that is open in this context");
     weft__count_latch_down(&scope->latch);
-    weft__wait(w, &scope->latch.spin.core, NULL, scope->base);
+    weft__wait(w, &scope->latch.spin.core, (struct weft__awaited){.scope = &scope->group});
     context->group = scope->group.parent;
     weft__slot_of(w)->group = scope->outer_here;
     return weft__group_end(&scope->group);
-}
-
-/* Detached jobs are computations of their own; the pool counts them. */
-static void execute_detached(weft *w, struct weft__job *job)
-{
-    struct weft__worker *me = weft__worker_of(w);
-    weft_fn *fn = job->fn;
-    void *arg = job->arg;
-    spawn_free(me, (struct spawn *)job);
-    struct weft__context *context = weft__context_of(w);
-    struct weft__group *outer = context->group;
-    context->group = NULL;
-    weft__call_root(w, fn, arg);
-    context->group = outer;
-    weft__pool_leave(me->pool);
 }
 
 int weft_spawn_detached(weft *w, weft_fn *fn, void *arg)
@@ -193,9 +173,9 @@ int weft_spawn_detached(weft *w, weft_fn *fn, void *arg)
     struct spawn *spawn = spawn_make(me);
     if (!spawn)
         return -ENOMEM;
-    spawn->token.job = (struct weft__job){fn, arg, NULL, execute_detached};
+    spawn->node.job = (struct weft__job){fn, arg, NULL, execute_detached};
     weft__pool_hold(me->pool);
-    int error = weft__post(me, &spawn->token.job);
+    int error = weft__post_spawn(me, &spawn->node.job);
     if (error) {
         weft__pool_leave(me->pool);
         spawn_free(me, spawn);

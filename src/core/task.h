@@ -13,7 +13,9 @@
 struct weft__task {
     struct weft__node node;
     struct weft__group group;
-    struct weft_pool *pool;
+    struct weft_pool *pool;   /* lives until the task is over; waiters may come later */
+    uint32_t fork_count;      /* the pool's */
+    bool guests;              /* whether the pool lets guests work */
     struct weft__latch latch; /* a lock latch: outside threads wait here */
     struct atomic_i32 fd;     /* TASK_NO_FD, an event descriptor, or TASK_FD_OVER */
     struct atomic_ptr waiter; /* NULL, a weft__spin_latch of a waiting job, or TASK_OVER */

@@ -74,13 +74,25 @@ struct weft__worker *weft__worker_in(const struct weft_pool *pool)
     return worker;
 }
 
+static bool on_own_stack(const struct weft__worker *me, const char *frame)
+{
+    return frame >= me->stack.low && frame < me->stack.high;
+}
+
 void weft__worker_push(struct weft__worker *worker, const char *entry)
 {
     worker->stack = weft__thread_stack();
+    if (worker->kind == WORKER_THREAD && on_own_stack(worker, entry))
+        worker->stack.high = entry; /* what lies above is somebody else's, thread-local data */
     worker->entry = entry;
     worker->host = current;
     worker->host_top = current ? weft__context_top(current->context) : NULL;
     current = worker;
+}
+
+void weft__worker_forked(void)
+{
+    current = NULL;
 }
 
 void weft__worker_remove(struct weft__worker *worker)
@@ -92,24 +104,18 @@ void weft__worker_remove(struct weft__worker *worker)
         *link = worker->host;
 }
 
-static bool on_own_stack(const struct weft__worker *me, const char *frame)
-{
-    return frame >= me->stack.low && frame < me->stack.high;
-}
-
 /* A guest's job runs below the call that started it. If the stack is shorter than that
  * now, the job's frames are gone although it never returned. */
 void weft__worker_check_left(const char *frame)
 {
     struct weft__worker *me = current;
-    if (me && me->kind == WORKER_GUEST && on_own_stack(me, frame) && frame > me->entry)
+    if (me && me->kind == WORKER_GUEST && on_own_stack(me, me->entry) &&
+        on_own_stack(me, frame) && frame > me->entry)
         weft__fatal("a job started by weft_run was left by longjmp or an exception; "
                     "jobs must return");
 }
 
-/* Is there stack for other people's jobs? Not on a stack that is the program's own
- * business, such as a coroutine's. */
-static bool may_help(const struct weft__worker *me)
+bool weft__may_help(const struct weft__worker *me)
 {
     const char *frame = __builtin_frame_address(0);
     return on_own_stack(me, frame) && frame - me->stack.low > (me->stack.high - me->stack.low) / 2;
@@ -149,6 +155,8 @@ void weft__execute(weft *w, struct weft__job *job)
     me->frame = &frame;
     current = me;
     job->execute(w, job);
+    if (weft__pool_is_forked(me->pool) && me->kind == WORKER_THREAD)
+        weft__fatal("a forked child came back from a job to the worker; it should exec or exit");
     if (me->frame != &frame)
         weft__fatal("a job on worker %u was left by longjmp or an exception; jobs must return",
                     me->index);
@@ -156,15 +164,23 @@ void weft__execute(weft *w, struct weft__job *job)
     current = before;
 }
 
+/* The pool's workers, then its guests; NULL at the end. Start with NULL. */
+static struct weft__worker *next_worker(struct weft_pool *pool, struct weft__worker *worker)
+{
+    if (worker && worker->kind == WORKER_GUEST)
+        return worker->next_guest;
+    unsigned next = worker ? worker->index + 1 : 0;
+    if (next < pool->config.workers)
+        return pool->workers[next];
+    return atomic_load_acquire(&pool->guests); /* acquire G1 */
+}
+
 /* Everybody who runs a part of it has to know. */
 static void call_attention(struct weft_pool *pool)
 {
-    for (unsigned i = 0; i < pool->config.workers; i++)
-        weft__context_call(pool->workers[i]->context);
-    /* acquire G1 */
-    struct weft__worker *guest = atomic_load_acquire(&pool->guests);
-    for (; guest; guest = guest->next_guest)
-        weft__context_call(guest->context);
+    struct weft__worker *worker = NULL;
+    while ((worker = next_worker(pool, worker)))
+        weft__context_call(worker->context);
 }
 
 void weft__fail(weft *w, int code)
@@ -217,10 +233,10 @@ void weft__call_whole(weft *w, weft_fn *fn, void *arg, struct weft__group *group
     context->wants_help = false;
 }
 
-int weft__call_root(weft *w, weft_fn *fn, void *arg)
+int weft__call_root(weft *w, weft_fn *fn, void *arg, struct weft__group *parent)
 {
     struct weft__group group;
-    weft__group_begin(&group, weft__context_of(w)->group);
+    weft__group_begin(&group, parent);
     weft__call_whole(w, fn, arg, &group);
     return weft__group_end(&group);
 }
@@ -291,13 +307,12 @@ static struct weft__job *take_mail(struct weft__worker *me)
     return node ? &node->job : NULL;
 }
 
-/* Anything for `me` to run. Mail always: nobody else can; its sender knows that it runs on
- * top of whatever waits here. */
-static struct weft__job *find(struct weft__worker *me, struct atomic_ptr *thief, bool own,
-                              bool others)
+/* Anything for `me` to run that is not on its own deque. Mail always: nobody else can; its
+ * sender knows that it runs on top of whatever waits here. */
+static struct weft__job *find(struct weft__worker *me, struct atomic_ptr *thief, bool others)
 {
-    struct weft__job *job = own ? weft__deque_pop(&me->deque) : NULL;
-    if (job || (job = take_mail(me)) || !others)
+    struct weft__job *job = take_mail(me);
+    if (job || !others)
         return job;
     if (next_random(me) % INJECTOR_TURN == 0 && (job = take_injected(me)))
         return job;
@@ -306,20 +321,22 @@ static struct weft__job *find(struct weft__worker *me, struct atomic_ptr *thief,
     return take_injected(me);
 }
 
-static bool has_work(struct weft__worker *worker)
+static bool pool_holds_jobs(struct weft_pool *pool)
 {
-    return weft__deque_size(&worker->deque) > 0 || weft__context_pending(worker->context);
+    if (weft__queue_length(&pool->injector) > 0)
+        return true;
+    struct weft__worker *worker = NULL;
+    while ((worker = next_worker(pool, worker)))
+        if (weft__deque_size(&worker->deque) > 0)
+            return true;
+    return false;
 }
 
-static bool pool_holds_work(struct weft_pool *pool)
+bool weft__pool_holds_forks(struct weft_pool *pool)
 {
-    for (unsigned i = 0; i < pool->config.workers; i++)
-        if (has_work(pool->workers[i]))
-            return true;
-    /* acquire G1 */
-    struct weft__worker *guest = atomic_load_acquire(&pool->guests);
-    for (; guest; guest = guest->next_guest)
-        if (has_work(guest))
+    struct weft__worker *worker = NULL;
+    while ((worker = next_worker(pool, worker)))
+        if (weft__context_pending(worker->context))
             return true;
     return false;
 }
@@ -332,9 +349,8 @@ struct wait {
     struct weft__worker *me;
     struct weft__worker *root; /* the outermost one */
     struct weft__latch *latch;
-    struct atomic_ptr *thief;
-    int64_t base; /* its own deque is part of what it waits for from here on */
-    bool others;  /* may take other people's jobs: there is stack for it */
+    struct weft__awaited awaited;
+    bool limited; /* takes no other people's jobs */
     bool counted; /* idle and asleep as a worker of root's pool */
     struct weft__idle idle;
     uint64_t patient_until; /* how long to stay awake for right sides that are too young */
@@ -370,14 +386,25 @@ static void stop_looking(struct wait *wait)
     struct weft_pool *pool = wait->root->pool;
     if (!weft__sleep_work_found(&pool->sleep))
         return;
-    bool injected = weft__queue_length(&pool->injector) > 0;
-    if (injected || pool_holds_work(pool))
-        weft__sleep_more_work(&pool->sleep, injected);
+    bool jobs = pool_holds_jobs(pool);
+    if (jobs || weft__pool_holds_forks(pool))
+        weft__sleep_more_work(&pool->sleep, !jobs);
 }
 
-static bool may_pop(const struct wait *wait)
+/* The next one on its own deque. A limited waiter runs only children of the scope that it
+ * waits for; whatever else lies on top of those goes where others find it. */
+static struct weft__job *pop_own(struct wait *wait)
 {
-    return wait->others || weft__deque_bottom(&wait->me->deque) > wait->base;
+    struct weft__worker *me = wait->me;
+    if (!wait->limited)
+        return weft__deque_pop(&me->deque);
+    struct weft__job *job = NULL;
+    while (wait->awaited.scope && (job = weft__deque_pop(&me->deque)) &&
+           job->group != wait->awaited.scope) {
+        weft__queue_push(&me->pool->injector, weft__spawn_node(job));
+        weft__sleep_new_jobs(&me->pool->sleep, 1, false);
+    }
+    return job;
 }
 
 /* A job for any of the workers this thread is, and where to run it. */
@@ -385,29 +412,17 @@ static struct weft__job *look_everywhere(struct wait *wait, weft **where)
 {
     *where = wait->w;
     wait->me->saw_young = wait->root->saw_young = false;
-    struct weft__job *job = find(wait->me, wait->thief, may_pop(wait), wait->others);
+    struct weft__job *job = pop_own(wait);
+    if (!job)
+        job = find(wait->me, wait->awaited.thief, !wait->limited);
     for (struct weft__worker *me = wait->me; !job && me->host; me = me->host) {
         *where = me->host_top;
-        job = find(me->host, NULL, wait->others, wait->others);
+        if (!wait->limited)
+            job = weft__deque_pop(&me->host->deque);
+        if (!job)
+            job = find(me->host, NULL, !wait->limited);
     }
     return job;
-}
-
-static void sleep_uncounted(struct wait *wait, const struct weft__sleeper *sleeper)
-{
-    struct weft__sleep *sleep = &wait->me->pool->sleep;
-    if (wait->idle.round++ < sleep->rounds) {
-        weft__thread_yield();
-        return;
-    }
-    bool guest = wait->me->kind == WORKER_GUEST;
-    if (guest)
-        weft__sleep_guest_left(sleep);
-    if (weft__sleep_uncounted(sleeper))
-        count_up(&wait->me->counts.sleeps);
-    if (guest)
-        weft__sleep_guest_entered(sleep);
-    wait->idle.round = 0;
 }
 
 /* There is work that will be old enough to be taken soon, unless its owner gets to it
@@ -426,73 +441,189 @@ static bool be_patient(struct wait *wait)
     return true;
 }
 
+/* A guest that sleeps leaves its place to a worker. */
+static void guests_rest(struct wait *wait)
+{
+    for (struct weft__worker *me = wait->me; me; me = me->host) {
+        struct weft_pool *pool = me->pool;
+        if (me->kind == WORKER_GUEST && weft__sleep_guest_left(&pool->sleep) &&
+            weft__pool_holds_forks(pool))
+            weft__sleep_more_work(&pool->sleep, true);
+    }
+}
+
+static void guests_return(struct wait *wait)
+{
+    for (struct weft__worker *me = wait->me; me; me = me->host)
+        if (me->kind == WORKER_GUEST)
+            weft__sleep_guest_entered(&me->pool->sleep);
+}
+
 static void found_nothing(struct wait *wait)
 {
     struct weft__worker *root = wait->root;
+    struct weft__sleep *sleep = &root->pool->sleep;
     if (be_patient(wait))
         return;
-    if (weft__pool_is_forked(wait->me->pool))
-        weft__fatal("a job waits in a forked child for a worker that only its parent has");
     struct weft__sleeper sleeper = {
         .park = root->park,
         .latch = wait->latch,
         .last_look = wait->counted ? anything_queued : mail_waits,
         .arg = root,
     };
-    if (!wait->counted)
-        sleep_uncounted(wait, &sleeper);
-    else if (weft__sleep_no_work(&root->pool->sleep, &wait->idle, &sleeper))
+    bool slept = false;
+    if (wait->idle.round < sleep->rounds) {
+        wait->idle.round++;
+        weft__thread_yield();
+        return;
+    }
+    guests_rest(wait);
+    if (wait->counted) {
+        slept = weft__sleep_no_work(sleep, &wait->idle, &sleeper);
+    } else {
+        slept = weft__sleep_uncounted(&sleeper);
+        wait->idle.round = 0;
+    }
+    guests_return(wait);
+    if (slept)
         count_up(&wait->me->counts.sleeps);
 }
 
-void weft__wait(weft *w, struct weft__latch *latch, struct atomic_ptr *thief, int64_t base)
+/* May this waiter be limited, its stack being more than half used? A pool's threads can't
+ * all be: one of them has to take what the others wait for. */
+static bool limit(struct weft__worker *root)
 {
-    struct weft__worker *me = weft__worker_of(w);
-    struct wait wait = {.w = w, .me = me, .root = me, .latch = latch, .thief = thief, .base = base};
-    while (wait.root->host)
-        wait.root = wait.root->host;
-    wait.others = may_help(me);
-    wait.counted = wait.others && wait.root->kind != WORKER_GUEST;
+    struct weft_pool *pool = root->pool;
+    unsigned threads = pool->config.workers - (pool->config.flags & WEFT_USE_CALLER ? 1 : 0);
+    if (root->kind == WORKER_GUEST)
+        return true;
+    if (root->kind == WORKER_CALLER)
+        return threads > 0;
+    /* relaxed: a number; its modification order says who is the last. */
+    if (atomic_fetch_add_relaxed(&pool->limited, 1) + 1 < threads)
+        return true;
+    atomic_fetch_sub_relaxed(&pool->limited, 1);
+    return false;
+}
 
+static void wait_on(struct wait *wait)
+{
+    struct weft__latch *latch = wait->latch;
     while (!weft__latch_probe(latch)) {
+        if (weft__pool_is_forked(wait->me->pool))
+            weft__fatal("a job waits in a forked child for what only its parent's workers do");
         /* Its own jobs first, without telling anybody that it is idle. */
-        struct weft__job *job = may_pop(&wait) ? weft__deque_pop(&me->deque) : NULL;
-        if (job) {
-            weft__execute(w, job);
-            continue;
+        struct weft__job *job = pop_own(wait);
+        weft *where = wait->w;
+        if (!job) {
+            start_looking(wait);
+            while (!weft__latch_probe(latch) && !(job = look_everywhere(wait, &where)))
+                found_nothing(wait);
+            stop_looking(wait);
         }
-        weft *where = w;
-        start_looking(&wait);
-        while (!weft__latch_probe(latch) && !(job = look_everywhere(&wait, &where)))
-            found_nothing(&wait);
-        stop_looking(&wait);
         if (job)
             weft__execute(where, job);
     }
 }
 
-bool weft__run_one(weft *w)
+static struct weft__worker *root_of(struct weft__worker *me)
+{
+    while (me->host)
+        me = me->host;
+    return me;
+}
+
+void weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited)
 {
     struct weft__worker *me = weft__worker_of(w);
-    bool others = may_help(me);
-    struct weft__job *job = find(me, NULL, others, others);
+    struct wait wait = {
+        .w = w, .me = me, .root = root_of(me), .latch = latch, .awaited = awaited};
+    if (weft__latch_probe(latch))
+        return;
+    wait.limited = !weft__may_help(me) && limit(wait.root);
+    wait.counted = !wait.limited && wait.root->kind != WORKER_GUEST;
+    wait_on(&wait);
+    if (wait.limited && wait.root->kind == WORKER_THREAD)
+        atomic_fetch_sub_relaxed(&wait.root->pool->limited, 1); /* relaxed: as above */
+}
+
+/* Destroy's waiter for USE_CALLER, and a worker's own loop, must go on however full the
+ * stack is: nobody is below whom they could keep waiting. */
+static void wait_unlimited(struct weft__worker *me, struct weft__latch *latch)
+{
+    struct wait wait = {
+        .w = weft__context_top(me->context), .me = me, .root = root_of(me), .latch = latch};
+    wait.counted = wait.root->kind != WORKER_GUEST;
+    wait_on(&wait);
+}
+
+struct weft__park *weft__thread_park(void)
+{
+    return current ? current->park : weft__park_get();
+}
+
+void weft__thread_unpark(struct weft__park *park)
+{
+    if (!current)
+        weft__park_put(park);
+}
+
+void weft__wait_anywhere(struct weft__spin_latch *latch)
+{
+    struct weft__worker *me = current;
+    if (!me) {
+        struct weft__sleeper sleeper = {.park = latch->owner, .latch = &latch->core};
+        while (!weft__latch_probe(&latch->core))
+            weft__sleep_uncounted(&sleeper);
+    } else if (me->kind == WORKER_CALLER && !me->frame) {
+        wait_unlimited(me, &latch->core);
+        weft__worker_spill(me);
+        weft__worker_rest(me);
+    } else {
+        weft__wait(weft__context_top(me->context), &latch->core, (struct weft__awaited){0});
+    }
+}
+
+/* One piece of work of any kind that is left to others. */
+static bool run_one(weft *w)
+{
+    struct weft__worker *me = weft__worker_of(w);
+    struct weft__job *job = weft__deque_pop(&me->deque);
+    if (!job)
+        job = find(me, NULL, true);
     if (job)
         weft__execute(w, job);
     return job != NULL;
 }
 
+bool weft__run_one(weft *w)
+{
+    return weft__may_help(weft__worker_of(w)) && run_one(w);
+}
+
 void weft__worker_loop(struct weft__worker *worker)
 {
-    weft__wait(worker->context->first, &worker->stop.core, NULL, WAIT_NOTHING_OWN);
+    wait_unlimited(worker, &worker->stop.core);
+    /* What jobs of other pools left here is theirs to wait for. */
+    while (run_one(worker->context->first))
+        ;
     weft__worker_rest(worker);
 }
 
-int weft__post(struct weft__worker *worker, struct weft__job *job)
+int weft__post_fork(struct weft__worker *worker, struct weft__job *job)
 {
     bool was_empty = weft__deque_size(&worker->deque) == 0;
     int error = weft__deque_push(&worker->deque, job);
     if (!error)
-        weft__sleep_new_jobs(&worker->pool->sleep, 1, was_empty);
+        weft__sleep_new_fork(&worker->pool->sleep, was_empty);
+    return error;
+}
+
+int weft__post_spawn(struct weft__worker *worker, struct weft__job *job)
+{
+    int error = weft__deque_push(&worker->deque, job);
+    if (!error)
+        weft__sleep_new_jobs(&worker->pool->sleep, 1, false);
     return error;
 }
 
@@ -501,9 +632,9 @@ void weft__worker_spill(struct weft__worker *worker)
     struct weft__job *job;
     unsigned moved = 0;
     while ((job = weft__deque_pop(&worker->deque))) {
-        weft__queue_push(&worker->pool->injector, (struct weft__node *)job);
+        weft__queue_push(&worker->pool->injector, weft__spawn_node(job));
         moved++;
     }
     if (moved)
-        weft__sleep_new_injected(&worker->pool->sleep, moved, true);
+        weft__sleep_new_jobs(&worker->pool->sleep, moved, true);
 }

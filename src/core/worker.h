@@ -10,10 +10,10 @@
  * work in B, then in A, and it sleeps as a worker of A: so pools that wait for each other
  * can't all stand still (fault 21).
  *
- * Waiting runs other jobs on top of the waiting one. That is bounded: jobs of others are
- * taken only while less than half of the stack is in use, so a stack of twice what one
- * job needs can't overflow by helping (fault 23). README.md proves that a waiter which
- * helps no more can't deadlock the others. */
+ * Waiting runs other jobs on top of the waiting one. That is bounded: a waiter whose stack
+ * is more than half used is *limited*, and takes no jobs of others, so a stack of twice what
+ * one job needs does not overflow by helping (fault 23). One thread of a pool is never
+ * limited, so that somebody takes what the limited ones wait for; README.md has the proof. */
 #ifndef WEFT_CORE_WORKER_H
 #define WEFT_CORE_WORKER_H
 
@@ -49,6 +49,7 @@ struct weft__worker {
     struct weft_pool *pool;
     unsigned index;
     enum worker_kind kind;
+    int home; /* the CPU it sleeps on */
     struct weft__context *context;
     struct weft__park *park; /* its thread's: its own, or its host's */
     struct weft__park *own_park;
@@ -94,9 +95,11 @@ struct weft__worker *weft__worker_current(void);
 struct weft__worker *weft__worker_in(const struct weft_pool *pool);
 
 /* Makes `worker` the innermost one of this thread, and undoes it. `entry`: the frame of
- * the public call that does so. */
+ * the call that does so. */
 void weft__worker_push(struct weft__worker *worker, const char *entry);
 void weft__worker_remove(struct weft__worker *worker);
+
+void weft__worker_forked(void); /* in a forked child: this thread is none any more */
 
 /* Aborts with a message if this thread left a guest's job by longjmp: public calls from
  * outside begin with this. */
@@ -118,23 +121,36 @@ void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group);
 void weft__call_whole(weft *w, weft_fn *fn, void *arg, struct weft__group *group);
 
 /* A computation of its own: fails and is cancelled by itself. Its error or 0. */
-int weft__call_root(weft *w, weft_fn *fn, void *arg);
+int weft__call_root(weft *w, weft_fn *fn, void *arg, struct weft__group *parent);
+
+/* Is there stack for other people's jobs? Not on a stack that is the program's own
+ * business, such as a coroutine's. */
+bool weft__may_help(const struct weft__worker *me);
 
 /* Is the computation that runs in w cancelled? Noticing that a deadline has passed calls
  * the attention of everybody in the pool. */
 bool weft__cancelled(weft *w);
 void weft__fail(weft *w, int code);
 
-/* Returns when the latch is set; runs other jobs in w meanwhile. `thief`: the worker that
- * runs what is waited for, if known, and so the best one to help; may be NULL. `base`: what
- * lies on its own deque above this place is part of what it waits for, and is run however
- * full the stack is. */
-void weft__wait(weft *w, struct weft__latch *latch, struct atomic_ptr *thief, int64_t base);
-#define WAIT_NOTHING_OWN INT64_MAX
+/* What is known of the thing that is waited for; both may be NULL. */
+struct weft__awaited {
+    struct atomic_ptr *thief;  /* struct weft__worker that runs it: the best one to help */
+    struct weft__group *scope; /* its children are run by the waiter even if it is limited */
+};
+
+/* Returns when the latch is set; runs other jobs in w meanwhile. */
+void weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited);
+
+/* The same for a thread that need not be a worker. The latch's owner has to be the parking
+ * place that weft__thread_park() gave; end with weft__thread_unpark(). */
+struct weft__park *weft__thread_park(void); /* NULL: no memory */
+void weft__thread_unpark(struct weft__park *park);
+void weft__wait_anywhere(struct weft__spin_latch *latch);
 
 bool weft__run_one(weft *w); /* one job of any kind; false: none found */
 
-/* Puts a job on the deque and tells the pool. -ENOMEM: the job is not there. */
-int weft__post(struct weft__worker *worker, struct weft__job *job);
+/* Puts a fork, or a spawned job, on the deque and tells the pool. -ENOMEM: not done. */
+int weft__post_fork(struct weft__worker *worker, struct weft__job *job);
+int weft__post_spawn(struct weft__worker *worker, struct weft__job *job);
 
 #endif

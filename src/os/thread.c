@@ -10,9 +10,8 @@
 #include <stdio.h>
 #include <time.h>
 
-/* Set by weft__thread_enter(). */
-static _Thread_local cpu_set_t allowed;
-static _Thread_local bool allowed_known;
+static _Thread_local cpu_set_t allowed; /* before weft__thread_pin() */
+static _Thread_local bool pinned;
 
 static _Thread_local struct weft__stack stack; /* empty until asked for */
 
@@ -32,7 +31,7 @@ int weft__thread_start(pthread_t *thread, size_t stack_size, void *(*run)(void *
     int error = pthread_attr_init(&attr);
     if (error)
         return -error;
-    error = pthread_attr_setstacksize(&attr, stack_size + GUARD);
+    error = pthread_attr_setstacksize(&attr, stack_size);
     if (!error)
         error = pthread_attr_setguardsize(&attr, GUARD);
     if (!error) {
@@ -57,7 +56,6 @@ void weft__thread_enter(const char *name, unsigned index, bool explain_overflow)
     sigset_t block; /* again, for threads that somebody else started */
     asynchronous_signals(&block);
     pthread_sigmask(SIG_BLOCK, &block, NULL);
-    allowed_known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
     if (explain_overflow)
         weft__overflow_enter(index);
 }
@@ -69,21 +67,23 @@ void weft__thread_leave(void)
 
 void weft__thread_pin(int cpu)
 {
-    if (!allowed_known || cpu >= CPU_SETSIZE)
-        return; /* there would be no way back */
+    int saved = errno;
     cpu_set_t one;
     CPU_ZERO(&one);
-    CPU_SET((size_t)cpu, &one);
-    int saved = errno;
-    sched_setaffinity(0, sizeof one, &one);
+    if (cpu < CPU_SETSIZE && sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
+        CPU_ISSET((size_t)cpu, &allowed)) {
+        CPU_SET((size_t)cpu, &one);
+        pinned = sched_setaffinity(0, sizeof one, &one) == 0;
+    }
     errno = saved;
 }
 
 void weft__thread_unpin(void)
 {
     int saved = errno;
-    if (allowed_known)
+    if (pinned)
         sched_setaffinity(0, sizeof allowed, &allowed);
+    pinned = false;
     errno = saved;
 }
 

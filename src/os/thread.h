@@ -15,8 +15,8 @@ int weft__thread_start(pthread_t *thread, size_t stack_size, void *(*run)(void *
 void weft__thread_enter(const char *name, unsigned index, bool explain_overflow);
 void weft__thread_leave(void);
 
-/* Keeps the calling thread on one CPU; unpin gives back what the process may use, as it
- * was when weft__thread_enter() was called. Failure is harmless and ignored. */
+/* Keeps the calling thread on one of the CPUs it may use; unpin gives back the others.
+ * Failure is harmless and ignored. */
 void weft__thread_pin(int cpu);
 void weft__thread_unpin(void);
 int weft__thread_cpu(void); /* where the caller runs; -1: unknown */

@@ -78,7 +78,7 @@ static void wake_any(struct weft__sleep *sleep, unsigned n, bool waits)
     for (int pass = 0; pass < 2; pass++) {
         for (unsigned i = 0; i < sleep->workers && n > 0; i++) {
             bool near = sleep->parks[i]->cpu == cpu;
-            if (near == (waits != (pass == 1)) && weft__park_wake(sleep->parks[i]))
+            if (near == (waits != (pass == 1)) && weft__park_wake_counted(sleep->parks[i]))
                 n--;
         }
     }
@@ -102,7 +102,7 @@ bool weft__sleep_work_found(struct weft__sleep *sleep)
     return true;
 }
 
-/* How many new workers the guests leave room for. */
+/* How many more workers forks may wake: a guest at work stands in for one. */
 static unsigned room(struct weft__sleep *sleep, uint64_t counters)
 {
     unsigned sleeping = sleeping_in(counters);
@@ -111,29 +111,27 @@ static unsigned room(struct weft__sleep *sleep, uint64_t counters)
     return guests < sleeping ? sleeping - guests : 0;
 }
 
-void weft__sleep_more_work(struct weft__sleep *sleep, bool injected)
+void weft__sleep_more_work(struct weft__sleep *sleep, bool forks_only)
 {
     /* acquire E1 */
     uint64_t counters = atomic_load_acquire(&sleep->counters);
-    if (injected ? sleeping_in(counters) > 0 : room(sleep, counters) > 0)
+    if (forks_only ? room(sleep, counters) > 0 : sleeping_in(counters) > 0)
         wake_any(sleep, 1, false);
 }
 
-void weft__sleep_new_jobs(struct weft__sleep *sleep, unsigned jobs, bool was_empty)
+void weft__sleep_new_fork(struct weft__sleep *sleep, bool was_empty)
 {
     uint64_t counters = jec_step_if(sleep, true);
-    if (sleeping_in(counters) == 0)
-        return;
     /* Older jobs still lie there: those who are idle are not enough. */
-    unsigned idle = was_empty ? idle_in(counters) : 0;
-    if (idle < jobs)
-        wake_any(sleep, at_most(jobs - idle, room(sleep, counters)), false);
+    bool enough = was_empty && idle_in(counters) > 0;
+    if (!enough && room(sleep, counters) > 0)
+        wake_any(sleep, 1, false);
 }
 
-void weft__sleep_new_injected(struct weft__sleep *sleep, unsigned jobs, bool waits)
+void weft__sleep_new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits)
 {
-    /* fence F1 (PushFence): the job is in the queue before the counters are read. Partner:
-     * SleepFence in fall_asleep(). */
+    /* fence F1 (PushFence): the job is in its queue before the counters are read. Partner:
+     * SleepFence in fall_asleep(), and the fence of a thief's look at a deque (D4). */
     atomic_fence_seq_cst();
     uint64_t counters = jec_step_if(sleep, true);
     unsigned idle = idle_in(counters);
@@ -149,16 +147,24 @@ void weft__sleep_guest_entered(struct weft__sleep *sleep)
     atomic_fence_seq_cst();
 }
 
-void weft__sleep_guest_left(struct weft__sleep *sleep)
+bool weft__sleep_guest_left(struct weft__sleep *sleep)
 {
     /* relaxed: a heuristic. */
-    unsigned guests = atomic_fetch_sub_relaxed(&sleep->guests, 1) - 1;
-    /* acquire E1 */
-    uint64_t counters = atomic_load_acquire(&sleep->counters);
-    if (guests == 0 && sleeping_in(counters) == sleep->workers)
-        return; /* nobody is left whose work could have waited for this one's place */
-    if (idle_in(counters) == 0 && room(sleep, counters) > 0)
-        wake_any(sleep, 1, true);
+    atomic_fetch_sub_relaxed(&sleep->guests, 1);
+    uint64_t counters = atomic_load_relaxed(&sleep->counters);
+    return idle_in(counters) == 0 && room(sleep, counters) > 0;
+}
+
+/* Doze: false if the latch is set. */
+static bool doze_off(const struct weft__sleeper *sleeper, bool counted)
+{
+    if (!weft__latch_doze(sleeper->latch))
+        return false;
+    weft__park_drowse(sleeper->park, counted);
+    if (weft__latch_sleep(sleeper->latch))
+        return true;
+    weft__park_rouse(sleeper->park);
+    return false;
 }
 
 /* Takes back what the sleeper announced. */
@@ -207,19 +213,14 @@ enum outcome { LATCH_WAS_SET, WORK_WAS_POSTED, DOZED, SLEPT };
 static enum outcome fall_asleep(struct weft__sleep *sleep, struct weft__idle *idle,
                                 const struct weft__sleeper *sleeper)
 {
-    if (!weft__latch_doze(sleeper->latch))
+    if (!doze_off(sleeper, true))
         return LATCH_WAS_SET;
-    weft__park_drowse(sleeper->park);
-    if (!weft__latch_sleep(sleeper->latch)) {
-        weft__park_rouse(sleeper->park);
-        return LATCH_WAS_SET;
-    }
     if (!inc_sleepers(sleep, idle)) {
         stay_awake(sleeper);
         return WORK_WAS_POSTED;
     }
     /* fence F1 (SleepFence): counted as a sleeper before the queues are looked at. Partner:
-     * PushFence in weft__sleep_new_injected(). */
+     * PushFence in weft__sleep_new_jobs(). */
     atomic_fence_seq_cst();
     enum park_result result = PARK_WAS_NUDGED;
     if (!sleeper->last_look(sleeper->arg))
@@ -266,13 +267,8 @@ bool weft__sleep_no_work(struct weft__sleep *sleep, struct weft__idle *idle,
 
 bool weft__sleep_uncounted(const struct weft__sleeper *sleeper)
 {
-    if (!weft__latch_doze(sleeper->latch))
+    if (!doze_off(sleeper, false))
         return false;
-    weft__park_drowse(sleeper->park);
-    if (!weft__latch_sleep(sleeper->latch)) {
-        weft__park_rouse(sleeper->park);
-        return false;
-    }
     /* fence F1: DROWSY before the look at the mailbox; partner: the fence between a
      * broadcast's push and its wake. */
     atomic_fence_seq_cst();

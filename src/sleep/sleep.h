@@ -19,8 +19,8 @@ enum { WEFT__ROUNDS_DEFAULT = 32, WEFT__JEC_BITS = 32, WEFT__DOZE_NS = 1000000 }
 
 struct weft__sleep {
     WEFT__ALIGNED struct atomic_u64 counters;
-    /* Guests at work. New work inside the pool wakes nobody while guests and awake workers
-     * together are as many as the pool has workers: a guest stands in for one. */
+    /* Guests at work. A fork wakes nobody while guests and awake workers together are as
+     * many as the pool has workers: a guest stands in for one. */
     struct atomic_u32 guests;
 
     WEFT__ALIGNED uint64_t jec_one; /* constant, as is all below */
@@ -62,19 +62,22 @@ bool weft__sleep_no_work(struct weft__sleep *sleep, struct weft__idle *idle,
  * others sleep, so new work may have woken nobody; the caller looks whether there is
  * more, and if so says it with more_work. */
 bool weft__sleep_work_found(struct weft__sleep *sleep);
-void weft__sleep_more_work(struct weft__sleep *sleep, bool injected);
+void weft__sleep_more_work(struct weft__sleep *sleep, bool forks_only);
 
-/* New work on the caller's own deque; `was_empty` before this. */
-void weft__sleep_new_jobs(struct weft__sleep *sleep, unsigned jobs, bool was_empty);
+/* A new fork, which its owner runs itself if nobody else does. `was_empty`: the owner had
+ * no other. */
+void weft__sleep_new_fork(struct weft__sleep *sleep, bool was_empty);
 
-/* New work in the injector. `waits`: the caller is about to sleep, and its CPU is free. */
-void weft__sleep_new_injected(struct weft__sleep *sleep, unsigned jobs, bool waits);
+/* New jobs in the injector or on a deque. `waits`: the caller is about to sleep, and its CPU
+ * is free. */
+void weft__sleep_new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits);
 
 /* A guest starts working, and looks for sleepers afterwards. */
 void weft__sleep_guest_entered(struct weft__sleep *sleep);
 
-/* A guest stops working, and may have kept a worker from being woken. */
-void weft__sleep_guest_left(struct weft__sleep *sleep);
+/* A guest stops working. True: it may have kept a worker from being woken for forks; the
+ * caller looks whether there are any, and if so says it with more_work. */
+bool weft__sleep_guest_left(struct weft__sleep *sleep);
 
 /* Sleeps until the latch is set, or for no reason, without being counted on by anybody.
  * True: it slept. */
