@@ -108,9 +108,9 @@ typedef struct weft_config {
     enum weft_sleep sleep;
     enum weft_fork fork;
     enum weft_pin pin;
-    uint64_t quantum; /* nanoseconds: a right side that has not waited so long is not taken
-                         from the lazy road; default WEFT_QUANTUM_US, else WEFT_QUANTUM.
-                         WEFT_QUANTUM_NONE: none */
+    uint64_t quantum;  /* nanoseconds: a right side that has not waited so long is not taken
+                          from the lazy road; default WEFT_QUANTUM_US, else WEFT_QUANTUM.
+                          WEFT_QUANTUM_NONE: none */
     int spin_rounds;   /* fruitless searches before a worker gets sleepy; -1: none */
     size_t stack_size; /* of a worker, in bytes; default 8 MiB */
     const char *name;  /* threads are called NAME-0, NAME-1, ...; default "weft" */
@@ -225,11 +225,11 @@ WEFT_API bool weft_merge_slow(weft *w);
 /* The guard is read after the slot is written. Only the compiler has to keep that order:
  * who raises the guard makes every running thread of the process execute a barrier
  * before it looks at the slot (membarrier(2)). */
-#define WEFT_CALLED(w)                                                                             \
-    (__atomic_signal_fence(__ATOMIC_SEQ_CST),                                                      \
-     __builtin_expect((uintptr_t)(w) < __atomic_load_n((uintptr_t *)((uintptr_t)(w) &              \
-                                                                     ~(WEFT_BLOCK_SIZE - 1)),      \
-                                                       __ATOMIC_RELAXED),                          \
+#define WEFT_CALLED(w)                                                                            \
+    (__atomic_signal_fence(__ATOMIC_SEQ_CST),                                                     \
+     __builtin_expect((uintptr_t)(w) <                                                            \
+                          __atomic_load_n((uintptr_t *)((uintptr_t)(w) & ~(WEFT_BLOCK_SIZE - 1)), \
+                                          __ATOMIC_RELAXED),                                      \
                       0))
 
 inline weft *weft_fork(weft *w, weft_fn *right, void *arg)
@@ -266,22 +266,22 @@ inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r)
  *     long left = fib(right_in, n - 1);
  *     return left + WEFT_MERGE(w, right, fib(w, n - 2));
  */
-#define WEFT_FORKABLE(type, function, arguments, call)                                             \
-    struct function##_fork {                                                                       \
-        type result;                                                                               \
-        struct {                                                                                   \
-            arguments                                                                              \
-        } arguments_;                                                                              \
-    };                                                                                             \
-    static void function##_forked(weft *w, void *fork)                                             \
-    {                                                                                              \
-        const __typeof__(((struct function##_fork *)0)->arguments_) *a =                           \
-            &((struct function##_fork *)fork)->arguments_;                                         \
-        ((struct function##_fork *)fork)->result = call;                                           \
+#define WEFT_FORKABLE(type, function, arguments, call)                   \
+    struct function##_fork {                                             \
+        type result;                                                     \
+        struct {                                                         \
+            arguments                                                    \
+        } arguments_;                                                    \
+    };                                                                   \
+    static void function##_forked(weft *w, void *fork)                   \
+    {                                                                    \
+        const __typeof__(((struct function##_fork *)0)->arguments_) *a = \
+            &((struct function##_fork *)fork)->arguments_;               \
+        ((struct function##_fork *)fork)->result = call;                 \
     }
-#define WEFT_FORK(w, function, right, ...)                                                         \
-    struct function##_fork right;                                                                  \
-    right.arguments_ = (__typeof__(right.arguments_)){__VA_ARGS__};                                \
+#define WEFT_FORK(w, function, right, ...)                          \
+    struct function##_fork right;                                   \
+    right.arguments_ = (__typeof__(right.arguments_)){__VA_ARGS__}; \
     weft *right##_in = weft_fork((w), function##_forked, &right)
 #define WEFT_MERGE(w, right, call) (weft_merge(w) ? (right).result : (call))
 

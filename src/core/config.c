@@ -90,7 +90,7 @@ static int check(const weft_config *config)
 int weft__config_complete(weft_config *full, const weft_config *given, unsigned cpus)
 {
     memset(full, 0, sizeof *full);
-    if (given) { /* an older or newer program's may be of another size */
+    if (given) {                   /* an older or newer program's may be of another size */
         enum { SIZE_MOST = 4096 }; /* nothing that was WEFT_CONFIG_INIT */
         if (given->size < offsetof(weft_config, workers) + sizeof given->workers ||
             given->size > SIZE_MOST)

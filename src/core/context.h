@@ -52,8 +52,8 @@ _Static_assert(sizeof(struct weft__slot) == WEFT__CACHE_LINE,
  * to thieves. */
 struct weft__context {
     WEFT__ALIGNED struct atomic_uptr guard; /* see weft.h; written under the lock */
-    struct weft__worker *worker; /* whose it is; does not change while it is used */
-    struct weft__group *group;   /* of the job running on top. Owner only */
+    struct weft__worker *worker;            /* whose it is; does not change while it is used */
+    struct weft__group *group;              /* of the job running on top. Owner only */
     weft *first, *last;
     uint64_t quantum;    /* nanoseconds; constant */
     bool eager;          /* constant */

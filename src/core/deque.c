@@ -86,7 +86,7 @@ struct weft__job *weft__deque_pop(struct weft__deque *deque)
      * job without meeting at the compare-exchange. */
     atomic_fence_seq_cst();
     int64_t top = atomic_load_relaxed(&deque->top);
-    if (top > bottom) { /* it was empty */
+    if (top > bottom) {                                   /* it was empty */
         atomic_store_release(&deque->bottom, bottom + 1); /* release D1 */
         return NULL;
     }

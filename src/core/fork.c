@@ -41,8 +41,8 @@ extern bool weft_merge(weft *w);
 extern void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r);
 
 enum {
-    ANSWER_SPINS = 50,  /* how often a thief looks for the answer before it uses the barrier */
-    SHALLOW_SLOTS = 4,   /* forks this deep look at the clock while little work is expected */
+    ANSWER_SPINS = 50, /* how often a thief looks for the answer before it uses the barrier */
+    SHALLOW_SLOTS = 4, /* forks this deep look at the clock while little work is expected */
 };
 
 /* Never called: their addresses stand in slots. */

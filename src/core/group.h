@@ -19,7 +19,7 @@ struct weft__group {
 extern struct atomic_u32 weft__alarms;
 
 void weft__group_begin(struct weft__group *group, struct weft__group *parent);
-int weft__group_end(struct weft__group *group); /* its error, or -ECANCELED, or 0 */
+int weft__group_end(struct weft__group *group);             /* its error, or -ECANCELED, or 0 */
 bool weft__group_fail(struct weft__group *group, int code); /* true: the first to do so */
 void weft__group_set_deadline(struct weft__group *group, uint64_t when);
 

@@ -9,7 +9,7 @@
 
 struct weft__habits {
     struct {
-        struct atomic_fn fn;    /* relaxed, both: a guess, and losing one costs nothing */
+        struct atomic_fn fn;     /* relaxed, both: a guess, and losing one costs nothing */
         struct atomic_u32 brief; /* runs in a row that took little time */
     } known[64];
 };

@@ -113,8 +113,9 @@ static void dump_worker(struct weft__worker *worker, FILE *out)
             "  %s %u: %s, parking place %s%s, deque %zu, mail %zu, stop latch %u, jobs %llu, "
             "steals %llu, injected %llu, sleeps %llu, deepest %u\n",
             kinds[worker->kind], worker->index, states[atomic_load_relaxed(&counts->state)],
-            parks[atomic_load_relaxed(&worker->own_park->state)], weft__deque_size(&worker->deque),
-            weft__queue_length(&worker->mailbox), atomic_load_relaxed(&worker->stop.core.state),
+            parks[park & ~(uint32_t)PARK_UNCOUNTED], park & PARK_UNCOUNTED ? " uncounted" : "",
+            weft__deque_size(&worker->deque), weft__queue_length(&worker->mailbox),
+            atomic_load_relaxed(&worker->stop.core.state),
             (unsigned long long)atomic_load_relaxed(&counts->jobs),
             (unsigned long long)atomic_load_relaxed(&counts->steals),
             (unsigned long long)atomic_load_relaxed(&counts->injected),

@@ -11,7 +11,7 @@
 
 struct weft_pool {
     weft_config config;      /* with defaults filled in; constant while the pool is in use */
-    bool no_membarrier;  /* lazy was wanted, but can't be had */
+    bool no_membarrier;      /* lazy was wanted, but can't be had */
     char name[16];           /* the kernel takes no longer ones */
     struct weft__cpus homes; /* CPUs to sleep on, in order */
     uint32_t fork_count;     /* of the process, when the pool was made */

@@ -29,8 +29,8 @@ struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,
     worker->random = (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
     if (weft__deque_init(&worker->deque, DEQUE_CAPACITY))
         goto no_deque;
-    worker->context = weft__context_make(worker, pool->config.fork == WEFT_FORK_EAGER,
-                                         pool->config.quantum);
+    worker->context =
+        weft__context_make(worker, pool->config.fork == WEFT_FORK_EAGER, pool->config.quantum);
     if (!worker->context)
         goto no_context;
     worker->park = worker->own_park = weft__park_get();
@@ -109,8 +109,8 @@ void weft__worker_remove(struct weft__worker *worker)
 void weft__worker_check_left(const char *frame)
 {
     struct weft__worker *me = current;
-    if (me && me->kind == WORKER_GUEST && on_own_stack(me, me->entry) &&
-        on_own_stack(me, frame) && frame > me->entry)
+    if (me && me->kind == WORKER_GUEST && on_own_stack(me, me->entry) && on_own_stack(me, frame) &&
+        frame > me->entry)
         weft__fatal("a job started by weft_run was left by longjmp or an exception; "
                     "jobs must return");
 }
@@ -536,8 +536,7 @@ static struct weft__worker *root_of(struct weft__worker *me)
 void weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited)
 {
     struct weft__worker *me = weft__worker_of(w);
-    struct wait wait = {
-        .w = w, .me = me, .root = root_of(me), .latch = latch, .awaited = awaited};
+    struct wait wait = {.w = w, .me = me, .root = root_of(me), .latch = latch, .awaited = awaited};
     if (weft__latch_probe(latch))
         return;
     wait.limited = !weft__may_help(me) && limit(wait.root);

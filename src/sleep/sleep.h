@@ -25,8 +25,8 @@ struct weft__sleep {
 
     WEFT__ALIGNED uint64_t jec_one; /* constant, as is all below */
     unsigned rounds;                /* searches in vain before getting sleepy */
-    uint64_t doze;  /* nanoseconds: while others work, a sleeper looks again after so long,
-                       then after twice as long, and so on; 0: never */
+    uint64_t doze; /* nanoseconds: while others work, a sleeper looks again after so long,
+                      then after twice as long, and so on; 0: never */
     unsigned workers;
     struct weft__park **parks; /* one per worker */
 };
