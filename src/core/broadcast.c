@@ -28,7 +28,7 @@ static void execute_detached(weft *w, struct weft__job *job)
     struct broadcast *all = broadcast_of(job);
     struct weft_pool *pool = weft__worker_of(w)->pool;
     weft__call(w, job->fn, job->arg, &all->group);
-    /* acq_rel U1: the others are done with it before it is freed. */
+    /* acq_rel C1: the others are done with it before it is freed. */
     if (atomic_fetch_sub_acq_rel(&all->latch.count, 1) != 1)
         return;
     weft__group_end(&all->group);

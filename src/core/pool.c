@@ -243,7 +243,7 @@ int weft_pool_create(weft_pool **out, const weft_config *config)
     int error = prepare(pool, config);
     if (!error) {
         if (!(pool->config.flags & WEFT_NO_SIGSEGV))
-            weft__overflow_watch();
+            weft__overflow_watch(weft__worker_explain);
         error = start_workers(pool);
     }
     if (error)

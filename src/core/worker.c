@@ -90,6 +90,16 @@ void weft__worker_push(struct weft__worker *worker, const char *entry)
     current = worker;
 }
 
+const char *weft__worker_explain(const void *address)
+{
+    struct weft__context *context = current ? current->context : NULL;
+    if (!context || (const char *)address <= (const char *)context->last ||
+        (const char *)address >= (const char *)context + WEFT_BLOCK_SIZE)
+        return NULL;
+    return "weft: more forks are pending in one context than it has slots for (65,000); "
+           "merge some before forking more, or use a scope\n";
+}
+
 void weft__worker_forked(void)
 {
     current = NULL;

@@ -101,6 +101,9 @@ void weft__worker_remove(struct weft__worker *worker);
 
 void weft__worker_forked(void); /* in a forked child: this thread is none any more */
 
+/* What it means that this thread may not touch the address; NULL: nothing known. */
+const char *weft__worker_explain(const void *address);
+
 /* Aborts with a message if this thread left a guest's job by longjmp: public calls from
  * outside begin with this. */
 void weft__worker_check_left(const char *frame);

@@ -20,10 +20,11 @@ static _Thread_local struct {
 } here;
 
 static struct sigaction before_segv, before_bus;
+static const char *(*explain_other)(const void *address);
 
 /* snprintf is not async-signal-safe by the letter; glibc's does not allocate for these
  * conversions, and the process is about to abort. */
-static void explain(void)
+static void explain_stack(void)
 {
     char text[200];
     int n = snprintf(text, sizeof text,
@@ -38,7 +39,13 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 {
     const char *address = info->si_addr;
     if (here.low && address >= here.low - REACH && address < here.low + REACH) {
-        explain();
+        explain_stack();
+        abort();
+    }
+    const char *other = explain_other(address);
+    if (other) {
+        if (write(STDERR_FILENO, other, strlen(other)) < 0)
+            _exit(128 + SIGABRT);
         abort();
     }
     const struct sigaction *before = signal == SIGBUS ? &before_bus : &before_segv;
@@ -62,9 +69,10 @@ static void install(void)
     sigaction(SIGBUS, &action, &before_bus);
 }
 
-void weft__overflow_watch(void)
+void weft__overflow_watch(const char *(*explain)(const void *address))
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    explain_other = explain;
     pthread_once(&once, install);
 }
 

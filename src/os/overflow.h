@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* overflow.h: a worker that runs into its guard page says so before it dies. */
+/* overflow.h: who runs into a guard page is told what it was before the process dies. */
 #ifndef WEFT_OS_OVERFLOW_H
 #define WEFT_OS_OVERFLOW_H
 
-/* Installs the process's SIGSEGV and SIGBUS handlers, once. Faults that are no stack
- * overflow of a worker go to whatever handled them before. */
-void weft__overflow_watch(void);
+/* Installs the process's SIGSEGV and SIGBUS handlers, once. `explain` knows of other guard
+ * pages: a line for the address, or NULL. Other faults go to whatever handled them before. */
+void weft__overflow_watch(const char *(*explain)(const void *address));
 
 /* On a worker's thread: an alternate stack for the handler, and where the guard is.
  * Without memory for it the thread simply dies unexplained. */
