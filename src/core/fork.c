@@ -179,7 +179,7 @@ static bool look_up(struct weft__context *context, weft *w, bool *cancelled)
     answer_and_lock(context);
     bool stolen = w < (weft *)atomic_load_relaxed(&context->oldest);
     context->called = *cancelled; /* every merge has to know, until it is over */
-    context->shallow = context->wants_help ? SHALLOW_SLOTS : 0;
+    context->shallow = context->wants_help || weft__group_alarm() ? SHALLOW_SLOTS : 0;
     guard_set(context);
     if (wake && context->quantum) /* it ages while the one that is woken wakes up */
         mark(context, atomic_load_relaxed(&context->oldest), weft__clock_now());

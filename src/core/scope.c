@@ -11,6 +11,7 @@ struct scope {
     struct weft__count_latch latch;
     struct weft__queue fifo;        /* children that run first in, first out */
     struct weft__job token;         /* stands in a deque for "the oldest one in fifo" */
+    struct weft__context *context;  /* in which it was opened */
     struct weft__group *outer_here; /* what the slot it was opened at said before */
 };
 
@@ -99,6 +100,7 @@ void weft_scope_open(weft *w, weft_scope *public)
     struct weft__context *context = weft__context_of(w);
     struct weft__slot *slot = weft__slot_of(w);
     *scope = (struct scope){
+        .context = context,
         .outer_here = slot->group,
         .token = {.group = &scope->group, .execute = execute_oldest},
     };
@@ -110,6 +112,7 @@ void weft_scope_open(weft *w, weft_scope *public)
 void weft_scope_deadline(weft_scope *scope, uint64_t when)
 {
     weft__group_set_deadline(&scope_of(scope)->group, when);
+    weft__context_call(scope_of(scope)->context); /* from now on it looks at the clock */
 }
 
 int weft_spawn(weft *w, weft_scope *public, weft_fn *fn, void *arg)

@@ -216,6 +216,8 @@ void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
     struct weft__slot *slot = weft__slot_of(w);
     struct weft__group *outer = context->group, *outer_here = slot->group;
     context->group = slot->group = group;
+    if (weft__group_alarm())
+        weft__context_call(context); /* perhaps for this group */
     if (!weft__cancelled(w))
         fn(w, arg);
     if (atomic_load_relaxed(&slot->fn)) /* relaxed: own writes */
