@@ -37,6 +37,12 @@
 #endif
 #endif
 
+#if defined __has_feature
+#if __has_feature(thread_sanitizer)
+#define WEFT_ATOMIC_LOADS
+#endif
+#endif
+
 #ifdef __cplusplus
 #define WEFT_ALIGNAS(n) alignas(n)
 extern "C" {
@@ -201,7 +207,8 @@ WEFT_API int weft_broadcast_detached(weft_pool *pool, weft_fn *fn, void *arg);
 WEFT_API WEFT_INLINE weft *weft_fork(weft *w, weft_fn *right, void *arg);
 WEFT_API WEFT_INLINE bool weft_merge(weft *w);
 
-/* Runs left(w', l) and right(w'', r), perhaps at the same time; returns when both are over. */
+/* Runs left(w', l) and right(w'', r), perhaps at the same time; returns when both are over.
+ * The left side always runs. */
 WEFT_API WEFT_INLINE void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r);
 
 /* Forking and merging are a few instructions, so they are here, for the compiler to put in
@@ -209,11 +216,14 @@ WEFT_API WEFT_INLINE void weft_join(weft *w, weft_fn *left, void *l, weft_fn *ri
  *
  * A context is a block of slots, aligned to its size, and `w` points to the first free
  * one. The block begins with the guard: whoever wants the attention of the thread that
- * owns the context raises it above `w`. */
+ * owns the context raises it above `w`, and forks take the slow road. Who wants a slot says
+ * so in the slot itself, and its merge takes the slow road. */
 struct weft {
     weft_fn *fn_; /* NULL: free */
     void *arg_;
-    uint64_t rest_[6];
+    uint64_t rest_[5];
+    uint32_t more_;
+    uint32_t wanted_;
 };
 
 #define WEFT_BLOCK_SIZE ((uintptr_t)4 << 20)
@@ -222,21 +232,24 @@ WEFT_API void weft_fork_slow(weft *w);
 WEFT_API bool weft_merge_slow(weft *w);
 
 #if defined __GNUC__
-/* The guard is read after the slot is written. Only the compiler has to keep that order:
- * who raises the guard makes every running thread of the process execute a barrier
- * before it looks at the slot (membarrier(2)). */
-#define WEFT_CALLED(w)                                                                            \
-    (__atomic_signal_fence(__ATOMIC_SEQ_CST),                                                     \
-     __builtin_expect((uintptr_t)(w) <                                                            \
-                          __atomic_load_n((uintptr_t *)((uintptr_t)(w) & ~(WEFT_BLOCK_SIZE - 1)), \
-                                          __ATOMIC_RELAXED),                                      \
-                      0))
+/* The guard, or `wanted_`, is read after the slot is written. Only the compiler has to keep
+ * that order: who raises it makes every running thread of the process execute a barrier
+ * before it looks at the slot (membarrier(2)). A plain load of an aligned word is what a
+ * relaxed one is; but compilers compare with memory only if the load is plain. */
+#if defined __SANITIZE_THREAD__ || defined WEFT_ATOMIC_LOADS
+#define WEFT_LOAD(p) __atomic_load_n((p), __ATOMIC_RELAXED)
+#else
+#define WEFT_LOAD(p) (*(p))
+#endif
+#define WEFT_SLOW(condition)                                                                       \
+    (__atomic_signal_fence(__ATOMIC_SEQ_CST), __builtin_expect(condition, 0))
+#define WEFT_GUARD(w) WEFT_LOAD((const uintptr_t *)((uintptr_t)(w) & ~(WEFT_BLOCK_SIZE - 1)))
 
 inline weft *weft_fork(weft *w, weft_fn *right, void *arg)
 {
     __atomic_store_n(&w->arg_, arg, __ATOMIC_RELAXED);
     __atomic_store_n(&w->fn_, right, __ATOMIC_RELEASE);
-    if (WEFT_CALLED(w))
+    if (WEFT_SLOW((uintptr_t)w < WEFT_GUARD(w)))
         weft_fork_slow(w);
     return w + 1;
 }
@@ -244,7 +257,7 @@ inline weft *weft_fork(weft *w, weft_fn *right, void *arg)
 inline bool weft_merge(weft *w)
 {
     __atomic_store_n(&w->fn_, (weft_fn *)0, __ATOMIC_RELAXED);
-    return WEFT_CALLED(w) && weft_merge_slow(w);
+    return WEFT_SLOW(WEFT_LOAD(&w->wanted_) != 0) && weft_merge_slow(w);
 }
 
 inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r)

@@ -44,8 +44,12 @@ void weft__context_call(struct weft__context *context)
 {
     weft__lock_take(&context->lock);
     context->called = true; /* a thief that is at it does not lower the guard again */
-    /* relaxed: a request; if the owner misses it now it sees it at a later fork. */
+    /* relaxed, all: a request. If the owner misses it now it sees it at a later fork, and
+     * what it merges meanwhile was not cancelled for it yet. */
     atomic_store_relaxed(&context->guard, UINTPTR_MAX);
+    struct weft__slot *slot = atomic_load_relaxed(&context->oldest);
+    for (; slot <= weft__slot_of(context->last) && atomic_load_relaxed(&slot->fn); slot++)
+        atomic_store_relaxed(&slot->wanted, true);
     weft__lock_drop(&context->lock);
 }
 

@@ -39,11 +39,14 @@ struct weft__slot {
     struct weft__spin_latch latch;                   /* set when a stolen right side is over */
     struct atomic_ptr thief; /* struct weft__worker that runs it, or NULL; written by it */
     bool published;          /* eager: stands in the deque, or did. Owner only */
+    struct atomic_u32 wanted; /* not 0: merge takes the slow road. Set by thieves and callers
+                                 under the lock; cleared there, too */
 };
 
 _Static_assert(sizeof(struct weft__slot) == sizeof(struct weft), "struct weft in weft.h");
 _Static_assert(offsetof(struct weft__slot, fn) == offsetof(struct weft, fn_) &&
-                   offsetof(struct weft__slot, arg) == offsetof(struct weft, arg_),
+                   offsetof(struct weft__slot, arg) == offsetof(struct weft, arg_) &&
+                   offsetof(struct weft__slot, wanted) == offsetof(struct weft, wanted_),
                "struct weft in weft.h");
 _Static_assert(sizeof(struct weft__slot) == WEFT__CACHE_LINE,
                "a thief and the owner of the next slot would share a cache line");
@@ -91,7 +94,8 @@ weft *weft__context_top(struct weft__context *context);
 /* Owner only: was anything stolen since it asked last? */
 bool weft__context_robbed(struct weft__context *context);
 
-/* The owner's next fork or merge takes the slow road. Anybody may call it. */
+/* The owner's next fork, and each merge of what is pending, take the slow road. Anybody may
+ * call it. */
 void weft__context_call(struct weft__context *context);
 
 #endif

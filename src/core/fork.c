@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* Fork, merge and steal.
  *
- * The lazy road. Forking and merging are in weft.h: they write the slot, then look at the
- * guard, without a fence between. A thief
+ * The lazy road. Forking and merging are in weft.h: fork writes the slot, then looks at the
+ * guard; merge clears the slot, then looks whether it is wanted; without a fence between. A
+ * thief
  *
  *   1. locks the context against other thieves and the owner's slow roads,
- *   2. raises the guard, so that from some moment on the owner takes a slow road, where it
- *      says `answered` and waits for the lock;
+ *   2. says that it wants the oldest slot, and raises the guard, so that the owner takes a slow
+ *      road at its next fork, or when it merges that slot; there it says `answered` and waits
+ *      for the lock;
  *   3. waits a moment for that answer; if none comes, has every thread execute a barrier;
- *   4. reads the oldest slot. Either the owner has cleared it, and the thief sees that; or
- *      its next look at the guard sends it to the lock. So the slot is the thief's to take.
- *   5. puts the guard just above what is gone, and unlocks.
+ *   4. reads the slot. Either the owner has cleared it, and the thief sees that; or its merge
+ *      will find it wanted, and wait for the lock. So the slot is the thief's to take.
+ *   5. puts the guard just above what is gone, and unlocks. A stolen slot stays wanted.
  *
- * Why step 4 is right (B1): the owner's merge does W, clear the slot, then R, read the
- * guard; the thief raises the guard, then has a barrier between itself and every other
- * thread. If the owner's R came before that barrier, so did its W, and the thief sees the
- * slot cleared. If R comes after, it sees the guard raised. The answer does the same for
- * less: the owner wrote it on the slow road, with release, after all it wrote before.
+ * Why step 4 is right (B1): the owner's merge does W, clear the slot, then R, read `wanted`;
+ * the thief sets that, then has a barrier between itself and every other thread. If the
+ * owner's R came before that barrier, so did its W, and the thief sees the slot cleared. If R
+ * comes after, it finds the slot wanted. The answer does the same for less: the owner wrote it
+ * on the slow road, with release, after all it wrote before, and waits for the lock.
  *
  * Age. A right side younger than a quantum is left alone, and the owner must not pay for
  * knowing its age. So a thief marks it: it replaces `fn` in the slot, which the owner never
@@ -75,6 +77,7 @@ static void eager_fork(struct weft__context *context, weft *w)
     struct weft__slot *slot = weft__slot_of(w);
     slot->group = context->group;
     slot->execute = execute_right;
+    atomic_store_relaxed(&slot->wanted, true); /* relaxed: read by this thread only */
     /* relaxed, both: the deque publishes them with the job. */
     atomic_store_relaxed(&slot->latch.core.state, LATCH_UNSET);
     atomic_store_relaxed(&slot->thief, NULL);
@@ -178,7 +181,8 @@ static bool look_up(struct weft__context *context, weft *w, bool *cancelled)
     bool wake = wake_now(context);
     answer_and_lock(context);
     bool stolen = w < (weft *)atomic_load_relaxed(&context->oldest);
-    context->called = *cancelled; /* every merge has to know, until it is over */
+    context->called = *cancelled; /* every fork and merge has to know, until it is over */
+    atomic_store_relaxed(&weft__slot_of(w)->wanted, *cancelled); /* relaxed: under the lock */
     context->shallow = context->wants_help || weft__group_alarm() ? SHALLOW_SLOTS : 0;
     guard_set(context);
     if (wake && context->quantum) /* it ages while the one that is woken wakes up */
@@ -234,11 +238,13 @@ static void execute_stolen(weft *w, struct weft__job *job)
     weft__spin_latch_set(&slot->latch); /* last touch of the slot */
 }
 
-/* Under the lock: the owner is on a slow road, or will be before it touches the slot. */
-static void stop_owner(struct weft__context *context)
+/* Under the lock: the owner is on a slow road, or will be before it takes the slot back. */
+static void stop_owner(struct weft__context *context, struct weft__slot *slot)
 {
+    /* relaxed, all: the answer or the barrier orders them. */
     atomic_store_relaxed(&context->answered, false);
-    atomic_store_relaxed(&context->guard, UINTPTR_MAX); /* relaxed: the barrier below */
+    atomic_store_relaxed(&slot->wanted, true);
+    atomic_store_relaxed(&context->guard, UINTPTR_MAX);
     for (int i = 0; i < ANSWER_SPINS; i++) {
         if (atomic_load_acquire(&context->answered)) /* acquire B1 */
             return;
@@ -293,11 +299,13 @@ enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context
         weft__lock_drop(&context->lock);
         return STEAL_YOUNG;
     }
-    stop_owner(context);
+    stop_owner(context, slot);
     fn = atomic_load_acquire(&slot->fn); /* acquire B2: what the owner forked */
     bool taken = fn && is_ripe(context, fn, now);
     if (taken)
         *job = take(me, context, slot, fn);
+    else
+        atomic_store_relaxed(&slot->wanted, context->called); /* relaxed: under the lock */
     guard_set(context);
     weft__lock_drop(&context->lock);
     return taken ? STEAL_GOT : STEAL_EMPTY;
