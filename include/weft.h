@@ -241,7 +241,7 @@ WEFT_API bool weft_merge_slow(weft *w);
 #else
 #define WEFT_LOAD(p) (*(p))
 #endif
-#define WEFT_SLOW(condition)                                                                       \
+#define WEFT_SLOW(condition) \
     (__atomic_signal_fence(__ATOMIC_SEQ_CST), __builtin_expect(condition, 0))
 #define WEFT_GUARD(w) WEFT_LOAD((const uintptr_t *)((uintptr_t)(w) & ~(WEFT_BLOCK_SIZE - 1)))
 

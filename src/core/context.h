@@ -37,8 +37,8 @@ struct weft__slot {
                                   above, up to the next such slot. Eager: of this fork */
     void (*execute)(weft *w, struct weft__job *job); /* eager only */
     struct weft__spin_latch latch;                   /* set when a stolen right side is over */
-    struct atomic_ptr thief; /* struct weft__worker that runs it, or NULL; written by it */
-    bool published;          /* eager: stands in the deque, or did. Owner only */
+    struct atomic_ptr thief;  /* struct weft__worker that runs it, or NULL; written by it */
+    bool published;           /* eager: stands in the deque, or did. Owner only */
     struct atomic_u32 wanted; /* not 0: merge takes the slow road. Set by thieves and callers
                                  under the lock; cleared there, too */
 };

@@ -182,7 +182,8 @@ static bool look_up(struct weft__context *context, weft *w, bool *cancelled)
     answer_and_lock(context);
     bool stolen = w < (weft *)atomic_load_relaxed(&context->oldest);
     context->called = *cancelled; /* every fork and merge has to know, until it is over */
-    atomic_store_relaxed(&weft__slot_of(w)->wanted, *cancelled); /* relaxed: under the lock */
+    if (!stolen)                  /* a stolen one stays wanted until it is merged */
+        atomic_store_relaxed(&weft__slot_of(w)->wanted, *cancelled); /* relaxed: under the lock */
     context->shallow = context->wants_help || weft__group_alarm() ? SHALLOW_SLOTS : 0;
     guard_set(context);
     if (wake && context->quantum) /* it ages while the one that is woken wakes up */
@@ -213,7 +214,8 @@ bool weft_merge_slow(weft *w)
         return cancelled;
     wait_for_thief(w);
     weft__lock_take(&context->lock);
-    atomic_store_relaxed(&context->oldest, w); /* relaxed: under the lock, as all its writes */
+    atomic_store_relaxed(&context->oldest, w); /* relaxed: under the lock, as all their writes */
+    atomic_store_relaxed(&weft__slot_of(w)->wanted, false);
     guard_set(context);
     weft__lock_drop(&context->lock);
     return true;

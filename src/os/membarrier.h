@@ -6,8 +6,7 @@
 
 #include <stdbool.h>
 
-/* Registers the process, once. False: the kernel has no such thing, or forbids it. Tests
- * say so too: WEFT_TEST_NO_MEMBARRIER in the environment. */
+/* Registers the process, once. False: the kernel has no such thing, or forbids it. */
 bool weft__membarrier_init(void);
 
 void weft__membarrier(void); /* after init returned true */

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* lazy.c: what the lazy road promises: a right side is taken from an owner that does not
+ * cooperate, never before a quantum, never twice; and what is done without membarrier. */
+#include "check.h"
+#include "child.h"
+#include "pools.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+static weft_pool *lazy_pool(unsigned workers, uint64_t quantum)
+{
+    weft_config config = WEFT_CONFIG_INIT;
+    config.workers = workers;
+    config.fork = WEFT_FORK_LAZY;
+    config.quantum = quantum;
+    return pool_make_with(&config);
+}
+
+static uint64_t steals(weft_pool *pool)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < weft_pool_workers(pool); i++) {
+        weft_worker_info info;
+        CHECK(weft_worker_get_info(pool, i, &info) == 0);
+        sum += info.steals;
+    }
+    return sum;
+}
+
+/* ---- An owner that never forks or merges again ---- */
+
+static void set_flag(weft *w, void *flag)
+{
+    atomic_store((atomic_bool *)flag, true);
+}
+
+static void fork_and_compute(weft *w, void *arg)
+{
+    atomic_bool taken = false;
+    weft_fork(w, set_flag, &taken);
+    WAIT_UNTIL(atomic_load(&taken)); /* sequential code, to weft */
+    CHECK(weft_merge(w));
+}
+
+static void silent_owner_is_robbed(void)
+{
+    static const uint64_t quanta[] = {0, WEFT_QUANTUM_NONE, 1000000};
+    for (size_t q = 0; q < sizeof quanta / sizeof quanta[0]; q++) {
+        weft_pool *pool = lazy_pool(2, quanta[q]);
+        for (int i = 0; i < 20; i++) {
+            if (i % 2)
+                pool_wait_asleep(pool);
+            CHECK(weft_run(pool, fork_and_compute, NULL) == 0);
+        }
+        pool_drop(pool);
+    }
+}
+
+/* All pending right sides of one silent owner go, the oldest first. */
+enum { PENDING = 8 };
+
+static void note_order(weft *w, void *arg)
+{
+    static atomic_int next;
+    atomic_int *order = arg;
+    atomic_store(order, atomic_fetch_add(&next, 1) % PENDING + 1);
+}
+
+static bool all_set(atomic_int *orders)
+{
+    for (int i = 0; i < PENDING; i++)
+        if (!atomic_load(&orders[i]))
+            return false;
+    return true;
+}
+
+static void fork_many_and_compute(weft *w, void *arg)
+{
+    atomic_int orders[PENDING] = {0};
+    weft *in = w;
+    for (int i = 0; i < PENDING; i++)
+        in = weft_fork(in, note_order, &orders[i]);
+    WAIT_UNTIL(all_set(orders));
+    for (int i = PENDING; i-- > 0;) {
+        CHECK(weft_merge(w + i));
+        CHECK(atomic_load(&orders[i]) == i + 1);
+    }
+}
+
+static void oldest_goes_first(void)
+{
+    weft_pool *pool = lazy_pool(2, WEFT_QUANTUM_NONE); /* a guest and one thief */
+    for (int i = 0; i < 50; i++)
+        CHECK(weft_run(pool, fork_many_and_compute, NULL) == 0);
+    pool_drop(pool);
+}
+
+/* ---- Age ---- */
+
+struct tree {
+    unsigned depth;
+    unsigned long leaves;
+};
+
+static void count_leaves(weft *w, void *arg)
+{
+    struct tree *tree = arg;
+    if (tree->depth == 0) {
+        tree->leaves = 1;
+        return;
+    }
+    struct tree left = {tree->depth - 1, 0}, right = left;
+    weft_join(w, count_leaves, &left, count_leaves, &right);
+    tree->leaves = left.leaves + right.leaves;
+}
+
+static void younger_than_a_quantum_is_left_alone(void)
+{
+    weft_pool *pool = lazy_pool(4, UINT64_C(600) * 1000000000); /* ten minutes */
+    for (int i = 0; i < 20; i++) {
+        struct tree tree = {12, 0};
+        CHECK(weft_run(pool, count_leaves, &tree) == 0);
+        CHECK(tree.leaves == 1ul << 12);
+    }
+    CHECK(steals(pool) == 0);
+    pool_drop(pool);
+}
+
+/* Merged and forked anew at the same slot, with the same function and argument, a right
+ * side is young again. */
+static void nothing(weft *w, void *arg)
+{
+}
+
+static void fork_for(weft *w, void *arg)
+{
+    uint64_t end = weft_now() + 300 * 1000000;
+    while (weft_now() < end)
+        weft_join(w, nothing, NULL, nothing, NULL);
+}
+
+static void a_new_fork_in_an_old_slot_is_young(void)
+{
+    weft_pool *pool = lazy_pool(2, 100 * 1000000); /* the loop lasts three of these */
+    CHECK(weft_run(pool, fork_for, NULL) == 0);
+    CHECK(steals(pool) == 0);
+    pool_drop(pool);
+}
+
+/* ---- Owner against thieves ---- */
+
+struct once {
+    atomic_uint runs;
+};
+
+static void run_once(weft *w, void *arg)
+{
+    atomic_fetch_add(&((struct once *)arg)->runs, 1);
+}
+
+static void fork_and_merge(weft *w, void *arg)
+{
+    struct once once[4];
+    for (int i = 0; i < SCALED(200000, 20); i++) {
+        weft *in = w;
+        for (int k = 0; k < 4; k++) {
+            atomic_store_explicit(&once[k].runs, 0, memory_order_relaxed);
+            in = weft_fork(in, run_once, &once[k]);
+        }
+        for (int k = 4; k-- > 0;) {
+            if (!weft_merge(w + k))
+                run_once(w + k, &once[k]);
+            CHECK(atomic_load_explicit(&once[k].runs, memory_order_relaxed) == 1);
+        }
+    }
+}
+
+static void every_right_side_runs_once(void)
+{
+    weft_pool *pool = lazy_pool(3, WEFT_QUANTUM_NONE);
+    for (int i = 0; i < 5; i++)
+        CHECK(weft_run(pool, fork_and_merge, NULL) == 0);
+    pool_drop(pool);
+}
+
+/* ---- Out of slots ---- */
+
+static void fork_without_end(weft *w, void *arg)
+{
+    for (int i = 0; i < 1000000; i++)
+        w = weft_fork(w, nothing, NULL);
+}
+
+static void run_out_of_slots(void *arg)
+{
+    weft_config config = WEFT_CONFIG_INIT;
+    config.workers = 1;
+    config.flags = *(unsigned *)arg;
+    weft_pool *pool;
+    CHECK(weft_pool_create(&pool, &config) == 0);
+    weft_run(pool, fork_without_end, NULL);
+}
+
+static void out_of_slots_is_explained(void **state)
+{
+    unsigned guests = 0, workers = WEFT_NO_GUESTS;
+    expect_abort(run_out_of_slots, &guests, WORDS("forks", "slots", "merge"));
+    expect_abort(run_out_of_slots, &workers, WORDS("forks", "slots", "merge"));
+}
+
+/* ---- Without membarrier ---- */
+
+static void forbid_membarrier(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+    CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+    CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+}
+
+static void without_membarrier_pools_are_eager(void)
+{
+    forbid_membarrier();
+    weft_pool *pool = lazy_pool(2, 0);
+    weft_pool_info info;
+    weft_pool_get_info(pool, &info);
+    CHECK(strcmp(info.fork, "eager (no membarrier)") == 0);
+    struct tree tree = {14, 0};
+    CHECK(weft_run(pool, count_leaves, &tree) == 0);
+    CHECK(tree.leaves == 1ul << 14);
+    CHECK(weft_run(pool, fork_and_compute, NULL) == 0);
+    pool_drop(pool);
+}
+
+/* ---- Failure ---- */
+
+static void fail_and_fork(weft *w, void *arg)
+{
+    weft *in = weft_fork(w, nothing, NULL);
+    weft_fork(in, nothing, NULL);
+    weft_fail(in + 1, -EIO);
+    CHECK(weft_merge(in)); /* neither started, both are skipped */
+    CHECK(weft_merge(w));
+    weft_fork(w, nothing, NULL); /* and so is a new one */
+    CHECK(weft_merge(w));
+}
+
+static void count_up(weft *w, void *arg)
+{
+    atomic_fetch_add((atomic_int *)arg, 1);
+}
+
+static void not_cancelled_any_more(weft *w, void *arg)
+{
+    atomic_int runs = 0;
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    fail_and_fork(w, NULL);
+    CHECK(weft_scope_close(w, &scope) == -EIO);
+    weft_fork(w, count_up, &runs);
+    if (!weft_merge(w))
+        count_up(w, &runs);
+    CHECK(atomic_load(&runs) == 1);
+}
+
+static void failure_skips_pending_right_sides(void)
+{
+    static const uint64_t quanta[] = {WEFT_QUANTUM_NONE, 1000000000};
+    for (int q = 0; q < 2; q++) {
+        weft_pool *pool = lazy_pool(1, quanta[q]);
+        for (int i = 0; i < 100; i++) {
+            CHECK(weft_run(pool, fail_and_fork, NULL) == -EIO);
+            CHECK(weft_run(pool, not_cancelled_any_more, NULL) == 0);
+        }
+        pool_drop(pool);
+    }
+}
+
+static void fork_past_deadline(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    weft_scope_deadline(&scope, weft_now() + 1000000);
+    atomic_int runs = 0;
+    bool skipped = false;
+    while (!skipped) { /* until a right side is skipped, by nothing but forks and merges */
+        weft_fork(w, count_up, &runs);
+        skipped = weft_merge(w);
+    }
+    CHECK(atomic_load(&runs) == 0);
+    CHECK(weft_scope_close(w, &scope) == -ETIMEDOUT);
+}
+
+static void forks_notice_a_deadline(void)
+{
+    weft_pool *pool = lazy_pool(1, 0);
+    CHECK(weft_run(pool, fork_past_deadline, NULL) == 0);
+    pool_drop(pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_CHILD(silent_owner_is_robbed),
+        IN_CHILD(oldest_goes_first),
+        IN_CHILD(younger_than_a_quantum_is_left_alone),
+        IN_CHILD(a_new_fork_in_an_old_slot_is_young),
+        IN_CHILD(every_right_side_runs_once),
+        cmocka_unit_test(out_of_slots_is_explained),
+        IN_CHILD(without_membarrier_pools_are_eager),
+        IN_CHILD(failure_skips_pending_right_sides),
+        IN_CHILD(forks_notice_a_deadline),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
