@@ -222,8 +222,7 @@ struct weft {
     weft_fn *fn_; /* NULL: free */
     void *arg_;
     uint64_t rest_[5];
-    uint32_t more_;
-    uint32_t wanted_;
+    uintptr_t wanted_; /* 0, or above any address: the cheapest to test is what fork tests */
 };
 
 #define WEFT_BLOCK_SIZE ((uintptr_t)4 << 20)
@@ -257,7 +256,7 @@ inline weft *weft_fork(weft *w, weft_fn *right, void *arg)
 inline bool weft_merge(weft *w)
 {
     __atomic_store_n(&w->fn_, (weft_fn *)0, __ATOMIC_RELAXED);
-    return WEFT_SLOW(WEFT_LOAD(&w->wanted_) != 0) && weft_merge_slow(w);
+    return WEFT_SLOW((uintptr_t)w < WEFT_LOAD(&w->wanted_)) && weft_merge_slow(w);
 }
 
 inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r)
@@ -269,34 +268,39 @@ inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r)
 #endif
 
 /* Typed forks. WEFT_FORKABLE makes a function that takes a context and arguments of any
- * types forkable; WEFT_FORK declares a fork of it, and WEFT_MERGE is its result, by the call
- * given there if nobody took it, with the arguments still in registers:
+ * types forkable: its result type, its name, its arguments as members `a->...`, and the call.
+ * WEFT_FORK declares a fork of it and its left side's context, and WEFT_MERGE is its result:
  *
  *     long fib(weft *w, long n);
  *     WEFT_FORKABLE(long, fib, long n;, fib(w, a->n))
  *
  *     WEFT_FORK(w, fib, right, n - 2);
  *     long left = fib(right_in, n - 1);
- *     return left + WEFT_MERGE(w, right, fib(w, n - 2));
+ *     return left + WEFT_MERGE(w, fib, right);
  */
-#define WEFT_FORKABLE(type, function, arguments, call)                   \
-    struct function##_fork {                                             \
-        type result;                                                     \
-        struct {                                                         \
-            arguments                                                    \
-        } arguments_;                                                    \
-    };                                                                   \
-    static void function##_forked(weft *w, void *fork)                   \
-    {                                                                    \
-        const __typeof__(((struct function##_fork *)0)->arguments_) *a = \
-            &((struct function##_fork *)fork)->arguments_;               \
-        ((struct function##_fork *)fork)->result = call;                 \
+#define WEFT_FORKABLE(type, function, arguments, call)                                \
+    struct function##_arguments {                                                     \
+        arguments                                                                     \
+    };                                                                                \
+    struct function##_fork {                                                          \
+        type result;                                                                  \
+        struct function##_arguments arguments_;                                       \
+    };                                                                                \
+    static inline type function##_call(weft *w, const struct function##_arguments *a) \
+    {                                                                                 \
+        return call;                                                                  \
+    }                                                                                 \
+    static void function##_forked(weft *w, void *fork)                                \
+    {                                                                                 \
+        struct function##_fork *f = (struct function##_fork *)fork;                   \
+        f->result = function##_call(w, &f->arguments_);                               \
     }
-#define WEFT_FORK(w, function, right, ...)                          \
-    struct function##_fork right;                                   \
-    right.arguments_ = (__typeof__(right.arguments_)){__VA_ARGS__}; \
+#define WEFT_FORK(w, function, right, ...)                         \
+    struct function##_fork right;                                  \
+    right.arguments_ = (struct function##_arguments){__VA_ARGS__}; \
     weft *right##_in = weft_fork((w), function##_forked, &right)
-#define WEFT_MERGE(w, right, call) (weft_merge(w) ? (right).result : (call))
+#define WEFT_MERGE(w, function, right) \
+    (weft_merge(w) ? (right).result : function##_call((w), &(right).arguments_))
 
 WEFT_API weft *weft_fork_checked(weft *w, weft_fn *right, void *arg, const char *where);
 WEFT_API bool weft_merge_checked(weft *w, const char *where);

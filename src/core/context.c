@@ -49,7 +49,7 @@ void weft__context_call(struct weft__context *context)
     atomic_store_relaxed(&context->guard, UINTPTR_MAX);
     struct weft__slot *slot = atomic_load_relaxed(&context->oldest);
     for (; slot <= weft__slot_of(context->last) && atomic_load_relaxed(&slot->fn); slot++)
-        atomic_store_relaxed(&slot->wanted, true);
+        atomic_store_relaxed(&slot->wanted, SLOT_WANTED);
     weft__lock_drop(&context->lock);
 }
 

@@ -35,13 +35,14 @@ struct weft__slot {
     struct atomic_ptr arg;     /* written by the owner before fn */
     struct weft__group *group; /* lazy: if not NULL, the group of this slot's fork and those
                                   above, up to the next such slot. Eager: of this fork */
-    void (*execute)(weft *w, struct weft__job *job); /* eager only */
+    void (*execute)(weft *w, struct weft__job *job); /* eager only; NULL: not in the deque */
     struct weft__spin_latch latch;                   /* set when a stolen right side is over */
-    struct atomic_ptr thief;  /* struct weft__worker that runs it, or NULL; written by it */
-    bool published;           /* eager: stands in the deque, or did. Owner only */
-    struct atomic_u32 wanted; /* not 0: merge takes the slow road. Set by thieves and callers
-                                 under the lock; cleared there, too */
+    struct atomic_ptr thief;   /* struct weft__worker that runs it, or NULL; written by it */
+    struct atomic_uptr wanted; /* SLOT_WANTED: merge takes the slow road. Set by thieves and
+                                  callers under the lock; cleared there, too */
 };
+
+#define SLOT_WANTED UINTPTR_MAX
 
 _Static_assert(sizeof(struct weft__slot) == sizeof(struct weft), "struct weft in weft.h");
 _Static_assert(offsetof(struct weft__slot, fn) == offsetof(struct weft, fn_) &&

@@ -77,13 +77,14 @@ static void eager_fork(struct weft__context *context, weft *w)
     struct weft__slot *slot = weft__slot_of(w);
     slot->group = context->group;
     slot->execute = execute_right;
-    atomic_store_relaxed(&slot->wanted, true); /* relaxed: read by this thread only */
+    atomic_store_relaxed(&slot->wanted, SLOT_WANTED); /* relaxed: read by this thread only */
     /* relaxed, both: the deque publishes them with the job. */
     atomic_store_relaxed(&slot->latch.core.state, LATCH_UNSET);
     atomic_store_relaxed(&slot->thief, NULL);
     slot->latch.owner = context->worker->park;
     /* If it can't be published, the caller runs it at merge. */
-    slot->published = weft__post_fork(context->worker, (struct weft__job *)slot) == 0;
+    if (weft__post_fork(context->worker, (struct weft__job *)slot))
+        slot->execute = NULL;
 }
 
 /* Takes the right side back from the deque. Jobs above it, spawned by the left side, are
@@ -120,7 +121,7 @@ static bool eager_merge(struct weft__context *context, weft *w)
 {
     struct weft__slot *slot = weft__slot_of(w);
     atomic_store_relaxed(&slot->fn, waited_for); /* relaxed: as above */
-    bool mine = !slot->published || take_back(context->worker, w);
+    bool mine = !slot->execute || take_back(context->worker, w);
     atomic_store_relaxed(&slot->fn, NULL);
     if (!mine)
         wait_for_thief(w);
@@ -128,6 +129,12 @@ static bool eager_merge(struct weft__context *context, weft *w)
 }
 
 /* ---- The lazy road: the owner ---- */
+
+/* Under the lock. relaxed: the lock, or stop_owner(), orders it. */
+static void want(struct weft__slot *slot, bool wanted)
+{
+    atomic_store_relaxed(&slot->wanted, wanted ? SLOT_WANTED : 0);
+}
 
 /* Under the lock: the guard as it should be while nobody steals. */
 static void guard_set(struct weft__context *context)
@@ -183,7 +190,7 @@ static bool look_up(struct weft__context *context, weft *w, bool *cancelled)
     bool stolen = w < (weft *)atomic_load_relaxed(&context->oldest);
     context->called = *cancelled; /* every fork and merge has to know, until it is over */
     if (!stolen)                  /* a stolen one stays wanted until it is merged */
-        atomic_store_relaxed(&weft__slot_of(w)->wanted, *cancelled); /* relaxed: under the lock */
+        want(weft__slot_of(w), *cancelled);
     context->shallow = context->wants_help || weft__group_alarm() ? SHALLOW_SLOTS : 0;
     guard_set(context);
     if (wake && context->quantum) /* it ages while the one that is woken wakes up */
@@ -215,7 +222,7 @@ bool weft_merge_slow(weft *w)
     wait_for_thief(w);
     weft__lock_take(&context->lock);
     atomic_store_relaxed(&context->oldest, w); /* relaxed: under the lock, as all their writes */
-    atomic_store_relaxed(&weft__slot_of(w)->wanted, false);
+    want(weft__slot_of(w), false);
     guard_set(context);
     weft__lock_drop(&context->lock);
     return true;
@@ -245,7 +252,7 @@ static void stop_owner(struct weft__context *context, struct weft__slot *slot)
 {
     /* relaxed, all: the answer or the barrier orders them. */
     atomic_store_relaxed(&context->answered, false);
-    atomic_store_relaxed(&slot->wanted, true);
+    want(slot, true);
     atomic_store_relaxed(&context->guard, UINTPTR_MAX);
     for (int i = 0; i < ANSWER_SPINS; i++) {
         if (atomic_load_acquire(&context->answered)) /* acquire B1 */
@@ -307,7 +314,7 @@ enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context
     if (taken)
         *job = take(me, context, slot, fn);
     else
-        atomic_store_relaxed(&slot->wanted, context->called); /* relaxed: under the lock */
+        want(slot, context->called);
     guard_set(context);
     weft__lock_drop(&context->lock);
     return taken ? STEAL_GOT : STEAL_EMPTY;
