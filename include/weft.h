@@ -304,12 +304,16 @@ inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r)
 
 WEFT_API weft *weft_fork_checked(weft *w, weft_fn *right, void *arg, const char *where);
 WEFT_API bool weft_merge_checked(weft *w, const char *where);
+WEFT_API void weft_join_checked(weft *w, weft_fn *left, void *l, weft_fn *right, void *r,
+                                const char *where);
 #if WEFT_DEBUG
 #define WEFT_STRING_(x) #x
 #define WEFT_STRING(x) WEFT_STRING_(x)
 #define WEFT_WHERE __FILE__ ":" WEFT_STRING(__LINE__)
 #define weft_fork(w, right, arg) weft_fork_checked((w), (right), (arg), WEFT_WHERE)
 #define weft_merge(w) weft_merge_checked((w), WEFT_WHERE)
+#define weft_join(w, left, l, right, r) \
+    weft_join_checked((w), (left), (l), (right), (r), WEFT_WHERE)
 #endif
 
 /* ---- Scopes ------------------------------------------------------------------ */

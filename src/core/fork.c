@@ -36,6 +36,7 @@
 
 #undef weft_fork
 #undef weft_merge
+#undef weft_join
 
 /* The library's own copies of what weft.h puts in place. */
 extern weft *weft_fork(weft *w, weft_fn *right, void *arg);
@@ -61,6 +62,15 @@ static void waited_for(weft *w, void *arg)
     marked(w, w);
 }
 
+/* Last touch of the slot. */
+static void right_is_over(struct weft__slot *slot)
+{
+    /* Its context stays, but a guest may leave once the latch is set. */
+    struct weft__park *owner = weft__worker_of((weft *)slot)->park;
+    if (weft__latch_set(&slot->latch))
+        weft__park_wake(owner);
+}
+
 /* ---- The eager road ---- */
 
 static void execute_right(weft *w, struct weft__job *job)
@@ -68,8 +78,8 @@ static void execute_right(weft *w, struct weft__job *job)
     struct weft__slot *slot = (struct weft__slot *)job;
     /* release T1: the owner may follow this to help. */
     atomic_store_release(&slot->thief, weft__worker_of(w));
-    weft__call(w, job->fn, job->arg, job->group);
-    weft__spin_latch_set(&slot->latch); /* last touch of the slot */
+    weft__call(w, slot->eager_fn, job->arg, job->group);
+    right_is_over(slot);
 }
 
 static void eager_fork(struct weft__context *context, weft *w)
@@ -77,11 +87,11 @@ static void eager_fork(struct weft__context *context, weft *w)
     struct weft__slot *slot = weft__slot_of(w);
     slot->group = context->group;
     slot->execute = execute_right;
+    slot->eager_fn = atomic_load_relaxed(&slot->fn);  /* relaxed: written by this thread */
     atomic_store_relaxed(&slot->wanted, SLOT_WANTED); /* relaxed: read by this thread only */
     /* relaxed, both: the deque publishes them with the job. */
-    atomic_store_relaxed(&slot->latch.core.state, LATCH_UNSET);
+    atomic_store_relaxed(&slot->latch.state, LATCH_UNSET);
     atomic_store_relaxed(&slot->thief, NULL);
-    slot->latch.owner = context->worker->park;
     /* If it can't be published, the caller runs it at merge. */
     if (weft__post_fork(context->worker, (struct weft__job *)slot))
         slot->execute = NULL;
@@ -92,7 +102,7 @@ static void eager_fork(struct weft__context *context, weft *w)
 static bool take_back(struct weft__worker *me, weft *w)
 {
     struct weft__slot *slot = weft__slot_of(w);
-    while (!weft__latch_probe(&slot->latch.core)) {
+    while (!weft__latch_probe(&slot->latch)) {
         struct weft__job *job = weft__deque_pop(&me->deque);
         if (!job)
             return false; /* stolen */
@@ -113,7 +123,7 @@ static void wait_for_thief(weft *w)
 {
     struct weft__slot *slot = weft__slot_of(w);
     atomic_store_relaxed(&slot->fn, waited_for); /* relaxed: read by this thread only */
-    weft__wait(w + 1, &slot->latch.core, (struct weft__awaited){.thief = &slot->thief});
+    weft__wait(w + 1, &slot->latch, (struct weft__awaited){.thief = &slot->thief});
     atomic_store_relaxed(&slot->fn, NULL);
 }
 
@@ -244,7 +254,7 @@ static void execute_stolen(weft *w, struct weft__job *job)
 {
     struct weft__slot *slot = weft__worker_of(w)->stolen_slot;
     weft__call(w, job->fn, job->arg, job->group);
-    weft__spin_latch_set(&slot->latch); /* last touch of the slot */
+    right_is_over(slot);
 }
 
 /* Under the lock: the owner is on a slow road, or will be before it takes the slot back. */
@@ -281,8 +291,7 @@ static struct weft__job *take(struct weft__worker *me, struct weft__context *con
     };
     me->stolen_slot = slot;
     /* relaxed: the owner finds out under the lock. */
-    atomic_store_relaxed(&slot->latch.core.state, LATCH_UNSET);
-    slot->latch.owner = context->worker->park;
+    atomic_store_relaxed(&slot->latch.state, LATCH_UNSET);
     atomic_store_release(&slot->thief, me); /* release T1 */
     atomic_store_relaxed(&context->oldest, slot + 1);
     context->robbed = true;
@@ -362,4 +371,13 @@ bool weft_merge_checked(weft *w, const char *where)
                     "first",
                     where);
     return weft_merge(w);
+}
+
+void weft_join_checked(weft *w, weft_fn *left, void *l, weft_fn *right, void *r, const char *where)
+{
+    if (!left)
+        weft__fatal("%s: weft_join needs two functions", where);
+    left(weft_fork_checked(w, right, r, where), l);
+    if (!weft_merge_checked(w, where))
+        right(w, r);
 }

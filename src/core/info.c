@@ -16,8 +16,8 @@ const char *weft_version(void)
 weft *weft_here(void)
 {
     struct weft__worker *me = weft__worker_current();
-    if (me && me->kind == WORKER_CALLER && !me->frame)
-        return NULL; /* a worker, but not at work */
+    if (me && !me->frame)
+        return NULL; /* a worker, but not in a job */
     return me ? weft__context_top(me->context) : NULL;
 }
 
@@ -86,7 +86,7 @@ void weft_pool_get_info(weft_pool *pool, weft_pool_info *info)
 
 int weft_worker_get_info(weft_pool *pool, unsigned index, weft_worker_info *info)
 {
-    if (index >= pool->config.workers)
+    if (!pool || !info || index >= pool->config.workers)
         return -EINVAL;
     struct weft__worker *worker = pool->workers[index];
     struct weft__counts *counts = &worker->counts;

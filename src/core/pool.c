@@ -73,15 +73,15 @@ static void work(struct weft__worker *worker)
     weft__thread_enter(config->name, worker->index, !(config->flags & WEFT_NO_SIGSEGV));
     if (config->pin == WEFT_PIN_ALWAYS)
         weft__thread_pin(worker->home);
+    weft__worker_push(worker, __builtin_frame_address(0));
     if (config->on_start)
         config->on_start(pool, worker->index, config->data);
     pthread_cleanup_push(left_by_exit, worker);
-    weft__worker_push(worker, __builtin_frame_address(0));
     weft__worker_loop(worker);
-    weft__worker_remove(worker);
     pthread_cleanup_pop(0);
     if (config->on_exit)
         config->on_exit(pool, worker->index, config->data);
+    weft__worker_remove(worker);
     weft__thread_leave();
 }
 
@@ -214,7 +214,8 @@ static int prepare(struct weft_pool *pool, const weft_config *config)
         return error;
     snprintf(pool->name, sizeof pool->name, "%s", pool->config.name);
     pool->config.name = pool->name; /* the caller's may go away */
-    if ((pool->config.flags & WEFT_USE_CALLER) && weft__worker_current())
+    bool caller = pool->config.flags & WEFT_USE_CALLER;
+    if (caller && weft__worker_top())
         return -EBUSY;
     unsigned n = pool->config.workers;
     unsigned rounds = pool->config.spin_rounds > 0 ? (unsigned)pool->config.spin_rounds : 0;
@@ -226,6 +227,8 @@ static int prepare(struct weft_pool *pool, const weft_config *config)
     error = weft__sleep_init(&pool->sleep, n, rounds, WEFT__JEC_BITS);
     if (error)
         return error;
+    if (caller)
+        weft__sleep_caller_left(&pool->sleep);
     if (pool->config.fork == WEFT_FORK_LAZY)
         pool->sleep.doze = WEFT__DOZE_NS;
     pool->workers = weft__alloc(n * sizeof pool->workers[0]);
@@ -262,7 +265,7 @@ static int may_destroy(struct weft_pool *pool)
     if (weft__pool_is_forked(pool))
         return -ECHILD;
     struct weft__worker *me = weft__worker_in(pool);
-    if (me && (me->kind != WORKER_CALLER || me->frame || me != weft__worker_current()))
+    if (me && (me->kind != WORKER_CALLER || me->frame || me != weft__worker_top()))
         return -EDEADLK;
     return !me && (pool->config.flags & WEFT_USE_CALLER) ? -EPERM : 0;
 }

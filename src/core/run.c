@@ -102,11 +102,12 @@ static void execute_root(weft *w, struct weft__job *job)
 /* Runs a job on a thread that is `me` already. */
 static void execute_inside(struct weft__worker *me, struct weft__job *job)
 {
+    bool from_outside = me->kind == WORKER_CALLER && !me->frame;
+    if (from_outside)
+        weft__worker_caller_in(me);
     execute_guarded(weft__context_top(me->context), job);
-    if (me->kind == WORKER_CALLER && !me->frame) {
-        weft__worker_spill(me);
-        weft__worker_rest(me);
-    }
+    if (from_outside)
+        weft__worker_caller_out(me);
 }
 
 /* The same on a thread that is a guest for just this. -ENOMEM: not run. */

@@ -13,6 +13,7 @@ struct scope {
     struct weft__job token;         /* stands in a deque for "the oldest one in fifo" */
     struct weft__context *context;  /* in which it was opened */
     struct weft__group *outer_here; /* what the slot it was opened at said before */
+    int64_t base;                   /* of its children on the opener's deque */
 };
 
 _Static_assert(sizeof(struct scope) <= sizeof(weft_scope), "weft_scope is too small");
@@ -102,6 +103,7 @@ void weft_scope_open(weft *w, weft_scope *public)
     *scope = (struct scope){
         .context = context,
         .outer_here = slot->group,
+        .base = weft__deque_bottom(&context->worker->deque),
         .token = {.group = &scope->group, .execute = execute_oldest},
     };
     weft__group_begin(&scope->group, context->group);
@@ -162,7 +164,8 @@ int weft_scope_close(weft *w, weft_scope *public)
     if (context->group != &scope->group)
         weft__fatal("weft_scope_close: not the innermost scope that is open in this context");
     weft__count_latch_down(&scope->latch);
-    weft__wait(w, &scope->latch.spin.core, (struct weft__awaited){.scope = &scope->group});
+    weft__wait(w, &scope->latch.spin.core,
+               (struct weft__awaited){.scope = &scope->group, .base = scope->base});
     context->group = scope->group.parent;
     weft__slot_of(w)->group = scope->outer_here;
     return weft__group_end(&scope->group);

@@ -14,8 +14,8 @@ enum {
                            work is not starved by inside work */
 };
 
-/* Set by weft__worker_push(), and by weft__execute() for as long as a job runs. */
-static _Thread_local struct weft__worker *current;
+static _Thread_local struct weft__worker *top;     /* what this thread is, innermost first */
+static _Thread_local struct weft__worker *current; /* one of these: the one that works */
 
 struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,
                                        enum worker_kind kind)
@@ -66,9 +66,14 @@ struct weft__worker *weft__worker_current(void)
     return current;
 }
 
+struct weft__worker *weft__worker_top(void)
+{
+    return top;
+}
+
 struct weft__worker *weft__worker_in(const struct weft_pool *pool)
 {
-    struct weft__worker *worker = current;
+    struct weft__worker *worker = top;
     while (worker && worker->pool != pool)
         worker = worker->host;
     return worker;
@@ -85,9 +90,10 @@ void weft__worker_push(struct weft__worker *worker, const char *entry)
     if (worker->kind == WORKER_THREAD && on_own_stack(worker, entry))
         worker->stack.high = entry; /* what lies above is somebody else's, thread-local data */
     worker->entry = entry;
-    worker->host = current;
-    worker->host_top = current ? weft__context_top(current->context) : NULL;
-    current = worker;
+    worker->host = top;
+    worker->host_top = top ? weft__context_top(top->context) : NULL;
+    worker->outer = current;
+    top = current = worker;
 }
 
 const char *weft__worker_explain(const void *address)
@@ -102,23 +108,22 @@ const char *weft__worker_explain(const void *address)
 
 void weft__worker_forked(void)
 {
-    current = NULL;
+    top = current = NULL;
 }
 
 void weft__worker_remove(struct weft__worker *worker)
 {
-    struct weft__worker **link = &current;
-    while (*link && *link != worker)
-        link = &(*link)->host;
-    if (*link)
-        *link = worker->host;
+    if (top != worker)
+        return; /* not this thread's */
+    top = worker->host;
+    current = worker->outer;
 }
 
 /* A guest's job runs below the call that started it. If the stack is shorter than that
  * now, the job's frames are gone although it never returned. */
 void weft__worker_check_left(const char *frame)
 {
-    struct weft__worker *me = current;
+    struct weft__worker *me = top;
     if (me && me->kind == WORKER_GUEST && on_own_stack(me, me->entry) && on_own_stack(me, frame) &&
         frame > me->entry)
         weft__fatal("a job started by weft_run was left by longjmp or an exception; "
@@ -154,7 +159,7 @@ void weft__execute(weft *w, struct weft__job *job)
     struct weft__worker *me = weft__worker_of(w);
     struct weft__worker *before = current;
     struct weft__frame *outer = me->frame;
-    struct weft__frame frame = {outer, job->fn, outer ? outer->depth + 1 : 0};
+    struct weft__frame frame = {outer, outer ? outer->depth + 1 : 0};
     struct weft__context *context = me->context;
     if (!context->eager && weft__sleep_sleeping(&me->pool->sleep) > 0)
         weft__context_expect(context, false);
@@ -362,7 +367,9 @@ struct wait {
     struct weft__worker *root; /* the outermost one */
     struct weft__latch *latch;
     struct weft__awaited awaited;
-    bool limited; /* takes no other people's jobs */
+    bool limited; /* takes no other people's jobs, */
+    bool last;    /* unless it is the last one left */
+    bool despair; /* and nothing has happened for a while */
     bool counted; /* idle and asleep as a worker of root's pool */
     struct weft__idle idle;
     uint64_t patient_until; /* how long to stay awake for right sides that are too young */
@@ -410,13 +417,14 @@ static struct weft__job *pop_own(struct wait *wait)
     struct weft__worker *me = wait->me;
     if (!wait->limited)
         return weft__deque_pop(&me->deque);
-    struct weft__job *job = NULL;
-    while (wait->awaited.scope && (job = weft__deque_pop(&me->deque)) &&
-           job->group != wait->awaited.scope) {
+    while (wait->awaited.scope && weft__deque_bottom(&me->deque) > wait->awaited.base) {
+        struct weft__job *job = weft__deque_pop(&me->deque);
+        if (!job || job->group == wait->awaited.scope)
+            return job;
         weft__queue_push(&me->pool->injector, weft__spawn_node(job));
         weft__sleep_new_jobs(&me->pool->sleep, 1, false);
     }
-    return job;
+    return NULL;
 }
 
 /* A job for any of the workers this thread is, and where to run it. */
@@ -425,14 +433,16 @@ static struct weft__job *look_everywhere(struct wait *wait, weft **where)
     *where = wait->w;
     wait->me->saw_young = wait->root->saw_young = false;
     struct weft__job *job = pop_own(wait);
+    bool others = !wait->limited || wait->despair;
+    wait->despair = false;
     if (!job)
-        job = find(wait->me, wait->awaited.thief, !wait->limited);
+        job = find(wait->me, wait->awaited.thief, others);
     for (struct weft__worker *me = wait->me; !job && me->host; me = me->host) {
         *where = me->host_top;
-        if (!wait->limited)
+        if (others)
             job = weft__deque_pop(&me->host->deque);
         if (!job)
-            job = find(me->host, NULL, !wait->limited);
+            job = find(me->host, NULL, others);
     }
     return job;
 }
@@ -493,7 +503,9 @@ static void found_nothing(struct wait *wait)
     if (wait->counted) {
         slept = weft__sleep_no_work(sleep, &wait->idle, &sleeper);
     } else {
-        slept = weft__sleep_uncounted(&sleeper);
+        enum park_result result = weft__sleep_uncounted(&sleeper, wait->last ? WEFT__DOZE_NS : 0);
+        slept = result != PARK_WAS_NUDGED;
+        wait->despair = result == PARK_TIMED_OUT;
         wait->idle.round = 0;
     }
     guests_return(wait);
@@ -501,21 +513,16 @@ static void found_nothing(struct wait *wait)
         count_up(&wait->me->counts.sleeps);
 }
 
-/* May this waiter be limited, its stack being more than half used? A pool's threads can't
- * all be: one of them has to take what the others wait for. */
+/* A limited waiter. True: it is the last one left of the pool's threads, and has to take
+ * what the others wait for if nobody else does. */
 static bool limit(struct weft__worker *root)
 {
     struct weft_pool *pool = root->pool;
     unsigned threads = pool->config.workers - (pool->config.flags & WEFT_USE_CALLER ? 1 : 0);
-    if (root->kind == WORKER_GUEST)
-        return true;
-    if (root->kind == WORKER_CALLER)
-        return threads > 0;
+    if (root->kind != WORKER_THREAD)
+        return root->kind == WORKER_CALLER && threads == 0;
     /* relaxed: a number; its modification order says who is the last. */
-    if (atomic_fetch_add_relaxed(&pool->limited, 1) + 1 < threads)
-        return true;
-    atomic_fetch_sub_relaxed(&pool->limited, 1);
-    return false;
+    return atomic_fetch_add_relaxed(&pool->limited, 1) + 1 == threads;
 }
 
 static void wait_on(struct wait *wait)
@@ -551,7 +558,8 @@ void weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited
     struct wait wait = {.w = w, .me = me, .root = root_of(me), .latch = latch, .awaited = awaited};
     if (weft__latch_probe(latch))
         return;
-    wait.limited = !weft__may_help(me) && limit(wait.root);
+    wait.limited = !weft__may_help(me);
+    wait.last = wait.limited && limit(wait.root);
     wait.counted = !wait.limited && wait.root->kind != WORKER_GUEST;
     wait_on(&wait);
     if (wait.limited && wait.root->kind == WORKER_THREAD)
@@ -585,11 +593,11 @@ void weft__wait_anywhere(struct weft__spin_latch *latch)
     if (!me) {
         struct weft__sleeper sleeper = {.park = latch->owner, .latch = &latch->core};
         while (!weft__latch_probe(&latch->core))
-            weft__sleep_uncounted(&sleeper);
+            weft__sleep_uncounted(&sleeper, 0);
     } else if (me->kind == WORKER_CALLER && !me->frame) {
+        weft__worker_caller_in(me);
         wait_unlimited(me, &latch->core);
-        weft__worker_spill(me);
-        weft__worker_rest(me);
+        weft__worker_caller_out(me);
     } else {
         weft__wait(weft__context_top(me->context), &latch->core, (struct weft__awaited){0});
     }
@@ -619,6 +627,18 @@ void weft__worker_loop(struct weft__worker *worker)
     while (run_one(worker->context->first))
         ;
     weft__worker_rest(worker);
+}
+
+void weft__worker_caller_in(struct weft__worker *me)
+{
+    weft__sleep_caller_entered(&me->pool->sleep);
+}
+
+void weft__worker_caller_out(struct weft__worker *me)
+{
+    weft__worker_spill(me);
+    weft__worker_rest(me);
+    weft__sleep_caller_left(&me->pool->sleep);
 }
 
 int weft__post_fork(struct weft__worker *worker, struct weft__job *job)

@@ -12,8 +12,9 @@
  *
  * Waiting runs other jobs on top of the waiting one. That is bounded: a waiter whose stack
  * is more than half used is *limited*, and takes no jobs of others, so a stack of twice what
- * one job needs does not overflow by helping (fault 23). One thread of a pool is never
- * limited, so that somebody takes what the limited ones wait for; README.md has the proof. */
+ * one job needs does not overflow by helping (fault 23). Only if all threads of a pool are
+ * limited, the last one takes a job every millisecond, since what all wait for may be among
+ * those; README.md has the proof. */
 #ifndef WEFT_CORE_WORKER_H
 #define WEFT_CORE_WORKER_H
 
@@ -34,7 +35,6 @@ enum worker_state { WORKER_OUTSIDE, WORKER_BUSY, WORKER_SEARCHING };
 /* A job that runs on this thread, innermost first. Lies in weft__execute()'s frame. */
 struct weft__frame {
     struct weft__frame *outer;
-    weft_fn *fn;
     unsigned depth;
 };
 
@@ -56,8 +56,9 @@ struct weft__worker {
     struct weft__stack stack; /* its thread's */
     const char *entry;        /* guests: the frame of the call that made the thread one */
 
-    struct weft__worker *host; /* what this thread is below this; NULL: an ordinary thread */
-    weft *host_top;            /* where the host's other work may run meanwhile */
+    struct weft__worker *host;  /* what this thread is below this; NULL: an ordinary thread */
+    weft *host_top;             /* where the host's other work may run meanwhile */
+    struct weft__worker *outer; /* whose job was running when this one came on top */
 
     struct weft__frame *frame;
     struct weft__job stolen; /* from the lazy road, on its way from search to execution */
@@ -88,8 +89,11 @@ static inline struct weft__worker *weft__worker_of(weft *w)
     return weft__context_of(w)->worker;
 }
 
-/* The innermost one this thread is; NULL: none. */
+/* The one whose job runs now, or, outside jobs, a caller or worker; NULL: none. */
 struct weft__worker *weft__worker_current(void);
+
+/* The innermost one this thread is, whichever it works for now; NULL: none. */
+struct weft__worker *weft__worker_top(void);
 
 /* This thread as a worker or guest of `pool`, however far below; NULL: it is none. */
 struct weft__worker *weft__worker_in(const struct weft_pool *pool);
@@ -138,7 +142,8 @@ void weft__fail(weft *w, int code);
 /* What is known of the thing that is waited for; both may be NULL. */
 struct weft__awaited {
     struct atomic_ptr *thief;  /* struct weft__worker that runs it: the best one to help */
-    struct weft__group *scope; /* its children are run by the waiter even if it is limited */
+    struct weft__group *scope; /* its children are run by the waiter even if it is limited; */
+    int64_t base;              /* they lie above this place of its own deque */
 };
 
 /* Returns when the latch is set; runs other jobs in w meanwhile. */
@@ -151,6 +156,10 @@ void weft__thread_unpark(struct weft__park *park);
 void weft__wait_anywhere(struct weft__spin_latch *latch);
 
 bool weft__run_one(weft *w); /* one job of any kind; false: none found */
+
+/* The thread of a WORKER_CALLER comes to work from outside, and goes. */
+void weft__worker_caller_in(struct weft__worker *me);
+void weft__worker_caller_out(struct weft__worker *me);
 
 /* Puts a fork, or a spawned job, on the deque and tells the pool. -ENOMEM: not done. */
 int weft__post_fork(struct weft__worker *worker, struct weft__job *job);

@@ -147,6 +147,17 @@ void weft__sleep_guest_entered(struct weft__sleep *sleep)
     atomic_fence_seq_cst();
 }
 
+void weft__sleep_caller_entered(struct weft__sleep *sleep)
+{
+    atomic_store_relaxed(&sleep->absent, 0); /* relaxed: the fence orders it */
+    atomic_fence_seq_cst();                  /* fence F1 (EnterFence) */
+}
+
+void weft__sleep_caller_left(struct weft__sleep *sleep)
+{
+    atomic_store_relaxed(&sleep->absent, 1); /* relaxed: a sleeper that misses it dozes once */
+}
+
 bool weft__sleep_guest_left(struct weft__sleep *sleep)
 {
     /* relaxed: a heuristic. */
@@ -198,7 +209,8 @@ static uint64_t doze_time(struct weft__sleep *sleep, struct weft__idle *idle)
     enum { DOUBLINGS = 3 };
     uint64_t counters = atomic_load_relaxed(&sleep->counters); /* relaxed: after the fence */
     unsigned inactive = (unsigned)(counters >> THREAD_BITS & thread_mask);
-    bool at_work = inactive < sleep->workers || atomic_load_relaxed(&sleep->guests) > 0;
+    unsigned absent = atomic_load_relaxed(&sleep->absent);
+    bool at_work = inactive + absent < sleep->workers || atomic_load_relaxed(&sleep->guests) > 0;
     if (!sleep->doze || !at_work)
         return 0;
     if (idle->doze == 0)
@@ -265,20 +277,20 @@ bool weft__sleep_no_work(struct weft__sleep *sleep, struct weft__idle *idle,
     return false;
 }
 
-bool weft__sleep_uncounted(const struct weft__sleeper *sleeper)
+enum park_result weft__sleep_uncounted(const struct weft__sleeper *sleeper, uint64_t ns)
 {
     if (!doze_off(sleeper, false))
-        return false;
+        return PARK_WAS_NUDGED;
     /* fence F1: DROWSY before the look at the mailbox; partner: the fence between a
      * broadcast's push and its wake. */
     atomic_fence_seq_cst();
     if (sleeper->last_look && sleeper->last_look(sleeper->arg)) {
         stay_awake(sleeper);
-        return false;
+        return PARK_WAS_NUDGED;
     }
-    bool slept = weft__park_sleep(sleeper->park, NULL, 0) != PARK_WAS_NUDGED;
+    enum park_result result = weft__park_sleep(sleeper->park, NULL, ns);
     weft__latch_rouse(sleeper->latch);
-    return slept;
+    return result;
 }
 
 /* relaxed, both: hints for people who look at the pool. */

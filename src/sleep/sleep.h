@@ -22,6 +22,7 @@ struct weft__sleep {
     /* Guests at work. A fork wakes nobody while guests and awake workers together are as
      * many as the pool has workers: a guest stands in for one. */
     struct atomic_u32 guests;
+    struct atomic_u32 absent; /* 1: a worker is a caller who does something else now */
 
     WEFT__ALIGNED uint64_t jec_one; /* constant, as is all below */
     unsigned rounds;                /* searches in vain before getting sleepy */
@@ -75,13 +76,17 @@ void weft__sleep_new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits);
 /* A guest starts working, and looks for sleepers afterwards. */
 void weft__sleep_guest_entered(struct weft__sleep *sleep);
 
+/* The same for a worker that is the pool's caller. It is absent at first. */
+void weft__sleep_caller_entered(struct weft__sleep *sleep);
+void weft__sleep_caller_left(struct weft__sleep *sleep);
+
 /* A guest stops working. True: it may have kept a worker from being woken for forks; the
  * caller looks whether there are any, and if so says it with more_work. */
 bool weft__sleep_guest_left(struct weft__sleep *sleep);
 
-/* Sleeps until the latch is set, or for no reason, without being counted on by anybody.
- * True: it slept. */
-bool weft__sleep_uncounted(const struct weft__sleeper *sleeper);
+/* Sleeps until the latch is set, mail comes, or for no reason, without being counted on by
+ * anybody; but no longer than `ns` nanoseconds, unless 0. */
+enum park_result weft__sleep_uncounted(const struct weft__sleeper *sleeper, uint64_t ns);
 
 unsigned weft__sleep_idle(struct weft__sleep *sleep);
 unsigned weft__sleep_sleeping(struct weft__sleep *sleep);
