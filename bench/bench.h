@@ -1,46 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-/* bench.h: what benchmarks share. A benchmark takes samples of several contenders in
- * turn, so that whatever else the machine does hits all of them alike, and reports
- * medians with their spread, and ratios of medians. */
+/* bench.h: the benchmarks there are, and what the command line asks of them. */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
+#include "peer.h"
+#include "report.h"
+
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <weft.h>
 
-struct samples {
-    const char *name;
-    size_t count;
-    double *values; /* room for as many as there are repetitions */
+struct bench_run {
+    unsigned reps;    /* 0: the benchmark's own number */
+    unsigned size;    /* 0: the benchmark's own size */
+    unsigned workers; /* "all": what is compared with one */
+    bool quick;       /* small sizes, few repetitions: does it work? */
+    bool peers[PEERS];
+    struct report *report;
 };
 
-struct summary {
-    double median, low, high; /* low and high: the 10th and 90th of 100 */
+struct benchmark {
+    const char *name, *help;
+    const struct contest *contest; /* who is fastest; else */
+    int (*run)(const struct bench_run *run);
 };
 
-bool samples_init(struct samples *samples, const char *name, size_t room);
-void samples_free(struct samples *samples);
-void samples_add(struct samples *samples, double value);
-struct summary samples_summary(struct samples *samples); /* sorts them */
+extern const struct benchmark benchmarks[];
+extern const size_t benchmarks_count;
 
-/* One line of a table: median and spread in microseconds. */
-void bench_print(struct samples *samples);
+/* 0, or an exit status. */
+int benchmark_run(const struct benchmark *benchmark, const struct bench_run *run);
 
-/* One line: a / b of the medians, and the limit it should keep. */
-void bench_print_ratio(const char *what, struct samples *a, struct samples *b, double limit);
-
-double bench_now_us(void);
-
-/* Computes for so long, without ever letting go of the CPU. */
-void bench_compute_us(double us);
+/* A pool, or NULL with a message. The config's size is filled in. */
+weft_pool *bench_pool(const weft_config *config);
 
 /* Until all workers sleep. */
 void bench_until_asleep(weft_pool *pool);
 
-/* Each: 0, or an exit status. */
-int bench_wake(unsigned reps);
-int bench_idle(unsigned reps);
+int bench_wake(const struct bench_run *run);
+int bench_idle(const struct bench_run *run);
+int bench_steal(const struct bench_run *run);
 
 #endif

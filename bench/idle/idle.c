@@ -1,46 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /* What a pool with nothing to do costs: CPU time and context switches. */
 #include "../bench.h"
+#include "../clock.h"
 
-#include <err.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 
-static double cpu_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
+enum { IDLE_WORKERS = 16 };
 
-static long switches(void)
+static double switches(void)
 {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_nvcsw + usage.ru_nivcsw;
+    return (double)(usage.ru_nvcsw + usage.ru_nivcsw);
 }
 
-int bench_idle(unsigned reps)
+int bench_idle(const struct bench_run *run)
 {
-    (void)reps;
-    weft_config config = WEFT_CONFIG_INIT;
-    config.workers = 16;
-    weft_pool *pool;
-    int error = weft_pool_create(&pool, &config);
-    if (error) {
-        warnx("no pool: error %d", -error);
+    const double seconds = run->quick ? 0.2 : 2;
+    weft_pool *pool = bench_pool(&(weft_config){.workers = IDLE_WORKERS});
+    if (!pool)
         return EXIT_FAILURE;
-    }
     bench_until_asleep(pool);
-    double cpu = cpu_ms();
-    long switched = switches();
-    nanosleep(&(struct timespec){.tv_sec = 2}, NULL);
-    printf("An idle pool of 16 workers, per second\n");
-    printf("  %-52s %8.3f  (should be under 1)\n", "CPU time, ms", (cpu_ms() - cpu) / 2);
-    printf("  %-52s %8.1f  (should be under 5)\n", "context switches",
-           (double)(switches() - switched) / 2);
+    double cpu = clock_cpu(), switched = switches(), start = clock_now();
+    clock_rest(seconds);
+    double slept = clock_now() - start;
+    switched = switches() - switched;
+    cpu = clock_cpu() - cpu;
     weft_pool_destroy(pool);
-    return 0;
+
+    report_add(run->report, &(struct result){
+                                .bench = "idle",
+                                .peer = "weft",
+                                .workers = IDLE_WORKERS,
+                                .seconds = {1, slept, slept, slept, slept},
+                                .cpu = cpu,
+                                .steals = -1,
+                            });
+    report_title(run->report, "idle: a pool of %d workers with nothing to do\n", IDLE_WORKERS);
+    report_claim(run->report, "CPU time, ms per second", cpu * 1e3 / slept, REPORT_BELOW, 1);
+    report_claim(run->report, "CPU time, ms in two seconds", cpu * 2e3 / slept, REPORT_BELOW, 0.1);
+    report_claim(run->report, "context switches per second", switched / slept, REPORT_BELOW, 5);
+    report_title(run->report, "\n");
+    return EXIT_SUCCESS;
 }

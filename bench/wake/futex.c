@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "futex.h"
 
-#include "../bench.h"
+#include "../clock.h"
 
 #include <linux/futex.h>
 #include <sched.h>
@@ -36,7 +36,7 @@ static void *sleep_and_answer(void *arg)
         wait_while(&sleeper->ping, n);
         if (sleeper->end)
             return NULL;
-        atomic_store(&sleeper->woken_at, bench_now_us());
+        atomic_store(&sleeper->woken_at, clock_now());
         atomic_store(&sleeper->pong, n + 1);
         futex(&sleeper->pong, FUTEX_WAKE_PRIVATE, 1);
     }

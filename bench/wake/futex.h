@@ -10,7 +10,7 @@
 /* A thread that sleeps on `ping` until it changes, notes the time, and says so. */
 struct sleeper {
     atomic_uint ping, pong;
-    _Atomic double woken_at; /* microseconds */
+    _Atomic double woken_at; /* by clock_now() */
     int cpu;                 /* pinned to it; -1: anywhere */
     bool end;                /* read after `ping` changed */
     pthread_t thread;

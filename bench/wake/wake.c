@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* What it costs to get a sleeping pool to work, beside two threads with a bare futex. */
+#include "../../tool/progress.h"
 #include "../bench.h"
+#include "../clock.h"
 #include "futex.h"
 
-#include <err.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
+
+enum {
+    WAKE_REPS = 300,
+    WAKE_REPS_QUICK = 10,
+    WAKE_RUNS = 100000,
+    WAKE_RUNS_QUICK = 1000,
+};
 
 static void nothing(weft *w, void *arg)
 {
@@ -19,7 +26,20 @@ static void nothing(weft *w, void *arg)
 
 static void rest(void)
 {
-    nanosleep(&(struct timespec){.tv_nsec = 300000}, NULL);
+    clock_rest(300e-6);
+}
+
+static struct result result_of(const char *name, unsigned workers, struct samples *samples)
+{
+    struct summary seconds = samples_summary(samples);
+    return (struct result){
+        .bench = "wake",
+        .peer = name,
+        .workers = workers,
+        .seconds = seconds,
+        .ns_per_op = seconds.median * 1e9,
+        .steals = -1,
+    };
 }
 
 /* ---- There and back ---- */
@@ -27,10 +47,10 @@ static void rest(void)
 static double ping(struct sleeper *sleeper)
 {
     rest();
-    double start = bench_now_us();
+    double start = clock_now();
     sleeper_wake(sleeper);
     sleeper_wait_pong(sleeper);
-    return bench_now_us() - start;
+    return clock_now() - start;
 }
 
 static double submit_and_wait(weft_pool *pool)
@@ -38,80 +58,114 @@ static double submit_and_wait(weft_pool *pool)
     weft_task task;
     bench_until_asleep(pool);
     rest();
-    double start = bench_now_us();
+    double start = clock_now();
     weft_submit(pool, &task, nothing, NULL);
     weft_task_wait(&task);
-    return bench_now_us() - start;
+    return clock_now() - start;
 }
 
 static double run_empty(weft_pool *pool)
 {
     bench_until_asleep(pool);
     rest();
-    double start = bench_now_us();
+    double start = clock_now();
     weft_run(pool, nothing, NULL);
-    return bench_now_us() - start;
+    return clock_now() - start;
 }
 
-static int round_trips(weft_pool *pool, weft_pool *no_guests, unsigned reps)
-{
+struct pools {
+    weft_pool *pool, *no_guests;
+    unsigned workers;
+};
+
+struct trips {
     struct samples raw, submit, handed, run;
-    struct sleeper sleeper;
-    if (!samples_init(&raw, "two threads and a futex, there and back", reps) ||
-        !samples_init(&submit, "weft_submit and weft_task_wait", reps) ||
-        !samples_init(&handed, "weft_run, handed to a worker (WEFT_NO_GUESTS)", reps) ||
-        !samples_init(&run, "weft_run, by the caller", reps) || sleeper_start(&sleeper, -1))
-        return EXIT_FAILURE;
-    for (unsigned i = 0; i < reps; i++) {
-        samples_add(&raw, ping(&sleeper));
-        samples_add(&submit, submit_and_wait(pool));
-        samples_add(&handed, run_empty(no_guests));
-        samples_add(&run, run_empty(pool));
-    }
-    sleeper_stop(&sleeper);
-    printf("An empty job from outside, pool asleep: us, median (10%% to 90%%)\n");
-    bench_print(&raw);
-    bench_print(&submit);
-    bench_print(&handed);
-    bench_print(&run);
-    bench_print_ratio("submit and wait / futex", &submit, &raw, 1.5);
-    bench_print_ratio("handed to a worker / futex", &handed, &raw, 1.5);
-    samples_free(&raw);
-    samples_free(&submit);
-    samples_free(&handed);
-    samples_free(&run);
-    return 0;
+};
+
+static void trips_print(struct trips *trips, const struct pools *pools, struct report *report)
+{
+    struct result raw = result_of("two threads and a futex, there and back", 2, &trips->raw);
+    struct result submit =
+        result_of("weft_submit and weft_task_wait", pools->workers, &trips->submit);
+    struct result handed =
+        result_of("weft_run, handed to a worker (WEFT_NO_GUESTS)", pools->workers, &trips->handed);
+    struct result run = result_of("weft_run, by the caller", pools->workers, &trips->run);
+    report_title(report,
+                 "wake: an empty job from outside, pool asleep: us, median (10%% to 90%%)\n");
+    report_sample(report, &raw);
+    report_sample(report, &submit);
+    report_sample(report, &handed);
+    report_sample(report, &run);
+    double futex = raw.seconds.median;
+    report_claim(report, "submit and wait / futex", submit.seconds.median / futex, REPORT_AT_MOST,
+                 1.5);
+    report_claim(report, "handed to a worker / futex", handed.seconds.median / futex,
+                 REPORT_AT_MOST, 1.5);
 }
 
-static void run_many(weft_pool *pool)
+static void trips_measure(struct trips *trips, const struct pools *pools, struct sleeper *sleeper,
+                          unsigned reps)
 {
-    enum { RUNS = 100000 };
+    struct progress progress;
+    progress_begin(&progress, "wake", reps);
+    for (unsigned i = 0; i < reps; i++) {
+        samples_add(&trips->raw, ping(sleeper));
+        samples_add(&trips->submit, submit_and_wait(pools->pool));
+        samples_add(&trips->handed, run_empty(pools->no_guests));
+        samples_add(&trips->run, run_empty(pools->pool));
+        progress_step(&progress, 1);
+    }
+    progress_end(&progress);
+}
+
+static bool round_trips(const struct pools *pools, unsigned reps, struct report *report)
+{
+    struct trips trips = {0};
+    struct sleeper sleeper;
+    bool ready = samples_init(&trips.raw, reps) && samples_init(&trips.submit, reps) &&
+                 samples_init(&trips.handed, reps) && samples_init(&trips.run, reps) &&
+                 sleeper_start(&sleeper, -1) == 0;
+    if (ready) {
+        trips_measure(&trips, pools, &sleeper, reps);
+        sleeper_stop(&sleeper);
+        trips_print(&trips, pools, report);
+    }
+    samples_free(&trips.raw);
+    samples_free(&trips.submit);
+    samples_free(&trips.handed);
+    samples_free(&trips.run);
+    return ready;
+}
+
+static void run_many(weft_pool *pool, unsigned runs, const struct report *report)
+{
     struct rusage before, after;
     bench_until_asleep(pool);
     getrusage(RUSAGE_THREAD, &before);
-    double start = bench_now_us();
-    for (int i = 0; i < RUNS; i++)
+    double start = clock_now();
+    for (unsigned i = 0; i < runs; i++)
         weft_run(pool, nothing, NULL);
-    double us = (bench_now_us() - start) / RUNS;
+    double us = (clock_now() - start) * 1e6 / runs;
     getrusage(RUSAGE_THREAD, &after);
-    printf("  %-52s %8.3f  (should be under 2; %ld voluntary context switches in %d)\n",
-           "weft_run of an empty job, in a row", us, after.ru_nvcsw - before.ru_nvcsw, RUNS);
+    report_claim(report, "weft_run of an empty job, in a row, us", us, REPORT_BELOW, 2);
+    report_claim(report, "  the caller's voluntary context switches, each",
+                 (double)(after.ru_nvcsw - before.ru_nvcsw) / runs, REPORT_BELOW, 0);
 }
 
 /* ---- A second worker beside a busy first ---- */
 
 /* The waker computed before and goes on computing: so the woken thread needs a CPU of its
  * own, and quickly. */
-enum { BUSY_US = 500 };
+#define BUSY 500e-6
 
 static double raw_second(struct sleeper *sleepers, int cpus)
 {
     rest();
-    bench_compute_us(BUSY_US);
+    clock_compute(BUSY);
     int other = (sched_getcpu() + 1) % cpus;
     struct sleeper *sleeper = &sleepers[other];
     unsigned answered = atomic_load(&sleeper->pong);
-    double start = bench_now_us();
+    double start = clock_now();
     sleeper_wake(sleeper);
     while (atomic_load(&sleeper->pong) == answered)
         ;
@@ -127,17 +181,17 @@ static void note_start(weft *w, void *arg)
 {
     (void)w;
     struct second *second = arg;
-    atomic_store(&second->started_at, bench_now_us());
+    atomic_store(&second->started_at, clock_now());
 }
 
 static void fork_once(weft *w, void *arg)
 {
     struct second *second = arg;
-    bench_compute_us(BUSY_US);
-    second->forked_at = bench_now_us();
+    clock_compute(BUSY);
+    second->forked_at = clock_now();
     weft_fork(w, note_start, second);
-    double give_up = second->forked_at + 1e5;
-    while (atomic_load(&second->started_at) == 0 && bench_now_us() < give_up)
+    double give_up = second->forked_at + 0.1;
+    while (atomic_load(&second->started_at) == 0 && clock_now() < give_up)
         ;
     if (!weft_merge(w))
         note_start(w, second);
@@ -152,52 +206,68 @@ static double weft_second(weft_pool *pool)
     return atomic_load(&second.started_at) - second.forked_at;
 }
 
-static int second_worker(weft_pool *pool, unsigned reps)
+static void second_print(struct samples *raw, struct samples *fork, const weft_pool_info *info,
+                         struct report *report)
 {
-    weft_pool_info info;
-    weft_pool_get_info(pool, &info);
-    if (info.cpus < 2) {
-        printf("A second worker beside a busy first: needs two CPUs\n");
-        return 0;
-    }
-    struct sleeper sleepers[2];
-    struct samples raw, fork;
-    if (!samples_init(&raw, "a bare futex wake of a thread pinned to another CPU", reps) ||
-        !samples_init(&fork, "the right side of a fork, pool asleep", reps) ||
-        sleeper_start(&sleepers[0], 0) || sleeper_start(&sleepers[1], 1))
-        return EXIT_FAILURE;
-    for (unsigned i = 0; i < reps; i++) {
-        samples_add(&raw, raw_second(sleepers, 2));
-        samples_add(&fork, weft_second(pool));
-    }
-    sleeper_stop(&sleepers[0]);
-    sleeper_stop(&sleepers[1]);
-    printf("A second worker beside a busy first: us until it runs, median (10%% to 90%%)\n");
-    bench_print(&raw);
-    bench_print(&fork);
-    bench_print_ratio("fork / futex", &fork, &raw, 1.5);
-    samples_free(&raw);
-    samples_free(&fork);
-    return 0;
+    struct result futex = result_of("a bare futex wake of a thread pinned to another CPU", 2, raw);
+    struct result forked = result_of("the right side of a fork, pool asleep", info->workers, fork);
+    report_title(report, "wake: a second worker beside a busy first: us until it runs, median "
+                         "(10%% to 90%%)\n");
+    report_sample(report, &futex);
+    report_sample(report, &forked);
+    report_claim(report, "fork / futex", forked.seconds.median / futex.seconds.median,
+                 REPORT_AT_MOST, info->quantum ? 0 : 1.5);
+    report_claim(report, "fork / (a quantum + 1.5 x futex)",
+                 forked.seconds.median /
+                     ((double)info->quantum * 1e-9 + 1.5 * futex.seconds.median),
+                 REPORT_AT_MOST, 1);
+    size_t last = fork->count - 1 - fork->count / 100;
+    report_claim(report, "fork, 99th of 100, us", fork->values[last] * 1e6, REPORT_BELOW, 1000);
 }
 
-int bench_wake(unsigned reps)
+static bool second_worker(const struct pools *pools, unsigned reps, struct report *report)
 {
-    weft_config config = WEFT_CONFIG_INIT;
-    weft_pool *pool = NULL, *no_guests = NULL;
-    int error = weft_pool_create(&pool, &config);
-    config.flags = WEFT_NO_GUESTS;
-    if (!error)
-        error = weft_pool_create(&no_guests, &config);
-    if (error) {
-        warnx("no pool: error %d", -error);
-        return EXIT_FAILURE;
+    weft_pool_info info;
+    weft_pool_get_info(pools->pool, &info);
+    if (info.cpus < 2 || pools->workers < 2) {
+        report_title(report, "wake: a second worker beside a busy first: needs two CPUs\n");
+        return true;
     }
-    int status = round_trips(pool, no_guests, reps);
-    run_many(pool);
-    if (!status)
-        status = second_worker(pool, reps);
-    weft_pool_destroy(no_guests);
-    weft_pool_destroy(pool);
-    return status;
+    struct sleeper sleepers[2];
+    struct samples raw = {0}, fork = {0};
+    bool ready = samples_init(&raw, reps) && samples_init(&fork, reps) &&
+                 sleeper_start(&sleepers[0], 0) == 0 && sleeper_start(&sleepers[1], 1) == 0;
+    for (unsigned i = 0; i < reps && ready; i++) {
+        samples_add(&raw, raw_second(sleepers, 2));
+        samples_add(&fork, weft_second(pools->pool));
+    }
+    if (ready) {
+        sleeper_stop(&sleepers[0]);
+        sleeper_stop(&sleepers[1]);
+        second_print(&raw, &fork, &info, report);
+    }
+    samples_free(&raw);
+    samples_free(&fork);
+    return ready;
+}
+
+int bench_wake(const struct bench_run *run)
+{
+    struct pools pools = {
+        .pool = bench_pool(&(weft_config){.workers = run->workers}),
+        .no_guests = bench_pool(&(weft_config){.workers = run->workers, .flags = WEFT_NO_GUESTS}),
+        .workers = run->workers,
+    };
+    unsigned reps = run->reps ? run->reps : run->quick ? WAKE_REPS_QUICK : WAKE_REPS;
+    bool good = pools.pool && pools.no_guests && round_trips(&pools, reps, run->report);
+    if (good) {
+        run_many(pools.pool, run->quick ? WAKE_RUNS_QUICK : WAKE_RUNS, run->report);
+        good = second_worker(&pools, reps, run->report);
+    }
+    if (pools.no_guests)
+        weft_pool_destroy(pools.no_guests);
+    if (pools.pool)
+        weft_pool_destroy(pools.pool);
+    report_title(run->report, "\n");
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

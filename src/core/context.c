@@ -15,7 +15,10 @@ struct weft__context *weft__context_make(struct weft__worker *worker, bool eager
      * cost every fork an instruction. */
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     char *end = (char *)context + WEFT_BLOCK_SIZE - page;
-    mprotect(end, page, PROT_NONE);
+    if (mprotect(end, page, PROT_NONE)) {
+        weft__unmap(context, WEFT_BLOCK_SIZE);
+        return NULL;
+    }
     context->worker = worker;
     context->first = (weft *)((char *)context + sizeof *context);
     context->last = (weft *)end - 1;
@@ -35,7 +38,8 @@ void weft__context_free(struct weft__context *context)
 weft *weft__context_top(struct weft__context *context)
 {
     weft *w = context->first;
-    while (atomic_load_relaxed(&weft__slot_of(w)->fn)) /* relaxed: the caller's own writes */
+    /* relaxed: the caller's own writes. */
+    while (w < context->last && atomic_load_relaxed(&weft__slot_of(w)->fn))
         w++;
     return w;
 }
@@ -44,12 +48,17 @@ void weft__context_call(struct weft__context *context)
 {
     weft__lock_take(&context->lock);
     context->called = true; /* a thief that is at it does not lower the guard again */
-    /* relaxed, all: a request. If the owner misses it now it sees it at a later fork, and
-     * what it merges meanwhile was not cancelled for it yet. */
+    /* relaxed: a request; if the owner misses it now it sees it at a later fork. */
     atomic_store_relaxed(&context->guard, UINTPTR_MAX);
+    weft__lock_drop(&context->lock);
+}
+
+void weft__context_call_merges(struct weft__context *context)
+{
+    weft__lock_take(&context->lock);
     struct weft__slot *slot = atomic_load_relaxed(&context->oldest);
     for (; slot <= weft__slot_of(context->last) && atomic_load_relaxed(&slot->fn); slot++)
-        atomic_store_relaxed(&slot->wanted, SLOT_WANTED);
+        atomic_store_relaxed(&slot->wanted, SLOT_WANTED); /* relaxed: as above */
     weft__lock_drop(&context->lock);
 }
 

@@ -53,6 +53,15 @@ _Static_assert(offsetof(struct weft__slot, fn) == offsetof(struct weft, fn_) &&
 _Static_assert(sizeof(struct weft__slot) == WEFT__CACHE_LINE,
                "a thief and the owner of the next slot would share a cache line");
 
+/* What a job knows of those who could help it. Owner only. */
+struct weft__help {
+    bool wanted;          /* somebody sleeps who could be woken by a fork, */
+    bool little;          /* but only if the work goes on for longer */
+    uint64_t started;     /* when the first fork saw that; 0: none yet */
+    weft_fn *whole;       /* the job from outside that this is, or NULL */
+    weft_fn *first_right; /* what it forked first */
+};
+
 /* The header. Its first line is read by every fork and seldom written; the second belongs
  * to thieves. */
 struct weft__context {
@@ -60,11 +69,9 @@ struct weft__context {
     struct weft__worker *worker;            /* whose it is; does not change while it is used */
     struct weft__group *group;              /* of the job running on top. Owner only */
     weft *first, *last;
-    uint64_t quantum;    /* nanoseconds; constant */
-    bool eager;          /* constant */
-    bool wants_help;     /* somebody sleeps who could help; owner only */
-    bool expects_little; /* and is woken only if the work goes on; owner only */
-    uint64_t started;    /* when the first fork saw that; owner only */
+    uint64_t quantum; /* nanoseconds; constant */
+    bool eager;       /* constant */
+    struct weft__help help;
 
     WEFT__ALIGNED struct weft__lock lock; /* thieves, and the owner on the slow roads */
     bool robbed;                          /* something was stolen; under the lock */
@@ -96,8 +103,12 @@ weft *weft__context_top(struct weft__context *context);
 /* Owner only: was anything stolen since it asked last? */
 bool weft__context_robbed(struct weft__context *context);
 
-/* The owner's next fork, and each merge of what is pending, take the slow road. Anybody may
- * call it. */
+/* The owner's next fork takes the slow road. Anybody may call it. */
 void weft__context_call(struct weft__context *context);
+
+/* So does each merge of what is pending. If the caller is not the owner, it has called the
+ * context before, and there was a barrier in between: a fork that this does not see, then,
+ * took the slow road. */
+void weft__context_call_merges(struct weft__context *context);
 
 #endif

@@ -165,19 +165,21 @@ static void answer_and_lock(struct weft__context *context)
 
 /* Somebody sleeps who could help. Usually it is woken by the first fork there is, since the
  * owner may never come by here again. But if jobs of this kind have been over quickly so
- * far, only once this one goes on for longer; then shallow forks and merges, which are few
- * and far between, look at the clock. */
-static bool wake_now(struct weft__context *context)
+ * far, only once this one goes on for longer; then shallow forks, which are few and far
+ * between, look at the clock. */
+static bool wake_now(struct weft__context *context, weft *w)
 {
-    if (!context->wants_help)
+    struct weft__help *help = &context->help;
+    if (!help->wanted)
         return false;
     uint64_t now = weft__clock_now();
-    if (context->started == 0)
-        context->started = now;
-    if (context->expects_little && now - context->started < WEFT__LITTLE_NS)
-        return false;
-    context->wants_help = false;
-    return true;
+    if (help->started == 0) {
+        help->started = now;
+        help->first_right = atomic_load_relaxed(&weft__slot_of(w)->fn); /* relaxed: own */
+        help->little = help->whole && weft__habit_is_brief(&context->worker->pool->habits,
+                                                           help->whole, help->first_right);
+    }
+    return !help->little || now - help->started >= WEFT__LITTLE_NS;
 }
 
 /* Under the lock, oldest slot: the mark, and since when. */
@@ -192,22 +194,29 @@ static void mark(struct weft__context *context, struct weft__slot *slot, uint64_
 }
 
 /* What the owner does on every slow road. True: the slot at w is stolen. */
-static bool look_up(struct weft__context *context, weft *w, bool *cancelled)
+static bool look_up(struct weft__context *context, weft *w, bool wake, bool *cancelled)
 {
-    *cancelled = weft__cancelled(w);
-    bool wake = wake_now(context);
+    struct weft_pool *pool = context->worker->pool;
+    if (weft__pool_is_forked(pool))
+        context->lock = (struct weft__lock){0}; /* a thief that held it is not here */
     answer_and_lock(context);
     bool stolen = w < (weft *)atomic_load_relaxed(&context->oldest);
+    bool noticed = false;
+    /* Under the lock, so that a failure that calls the context now is not overwritten. */
+    *cancelled = weft__group_alarm() && weft__group_walk(context->group, &noticed);
     context->called = *cancelled; /* every fork and merge has to know, until it is over */
     if (!stolen)                  /* a stolen one stays wanted until it is merged */
         want(weft__slot_of(w), *cancelled);
-    context->shallow = context->wants_help || weft__group_alarm() ? SHALLOW_SLOTS : 0;
+    bool look_again = (context->help.wanted && !wake) || weft__group_alarm();
+    context->shallow = look_again ? SHALLOW_SLOTS : 0;
     guard_set(context);
     if (wake && context->quantum) /* it ages while the one that is woken wakes up */
         mark(context, atomic_load_relaxed(&context->oldest), weft__clock_now());
     weft__lock_drop(&context->lock);
-    if (wake)
-        weft__sleep_new_fork(&context->worker->pool->sleep, true);
+    if (noticed)
+        weft__call_attention(pool);
+    if (wake) /* if there was no room for anybody, there may be later */
+        context->help.wanted = !weft__sleep_new_fork(&pool->sleep, true);
     return stolen;
 }
 
@@ -218,7 +227,7 @@ void weft_fork_slow(weft *w)
     if (context->eager)
         eager_fork(context, w);
     else
-        look_up(context, w, &cancelled);
+        look_up(context, w, wake_now(context, w), &cancelled);
 }
 
 bool weft_merge_slow(weft *w)
@@ -227,7 +236,7 @@ bool weft_merge_slow(weft *w)
     if (context->eager)
         return eager_merge(context, w);
     bool cancelled;
-    if (!look_up(context, w, &cancelled))
+    if (!look_up(context, w, false, &cancelled))
         return cancelled;
     wait_for_thief(w);
     weft__lock_take(&context->lock);
@@ -312,7 +321,9 @@ enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context
     if (!weft__lock_try(&context->lock))
         return STEAL_YOUNG;
     slot = atomic_load_relaxed(&context->oldest);
-    if (!is_ripe(context, atomic_load_relaxed(&slot->fn), now)) {
+    fn = atomic_load_relaxed(&slot->fn);
+    /* The last slot is its owner's: there is none after it to be the oldest. */
+    if (!fn || !is_ripe(context, fn, now) || (weft *)slot == context->last) {
         mark(context, slot, now);
         weft__lock_drop(&context->lock);
         return STEAL_YOUNG;
@@ -329,19 +340,9 @@ enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context
     return taken ? STEAL_GOT : STEAL_EMPTY;
 }
 
-bool weft__context_pending(struct weft__context *context)
+void weft__context_expect(struct weft__context *context)
 {
-    if (context->eager)
-        return false;
-    struct weft__slot *slot = atomic_load_relaxed(&context->oldest); /* relaxed: hints */
-    return atomic_load_relaxed(&slot->fn) != NULL;
-}
-
-void weft__context_expect(struct weft__context *context, bool little)
-{
-    context->wants_help = true;
-    context->expects_little = little;
-    context->started = 0;
+    context->help = (struct weft__help){.wanted = true};
     weft__context_call(context);
 }
 

@@ -10,12 +10,8 @@
 enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context *context,
                                    struct weft__job **job);
 
-/* Anybody: is there a right side nobody has taken? A hint. */
-bool weft__context_pending(struct weft__context *context);
-
-/* The owner, before it runs a job while others sleep: the first fork wakes one of them, or
- * a later one if `little` work is expected. */
-void weft__context_expect(struct weft__context *context, bool little);
+/* The owner, while others sleep: the next fork wakes one of them. */
+void weft__context_expect(struct weft__context *context);
 
 /* How long little work takes. */
 enum { WEFT__LITTLE_NS = 100000 };

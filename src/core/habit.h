@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* habit.h: do jobs of this function usually take long? Waking a worker for a job that is
- * over before the worker runs is a waste, and nothing but experience tells. A pool
- * remembers, for a few functions, how many times in a row they took little time. */
+/* habit.h: do jobs of this kind usually take long? Waking a worker for a job that is over
+ * before the worker runs is a waste, and nothing but experience tells. A pool remembers,
+ * for a few pairs of a job's function and what it forks first, how many times in a row they
+ * took little time. */
 #ifndef WEFT_CORE_HABIT_H
 #define WEFT_CORE_HABIT_H
 
@@ -9,12 +10,12 @@
 
 struct weft__habits {
     struct {
-        struct atomic_fn fn;     /* relaxed, both: a guess, and losing one costs nothing */
+        struct atomic_uptr kind; /* relaxed, both: a guess, and losing one costs nothing */
         struct atomic_u32 brief; /* runs in a row that took little time */
     } known[64];
 };
 
-bool weft__habit_is_brief(struct weft__habits *habits, weft_fn *fn);
-void weft__habit_learn(struct weft__habits *habits, weft_fn *fn, bool brief);
+bool weft__habit_is_brief(struct weft__habits *habits, weft_fn *job, weft_fn *right);
+void weft__habit_learn(struct weft__habits *habits, weft_fn *job, weft_fn *right, bool brief);
 
 #endif

@@ -60,8 +60,6 @@ void weft__worker_spill(struct weft__worker *worker);
 /* A spawned job, taken from a deque, as something that can stand in a queue. */
 struct weft__node *weft__spawn_node(struct weft__job *job);
 
-bool weft__pool_holds_forks(struct weft_pool *pool);
-
 /* Fills in defaults and the environment. 0, -EINVAL or -ENOTSUP. */
 int weft__config_complete(weft_config *full, const weft_config *given, unsigned cpus);
 

@@ -65,7 +65,7 @@ static void guest_leave(struct weft__worker *guest)
 {
     struct weft__sleep *sleep = &guest->pool->sleep;
     weft__worker_spill(guest);
-    if (weft__sleep_guest_left(sleep) && weft__pool_holds_forks(guest->pool))
+    if (weft__sleep_guest_left(sleep))
         weft__sleep_more_work(sleep, true);
     weft__worker_remove(guest);
     weft__worker_rest(guest);

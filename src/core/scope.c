@@ -11,7 +11,7 @@ struct scope {
     struct weft__count_latch latch;
     struct weft__queue fifo;        /* children that run first in, first out */
     struct weft__job token;         /* stands in a deque for "the oldest one in fifo" */
-    struct weft__context *context;  /* in which it was opened */
+    weft *w;                        /* where it was opened */
     struct weft__group *outer_here; /* what the slot it was opened at said before */
     int64_t base;                   /* of its children on the opener's deque */
 };
@@ -101,7 +101,7 @@ void weft_scope_open(weft *w, weft_scope *public)
     struct weft__context *context = weft__context_of(w);
     struct weft__slot *slot = weft__slot_of(w);
     *scope = (struct scope){
-        .context = context,
+        .w = w,
         .outer_here = slot->group,
         .base = weft__deque_bottom(&context->worker->deque),
         .token = {.group = &scope->group, .execute = execute_oldest},
@@ -114,7 +114,7 @@ void weft_scope_open(weft *w, weft_scope *public)
 void weft_scope_deadline(weft_scope *scope, uint64_t when)
 {
     weft__group_set_deadline(&scope_of(scope)->group, when);
-    weft__context_call(scope_of(scope)->context); /* from now on it looks at the clock */
+    weft__context_call(weft__context_of(scope_of(scope)->w)); /* it looks at the clock now */
 }
 
 int weft_spawn(weft *w, weft_scope *public, weft_fn *fn, void *arg)
@@ -161,7 +161,7 @@ int weft_scope_close(weft *w, weft_scope *public)
 {
     struct scope *scope = scope_of(public);
     struct weft__context *context = weft__context_of(w);
-    if (context->group != &scope->group)
+    if (context->group != &scope->group || scope->w != w)
         weft__fatal("weft_scope_close: not the innermost scope that is open in this context");
     weft__count_latch_down(&scope->latch);
     weft__wait(w, &scope->latch.spin.core,

@@ -5,6 +5,7 @@
 #include "core/fork.h"
 #include "core/pool.h"
 #include "os/clock.h"
+#include "os/membarrier.h"
 #include "os/memory.h"
 #include "os/thread.h"
 
@@ -154,15 +155,23 @@ void weft__worker_rest(struct weft__worker *worker)
 
 /* ---- Running jobs ---- */
 
+/* On the lazy road nobody is told of a fork. So a job that starts, or goes on after a wait,
+ * looks whether anybody sleeps. It counts as at work before: see EnterFence. */
+static void expect_help(struct weft__worker *me)
+{
+    if (!me->context->eager && weft__sleep_sleeping(&me->pool->sleep) > 0)
+        weft__context_expect(me->context);
+}
+
 void weft__execute(weft *w, struct weft__job *job)
 {
     struct weft__worker *me = weft__worker_of(w);
     struct weft__worker *before = current;
     struct weft__frame *outer = me->frame;
     struct weft__frame frame = {outer, outer ? outer->depth + 1 : 0};
-    struct weft__context *context = me->context;
-    if (!context->eager && weft__sleep_sleeping(&me->pool->sleep) > 0)
-        weft__context_expect(context, false);
+    struct weft__help outer_help = me->context->help;
+    me->context->help = (struct weft__help){0};
+    expect_help(me);
     count_up(&me->counts.jobs);
     if (frame.depth > atomic_load_relaxed(&me->counts.depth_max))
         atomic_store_relaxed(&me->counts.depth_max, frame.depth);
@@ -177,6 +186,9 @@ void weft__execute(weft *w, struct weft__job *job)
                     me->index);
     me->frame = outer;
     current = before;
+    me->context->help = outer_help;
+    if (outer && outer_help.wanted)
+        weft__context_call(me->context); /* the first fork is still to come */
 }
 
 /* The pool's workers, then its guests; NULL at the end. Start with NULL. */
@@ -190,18 +202,21 @@ static struct weft__worker *next_worker(struct weft_pool *pool, struct weft__wor
     return atomic_load_acquire(&pool->guests); /* acquire G1 */
 }
 
-/* Everybody who runs a part of it has to know. */
-static void call_attention(struct weft_pool *pool)
+void weft__call_attention(struct weft_pool *pool)
 {
     struct weft__worker *worker = NULL;
     while ((worker = next_worker(pool, worker)))
         weft__context_call(worker->context);
+    if (pool->config.fork == WEFT_FORK_LAZY)
+        weft__membarrier();
+    while ((worker = next_worker(pool, worker)))
+        weft__context_call_merges(worker->context);
 }
 
 void weft__fail(weft *w, int code)
 {
     if (weft__group_fail(weft__context_of(w)->group, code))
-        call_attention(weft__worker_of(w)->pool);
+        weft__call_attention(weft__worker_of(w)->pool);
 }
 
 bool weft__cancelled(weft *w)
@@ -211,7 +226,7 @@ bool weft__cancelled(weft *w)
     bool noticed = false;
     bool cancelled = weft__group_walk(weft__context_of(w)->group, &noticed);
     if (noticed)
-        call_attention(weft__worker_of(w)->pool);
+        weft__call_attention(weft__worker_of(w)->pool);
     return cancelled;
 }
 
@@ -231,23 +246,23 @@ void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
         weft__fatal("a job returned without closing a scope that it opened");
     context->group = outer;
     slot->group = outer_here;
-    if (weft__group_alarm())
-        weft__context_call(context); /* what is below may be cancelled */
+    if (weft__group_alarm()) { /* what is below may be cancelled */
+        weft__context_call(context);
+        weft__context_call_merges(context);
+    }
 }
 
 void weft__call_whole(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
 {
     struct weft__context *context = weft__context_of(w);
-    struct weft__habits *habits = &context->worker->pool->habits;
-    if (context->wants_help)
-        context->expects_little = weft__habit_is_brief(habits, fn);
+    struct weft__help *help = &context->help;
+    help->whole = fn;
     weft__call(w, fn, arg, group);
-    if (context->started) {
-        bool brief = weft__clock_now() - context->started < WEFT__LITTLE_NS;
-        weft__habit_learn(habits, fn, brief && !weft__context_robbed(context));
-        context->started = 0;
-    }
-    context->wants_help = false;
+    if (!help->started || help->whole != fn)
+        return;
+    bool brief = weft__clock_now() - help->started < WEFT__LITTLE_NS;
+    weft__habit_learn(&context->worker->pool->habits, fn, help->first_right,
+                      brief && !weft__context_robbed(context));
 }
 
 int weft__call_root(weft *w, weft_fn *fn, void *arg, struct weft__group *parent)
@@ -349,15 +364,6 @@ static bool pool_holds_jobs(struct weft_pool *pool)
     return false;
 }
 
-bool weft__pool_holds_forks(struct weft_pool *pool)
-{
-    struct weft__worker *worker = NULL;
-    while ((worker = next_worker(pool, worker)))
-        if (weft__context_pending(worker->context))
-            return true;
-    return false;
-}
-
 /* ---- Waiting ---- */
 
 /* A wait. The thread is `me`, and whatever hosts it; it sleeps as `root`. */
@@ -403,10 +409,11 @@ static void stop_looking(struct wait *wait)
     if (!wait->counted)
         return;
     struct weft_pool *pool = wait->root->pool;
-    if (!weft__sleep_work_found(&pool->sleep))
+    if (!weft__sleep_work_found(&pool->sleep, &wait->idle))
         return;
+    /* Somebody should look out for forks, even if there are none now. */
     bool jobs = pool_holds_jobs(pool);
-    if (jobs || weft__pool_holds_forks(pool))
+    if (jobs || pool->config.fork == WEFT_FORK_LAZY)
         weft__sleep_more_work(&pool->sleep, !jobs);
 }
 
@@ -451,12 +458,14 @@ static struct weft__job *look_everywhere(struct wait *wait, weft **where)
  * first: not for ever, since a program may fork and merge without end and leave nothing. */
 static bool be_patient(struct wait *wait)
 {
-    enum { PATIENCE = 4 }; /* quanta */
+    enum { QUANTA = 4, MOST_NS = 2000000 };
     if (!wait->me->saw_young && !wait->root->saw_young)
         return false;
     uint64_t now = weft__clock_now();
-    if (wait->patient_until == 0)
-        wait->patient_until = now + PATIENCE * wait->me->pool->config.quantum;
+    if (wait->patient_until == 0) {
+        uint64_t patience = QUANTA * wait->me->pool->config.quantum;
+        wait->patient_until = now + (patience < MOST_NS ? patience : MOST_NS);
+    }
     if (now >= wait->patient_until)
         return false;
     weft__thread_yield();
@@ -468,8 +477,7 @@ static void guests_rest(struct wait *wait)
 {
     for (struct weft__worker *me = wait->me; me; me = me->host) {
         struct weft_pool *pool = me->pool;
-        if (me->kind == WORKER_GUEST && weft__sleep_guest_left(&pool->sleep) &&
-            weft__pool_holds_forks(pool))
+        if (me->kind == WORKER_GUEST && weft__sleep_guest_left(&pool->sleep))
             weft__sleep_more_work(&pool->sleep, true);
     }
 }
@@ -509,12 +517,15 @@ static void found_nothing(struct wait *wait)
         wait->idle.round = 0;
     }
     guests_return(wait);
-    if (slept)
+    if (slept) {
         count_up(&wait->me->counts.sleeps);
+        wait->patient_until = 0;
+    }
 }
 
 /* A limited waiter. True: it is the last one left of the pool's threads, and has to take
- * what the others wait for if nobody else does. */
+ * what the others wait for if nobody else does. A thread counts once, however many limited
+ * waits are on its stack. */
 static bool limit(struct weft__worker *root)
 {
     struct weft_pool *pool = root->pool;
@@ -522,7 +533,15 @@ static bool limit(struct weft__worker *root)
     if (root->kind != WORKER_THREAD)
         return root->kind == WORKER_CALLER && threads == 0;
     /* relaxed: a number; its modification order says who is the last. */
-    return atomic_fetch_add_relaxed(&pool->limited, 1) + 1 == threads;
+    if (root->limited_waits++ == 0)
+        root->last_left = atomic_fetch_add_relaxed(&pool->limited, 1) + 1 == threads;
+    return root->last_left;
+}
+
+static void unlimit(struct weft__worker *root)
+{
+    if (root->kind == WORKER_THREAD && --root->limited_waits == 0)
+        atomic_fetch_sub_relaxed(&root->pool->limited, 1); /* relaxed: as above */
 }
 
 static void wait_on(struct wait *wait)
@@ -562,8 +581,10 @@ void weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited
     wait.last = wait.limited && limit(wait.root);
     wait.counted = !wait.limited && wait.root->kind != WORKER_GUEST;
     wait_on(&wait);
-    if (wait.limited && wait.root->kind == WORKER_THREAD)
-        atomic_fetch_sub_relaxed(&wait.root->pool->limited, 1); /* relaxed: as above */
+    if (wait.limited)
+        unlimit(wait.root);
+    if (!me->context->help.wanted)
+        expect_help(me); /* those who helped may have gone to sleep meanwhile */
 }
 
 /* Destroy's waiter for USE_CALLER, and a worker's own loop, must go on however full the

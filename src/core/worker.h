@@ -60,6 +60,8 @@ struct weft__worker {
     weft *host_top;             /* where the host's other work may run meanwhile */
     struct weft__worker *outer; /* whose job was running when this one came on top */
 
+    unsigned limited_waits; /* on its stack; see weft__wait() */
+    bool last_left;
     struct weft__frame *frame;
     struct weft__job stolen; /* from the lazy road, on its way from search to execution */
     struct weft__slot *stolen_slot;
@@ -138,6 +140,7 @@ bool weft__may_help(const struct weft__worker *me);
  * the attention of everybody in the pool. */
 bool weft__cancelled(weft *w);
 void weft__fail(weft *w, int code);
+void weft__call_attention(struct weft_pool *pool);
 
 /* What is known of the thing that is waited for; both may be NULL. */
 struct weft__awaited {

@@ -89,8 +89,17 @@ static unsigned at_most(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-bool weft__sleep_work_found(struct weft__sleep *sleep)
+/* relaxed, all of the look-out's: who it is decides nothing but who looks how often. */
+static void stop_looking_out(struct weft__sleep *sleep, struct weft__idle *idle)
 {
+    if (idle->doze)
+        atomic_store_relaxed(&sleep->lookout, false);
+    idle->doze = 0;
+}
+
+bool weft__sleep_work_found(struct weft__sleep *sleep, struct weft__idle *idle)
+{
+    stop_looking_out(sleep, idle);
     /* relaxed: the fence below orders it. */
     uint64_t old = atomic_fetch_sub_relaxed(&sleep->counters, one_inactive);
     if (sleeping_in(old) == 0 || idle_in(old) != 1)
@@ -119,13 +128,16 @@ void weft__sleep_more_work(struct weft__sleep *sleep, bool forks_only)
         wake_any(sleep, 1, false);
 }
 
-void weft__sleep_new_fork(struct weft__sleep *sleep, bool was_empty)
+bool weft__sleep_new_fork(struct weft__sleep *sleep, bool was_empty)
 {
     uint64_t counters = jec_step_if(sleep, true);
     /* Older jobs still lie there: those who are idle are not enough. */
-    bool enough = was_empty && idle_in(counters) > 0;
-    if (!enough && room(sleep, counters) > 0)
-        wake_any(sleep, 1, false);
+    if (was_empty && idle_in(counters) > 0)
+        return true;
+    if (room(sleep, counters) == 0)
+        return false;
+    wake_any(sleep, 1, false);
+    return true;
 }
 
 void weft__sleep_new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits)
@@ -202,8 +214,8 @@ static bool inc_sleepers(struct weft__sleep *sleep, const struct weft__idle *idl
 }
 
 /* How long to sleep. On the lazy road nobody says that there is work; so while anybody is
- * at work, sleepers look now and then. When the last one stops, they sleep for good, and
- * whoever starts next knows that they do (SleepFence and EnterFence). */
+ * at work, one sleeper, the look-out, looks now and then. When the last one stops work, it
+ * sleeps for good, and whoever starts next knows that it does (SleepFence, EnterFence). */
 static uint64_t doze_time(struct weft__sleep *sleep, struct weft__idle *idle)
 {
     enum { DOUBLINGS = 3 };
@@ -211,7 +223,12 @@ static uint64_t doze_time(struct weft__sleep *sleep, struct weft__idle *idle)
     unsigned inactive = (unsigned)(counters >> THREAD_BITS & thread_mask);
     unsigned absent = atomic_load_relaxed(&sleep->absent);
     bool at_work = inactive + absent < sleep->workers || atomic_load_relaxed(&sleep->guests) > 0;
-    if (!sleep->doze || !at_work)
+    if (!sleep->doze || !at_work) {
+        stop_looking_out(sleep, idle);
+        return 0;
+    }
+    bool taken = false;
+    if (idle->doze == 0 && !atomic_cas_relaxed(&sleep->lookout, &taken, true))
         return 0;
     if (idle->doze == 0)
         idle->doze = sleep->doze;
@@ -271,7 +288,6 @@ bool weft__sleep_no_work(struct weft__sleep *sleep, struct weft__idle *idle,
         return true;
     case SLEPT:
         idle->round = 0;
-        idle->doze = 0;
         return true;
     }
     return false;

@@ -22,7 +22,8 @@ struct weft__sleep {
     /* Guests at work. A fork wakes nobody while guests and awake workers together are as
      * many as the pool has workers: a guest stands in for one. */
     struct atomic_u32 guests;
-    struct atomic_u32 absent; /* 1: a worker is a caller who does something else now */
+    struct atomic_bool lookout; /* somebody dozes; see README.md */
+    struct atomic_u32 absent;   /* 1: a worker is a caller who does something else now */
 
     WEFT__ALIGNED uint64_t jec_one; /* constant, as is all below */
     unsigned rounds;                /* searches in vain before getting sleepy */
@@ -41,7 +42,7 @@ void weft__sleep_destroy(struct weft__sleep *sleep);
 struct weft__idle {
     unsigned round;
     uint64_t jec;  /* as it was when the worker got sleepy */
-    uint64_t doze; /* for how long it dozed last */
+    uint64_t doze; /* for how long it dozed last; 0: it is not the look-out */
 };
 
 /* What a worker needs to fall asleep: its place, its latch, and its last look. */
@@ -62,12 +63,12 @@ bool weft__sleep_no_work(struct weft__sleep *sleep, struct weft__idle *idle,
 /* It found something, or its latch is set. True: it was the last one to search while
  * others sleep, so new work may have woken nobody; the caller looks whether there is
  * more, and if so says it with more_work. */
-bool weft__sleep_work_found(struct weft__sleep *sleep);
+bool weft__sleep_work_found(struct weft__sleep *sleep, struct weft__idle *idle);
 void weft__sleep_more_work(struct weft__sleep *sleep, bool forks_only);
 
 /* A new fork, which its owner runs itself if nobody else does. `was_empty`: the owner had
- * no other. */
-void weft__sleep_new_fork(struct weft__sleep *sleep, bool was_empty);
+ * no other. False: there was nobody to look at it, and no room to wake anybody. */
+bool weft__sleep_new_fork(struct weft__sleep *sleep, bool was_empty);
 
 /* New jobs in the injector or on a deque. `waits`: the caller is about to sleep, and its CPU
  * is free. */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* contest.h: who is fastest. The sequential twin, weft and its peers compute the same, in turns
+ * within one run, so that whatever else the machine does hits all of them alike. */
+#ifndef BENCH_CONTEST_H
+#define BENCH_CONTEST_H
+
+#include "bench.h"
+#include "kernel.h"
+
+#include <stdbool.h>
+#include <weft.h>
+
+/* What weft should keep, as ratios of medians within one run; zero: no such claim. */
+struct claims {
+    double ns_above_twin;           /* per operation, one worker: at most */
+    double times_twin;              /* one worker / sequential: at most */
+    double times_recursive;         /* one worker / sequential, not inlined: at most */
+    double times_faster_than_peers; /* the fastest peer / weft, one worker: at least */
+    double share;                   /* of what independent sequential copies achieve: at least */
+    double times_twin_cpu;          /* CPU time, all workers: at most */
+    double times_twin_wall;         /* the same for wall time */
+    double steals;                  /* all workers: below */
+};
+
+struct contest {
+    const struct kernel *kernel;
+    void (*weft)(weft_pool *pool, void *data);
+    const char *what;      /* for the reader */
+    const char *operation; /* what nanoseconds are counted for */
+    unsigned size, quick;  /* of the data; quick is for --quick */
+    unsigned most;         /* that anybody may ask for */
+    unsigned reps;
+    bool mostly_asleep; /* so its wall time says nothing about speed */
+    struct claims claims;
+};
+
+extern const struct contest fib_contest, treesum_contest, join_contest, increment_contest,
+    nbody_contest, nqueens_contest, sort_contest, bursty_contest;
+
+int contest_run(const struct contest *contest, const struct bench_run *run);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* kernel.h: a benchmark that computes: its data and its sequential twin. weft's version is
+ * beside it; the C and C++ peers bring theirs and use the same data. */
+#ifndef BENCH_KERNEL_H
+#define BENCH_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct kernel {
+    const char *name;
+    void *(*prepare)(unsigned size);        /* NULL: no memory */
+    void (*reset)(void *data);              /* before each run, not timed */
+    void (*sequential)(void *data);         /* the twin: the program without forks */
+    void (*recursive)(void *data);          /* the same without inlining; may be NULL */
+    uint64_t (*checksum)(const void *data); /* after each run, not timed */
+    double (*operations)(const void *data); /* of one run */
+    void (*release)(void *data);
+};
+
+extern const struct kernel fib_kernel, treesum_kernel, join_kernel, increment_kernel, nbody_kernel,
+    nqueens_kernel, sort_kernel, bursty_kernel;
+
+/* A step of splitmix64: random numbers that are the same everywhere. */
+static inline uint64_t kernel_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* The peers openmp-gnu and openmp-llvm: tasks, and taskwait. */
+#include "../common/runtime.h"
+
+#include "../../bursty/bursty.h"
+#include "../../clock.h"
+#include "../../fib/fib.h"
+#include "../../increment-all/increment.h"
+#include "../../join-recursively/join.h"
+#include "../../nbody/nbody.h"
+#include "../../nqueens/nqueens.h"
+#include "../../sort/sort.h"
+#include "../../treesum/treesum.h"
+
+static unsigned workers;
+
+void runtime_open(unsigned count)
+{
+    workers = count;
+}
+
+static void enter(void (*job)(void *data), void *data)
+{
+#pragma omp parallel num_threads(workers)
+#pragma omp single
+    job(data);
+}
+
+/* ---- fib ---- */
+
+static long fib(long n)
+{
+    if (n < 2)
+        return n;
+    long left, right;
+#pragma omp task shared(right)
+    right = fib(n - 2);
+    left = fib(n - 1);
+#pragma omp taskwait
+    return left + right;
+}
+
+static void fib_job(void *data)
+{
+    struct fib *f = data;
+    f->result = fib(f->n);
+}
+
+static void fib_run(void *data)
+{
+    enter(fib_job, data);
+}
+
+/* ---- treesum ---- */
+
+static long sum(const struct node *node)
+{
+    if (!node->left)
+        return node->value;
+    long left, right;
+#pragma omp task shared(right)
+    right = sum(node->right);
+    left = sum(node->left);
+#pragma omp taskwait
+    return node->value + left + right;
+}
+
+static void treesum_job(void *data)
+{
+    struct treesum *t = data;
+    t->result = sum(t->nodes);
+}
+
+static void treesum_run(void *data)
+{
+    enter(treesum_job, data);
+}
+
+/* ---- join-recursively ---- */
+
+static void split(uint64_t *elements, size_t count)
+{
+    if (count == 1) {
+        elements[0]++;
+        return;
+    }
+    size_t half = count / 2;
+#pragma omp task
+    split(elements + half, count - half);
+    split(elements, half);
+#pragma omp taskwait
+}
+
+static void join_job(void *data)
+{
+    struct join *j = data;
+    for (int i = 0; i < JOIN_TIMES; i++)
+        split(j->elements, j->count);
+}
+
+static void join_run(void *data)
+{
+    enter(join_job, data);
+}
+
+/* ---- increment-all ---- */
+
+static void increment(uint64_t *elements, size_t count)
+{
+    if (count <= INCREMENT_LEAF) {
+        increment_range(elements, count);
+        return;
+    }
+    size_t half = count / 2;
+#pragma omp task
+    increment(elements + half, count - half);
+    increment(elements, half);
+#pragma omp taskwait
+}
+
+static void increment_job(void *data)
+{
+    struct increment *all = data;
+    for (int i = 0; i < INCREMENT_TIMES; i++)
+        increment(all->elements, all->count);
+}
+
+static void increment_run(void *data)
+{
+    enter(increment_job, data);
+}
+
+/* ---- nbody-parreduce ---- */
+
+static struct vector pull(const struct body *bodies, size_t lo, size_t hi, struct vector place)
+{
+    if (hi - lo <= NBODY_LEAF)
+        return nbody_pull(bodies, lo, hi, place);
+    size_t middle = lo + (hi - lo) / 2;
+    struct vector left, right;
+#pragma omp task shared(right)
+    right = pull(bodies, middle, hi, place);
+    left = pull(bodies, lo, middle, place);
+#pragma omp taskwait
+    return vector_add(left, right);
+}
+
+static void move(struct nbody *n, size_t lo, size_t hi)
+{
+    if (hi - lo == 1) {
+        n->next[lo] = nbody_move(n->now[lo], pull(n->now, 0, n->count, n->now[lo].position));
+        return;
+    }
+    size_t middle = lo + (hi - lo) / 2;
+#pragma omp task
+    move(n, middle, hi);
+    move(n, lo, middle);
+#pragma omp taskwait
+}
+
+static void nbody_job(void *data)
+{
+    struct nbody *n = data;
+    for (int tick = 0; tick < NBODY_TICKS; tick++) {
+        move(n, 0, n->count);
+        nbody_swap(n);
+    }
+}
+
+static void nbody_run(void *data)
+{
+    enter(nbody_job, data);
+}
+
+/* ---- nqueens ---- */
+
+static long row(unsigned all, unsigned columns, unsigned left, unsigned right);
+
+static long candidates(unsigned all, unsigned columns, unsigned left, unsigned right, unsigned bits)
+{
+    unsigned queen = lowest_bit(bits), others = bits ^ queen;
+    if (!others)
+        return row(all, columns | queen, (left | queen) << 1, (right | queen) >> 1);
+    long here, elsewhere;
+#pragma omp task shared(elsewhere)
+    elsewhere = candidates(all, columns, left, right, others);
+    here = row(all, columns | queen, (left | queen) << 1, (right | queen) >> 1);
+#pragma omp taskwait
+    return here + elsewhere;
+}
+
+static long row(unsigned all, unsigned columns, unsigned left, unsigned right)
+{
+    if (columns == all)
+        return 1;
+    unsigned bits = all & ~(columns | left | right);
+    return bits ? candidates(all, columns, left, right, bits) : 0;
+}
+
+static void nqueens_job(void *data)
+{
+    struct nqueens *q = data;
+    q->result = row(nqueens_all(q->n), 0, 0, 0);
+}
+
+static void nqueens_run(void *data)
+{
+    enter(nqueens_job, data);
+}
+
+/* ---- sort ---- */
+
+static void sort(uint64_t *elements, size_t count)
+{
+    if (count <= SORT_LEAF) {
+        sort_sequential(elements, count);
+        return;
+    }
+    size_t first = sort_partition(elements, count);
+#pragma omp task
+    sort(elements + first, count - first);
+    sort(elements, first);
+#pragma omp taskwait
+}
+
+static void sort_job(void *data)
+{
+    struct sort *s = data;
+    sort(s->elements, s->count);
+}
+
+static void sort_run(void *data)
+{
+    enter(sort_job, data);
+}
+
+/* ---- bursty ---- */
+
+struct part {
+    uint64_t lo, hi, result;
+};
+
+static uint64_t burst(uint64_t lo, uint64_t hi)
+{
+    if (hi - lo == 1)
+        return bursty_leaf(lo);
+    uint64_t middle = lo + (hi - lo) / 2, left, right;
+#pragma omp task shared(right)
+    right = burst(middle, hi);
+    left = burst(lo, middle);
+#pragma omp taskwait
+    return left + right;
+}
+
+static void burst_job(void *data)
+{
+    struct part *part = data;
+    part->result = burst(part->lo, part->hi);
+}
+
+static void bursty_run(void *data)
+{
+    struct bursty *b = data;
+    for (unsigned i = 0; i < b->bursts; i++) {
+        uint64_t lo = (uint64_t)i * BURSTY_LEAVES;
+        struct part all = {lo, lo + BURSTY_LEAVES, 0};
+        enter(burst_job, &all);
+        b->result += all.result;
+        clock_rest(BURSTY_PAUSE);
+    }
+}
+
+const struct runtime_benchmark runtime_benchmarks[] = {
+    {&fib_kernel, fib_run},
+    {&treesum_kernel, treesum_run},
+    {&join_kernel, join_run},
+    {&increment_kernel, increment_run},
+    {&nbody_kernel, nbody_run},
+    {&nqueens_kernel, nqueens_run},
+    {&sort_kernel, sort_run},
+    {&bursty_kernel, bursty_run},
+    {NULL, NULL},
+};

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* The peer tbb: oneTBB's parallel_invoke in an arena of so many threads. */
+#include "../common/runtime.h"
+
+#include "../../bursty/bursty.h"
+#include "../../clock.h"
+#include "../../fib/fib.h"
+#include "../../increment-all/increment.h"
+#include "../../join-recursively/join.h"
+#include "../../nbody/nbody.h"
+#include "../../nqueens/nqueens.h"
+#include "../../sort/sort.h"
+#include "../../treesum/treesum.h"
+
+#include <memory>
+#include <tbb/global_control.h>
+#include <tbb/parallel_invoke.h>
+#include <tbb/task_arena.h>
+
+using tbb::parallel_invoke;
+
+namespace
+{
+
+std::unique_ptr<tbb::global_control> control;
+std::unique_ptr<tbb::task_arena> arena;
+
+long fib(long n)
+{
+    if (n < 2)
+        return n;
+    long left, right;
+    parallel_invoke([&] { left = fib(n - 1); }, [&] { right = fib(n - 2); });
+    return left + right;
+}
+
+void fib_run(void *data)
+{
+    auto f = static_cast<struct fib *>(data);
+    arena->execute([&] { f->result = fib(f->n); });
+}
+
+long sum(const node *node)
+{
+    if (!node->left)
+        return node->value;
+    long left, right;
+    parallel_invoke([&] { left = sum(node->left); }, [&] { right = sum(node->right); });
+    return node->value + left + right;
+}
+
+void treesum_run(void *data)
+{
+    auto t = static_cast<treesum *>(data);
+    arena->execute([&] { t->result = sum(t->nodes); });
+}
+
+void split(uint64_t *elements, size_t count)
+{
+    if (count == 1) {
+        elements[0]++;
+        return;
+    }
+    size_t half = count / 2;
+    parallel_invoke([=] { split(elements, half); }, [=] { split(elements + half, count - half); });
+}
+
+void join_run(void *data)
+{
+    auto j = static_cast<join *>(data);
+    arena->execute([&] {
+        for (int i = 0; i < JOIN_TIMES; i++)
+            split(j->elements, j->count);
+    });
+}
+
+void increment(uint64_t *elements, size_t count)
+{
+    if (count <= INCREMENT_LEAF) {
+        increment_range(elements, count);
+        return;
+    }
+    size_t half = count / 2;
+    parallel_invoke([=] { increment(elements, half); },
+                    [=] { increment(elements + half, count - half); });
+}
+
+void increment_run(void *data)
+{
+    auto all = static_cast<struct increment *>(data);
+    arena->execute([&] {
+        for (int i = 0; i < INCREMENT_TIMES; i++)
+            increment(all->elements, all->count);
+    });
+}
+
+vector pull(const body *bodies, size_t lo, size_t hi, vector place)
+{
+    if (hi - lo <= NBODY_LEAF)
+        return nbody_pull(bodies, lo, hi, place);
+    size_t middle = lo + (hi - lo) / 2;
+    vector left, right;
+    parallel_invoke([&] { left = pull(bodies, lo, middle, place); },
+                    [&] { right = pull(bodies, middle, hi, place); });
+    return vector_add(left, right);
+}
+
+void move(nbody *n, size_t lo, size_t hi)
+{
+    if (hi - lo == 1) {
+        n->next[lo] = nbody_move(n->now[lo], pull(n->now, 0, n->count, n->now[lo].position));
+        return;
+    }
+    size_t middle = lo + (hi - lo) / 2;
+    parallel_invoke([=] { move(n, lo, middle); }, [=] { move(n, middle, hi); });
+}
+
+void nbody_run(void *data)
+{
+    auto n = static_cast<nbody *>(data);
+    arena->execute([&] {
+        for (int tick = 0; tick < NBODY_TICKS; tick++) {
+            move(n, 0, n->count);
+            nbody_swap(n);
+        }
+    });
+}
+
+long row(unsigned all, unsigned columns, unsigned left, unsigned right);
+
+long candidates(unsigned all, unsigned columns, unsigned left, unsigned right, unsigned bits)
+{
+    unsigned queen = lowest_bit(bits), others = bits ^ queen;
+    auto here = [=] {
+        return row(all, columns | queen, (left | queen) << 1, (right | queen) >> 1);
+    };
+    if (!others)
+        return here();
+    long one, more;
+    parallel_invoke([&] { one = here(); },
+                    [&] { more = candidates(all, columns, left, right, others); });
+    return one + more;
+}
+
+long row(unsigned all, unsigned columns, unsigned left, unsigned right)
+{
+    if (columns == all)
+        return 1;
+    unsigned bits = all & ~(columns | left | right);
+    return bits ? candidates(all, columns, left, right, bits) : 0;
+}
+
+void nqueens_run(void *data)
+{
+    auto q = static_cast<nqueens *>(data);
+    arena->execute([&] { q->result = row(nqueens_all(q->n), 0, 0, 0); });
+}
+
+void quicksort(uint64_t *elements, size_t count)
+{
+    if (count <= SORT_LEAF) {
+        sort_sequential(elements, count);
+        return;
+    }
+    size_t first = sort_partition(elements, count);
+    parallel_invoke([=] { quicksort(elements, first); },
+                    [=] { quicksort(elements + first, count - first); });
+}
+
+void sort_run(void *data)
+{
+    auto s = static_cast<sort *>(data);
+    arena->execute([&] { quicksort(s->elements, s->count); });
+}
+
+uint64_t burst(uint64_t lo, uint64_t hi)
+{
+    if (hi - lo == 1)
+        return bursty_leaf(lo);
+    uint64_t middle = lo + (hi - lo) / 2, left, right;
+    parallel_invoke([&] { left = burst(lo, middle); }, [&] { right = burst(middle, hi); });
+    return left + right;
+}
+
+void bursty_run(void *data)
+{
+    auto b = static_cast<bursty *>(data);
+    for (unsigned i = 0; i < b->bursts; i++) {
+        uint64_t lo = uint64_t{i} * BURSTY_LEAVES;
+        arena->execute([&] { b->result += burst(lo, lo + BURSTY_LEAVES); });
+        clock_rest(BURSTY_PAUSE);
+    }
+}
+
+} // namespace
+
+extern "C" void runtime_open(unsigned workers)
+{
+    auto most = tbb::global_control::max_allowed_parallelism;
+    control = std::make_unique<tbb::global_control>(most, workers);
+    arena = std::make_unique<tbb::task_arena>(static_cast<int>(workers));
+}
+
+extern "C" const runtime_benchmark runtime_benchmarks[] = {
+    {&fib_kernel, fib_run},     {&treesum_kernel, treesum_run},
+    {&join_kernel, join_run},   {&increment_kernel, increment_run},
+    {&nbody_kernel, nbody_run}, {&nqueens_kernel, nqueens_run},
+    {&sort_kernel, sort_run},   {&bursty_kernel, bursty_run},
+    {nullptr, nullptr},
+};

@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# smoke.sh WEFT [PEERS]: `weft bench --quick` runs every benchmark, its JSON is well formed, and
+# all contenders of a benchmark have the same checksum. Says nothing about speed.
+set -eu
+weft=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+out=$work/out
+
+timeout 60 "$weft" bench --quick --json --peers "${2:-none}" >"$out" 2>"$work/errors" ||
+    { echo "weft bench fails with status $?:"; cat "$out" "$work/errors"; exit 1; }
+
+name='"[^"\\]+"'
+number='-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?'
+line="\\{\"bench\":$name,\"peer\":$name,\"workers\":[0-9]+,\"reps\":[0-9]+,"
+line="$line\"seconds_min\":$number,\"seconds_median\":$number,\"ns_per_op\":$number,"
+line="$line\"cpu_seconds\":$number,\"checksum\":\"[0-9a-f]+\"(,\"steals\":[0-9]+)?\\}"
+if grep -vxE "$line" "$out"; then
+    echo "that is not the JSON that was expected"
+    exit 1
+fi
+
+for bench in fib treesum join-recursively increment-all nbody-parreduce nqueens sort bursty; do
+    sums=$(sed -nE "s/^\\{\"bench\":\"$bench\".*\"checksum\":\"([0-9a-f]+)\".*/\\1/p" "$out")
+    contenders=$(echo "$sums" | wc -l)
+    different=$(echo "$sums" | sort -u | wc -l)
+    [ "$contenders" -ge 2 ] || { echo "$bench: $contenders contenders"; exit 1; }
+    [ "$different" -eq 1 ] || { echo "$bench: $different different checksums"; exit 1; }
+done
+for bench in wake idle; do
+    grep -q "^{\"bench\":\"$bench\"" "$out" || { echo "$bench: nothing"; exit 1; }
+done

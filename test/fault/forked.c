@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: MIT */
+/* forked.c: fork(). A pool's workers stay with the parent. In the child every call on it
+ * says so at once, the default pool starts anew, and whatever a forked job waits for, the
+ * child never hangs: fault 24. */
+#include "child.h"
+#include "core/pool.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void count_up(weft *w, void *count)
+{
+    atomic_fetch_add((atomic_int *)count, 1);
+}
+
+static void nothing(weft *w, void *arg)
+{
+}
+
+struct gate {
+    atomic_int started;
+    atomic_bool open;
+};
+
+static void pass_gate(weft *w, void *arg)
+{
+    struct gate *gate = arg;
+    atomic_fetch_add(&gate->started, 1);
+    UNTIL(atomic_load(&gate->open));
+}
+
+/* Counts that parent and children share. */
+static atomic_int *shared_count(void)
+{
+    atomic_int *count =
+        mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(count != MAP_FAILED);
+    return count;
+}
+
+static void fib(weft *w, void *arg)
+{
+    long n = *(long *)arg;
+    if (n < 2)
+        return;
+    long a = n - 1, b = n - 2;
+    fib(weft_fork(w, fib, &b), &a);
+    if (!weft_merge(w))
+        fib(w, &b);
+    *(long *)arg = a + b;
+}
+
+static void use_pool(weft_pool *pool)
+{
+    long n = 15;
+    CHECK_EQUAL(weft_run(pool, fib, &n), 0);
+    CHECK_EQUAL(n, 610);
+    atomic_int ran = 0;
+    CHECK_EQUAL(weft_broadcast(pool, count_up, &ran), 0);
+    CHECK_EQUAL(atomic_load(&ran), weft_pool_workers(pool ? pool : weft_pool_default()));
+    weft_task task;
+    CHECK_EQUAL(weft_submit(pool, &task, count_up, &ran), 0);
+    CHECK_EQUAL(weft_task_wait(&task), 0);
+}
+
+/* It ended by itself, or was told why it can't go on. */
+static bool is_clear(int status)
+{
+    return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
+           (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
+static bool is_fine(int status)
+{
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* ---- From outside ---- */
+
+struct parent {
+    weft_pool *pool;
+    weft_task done, pending;
+};
+
+static void every_call_says_so(void *arg)
+{
+    struct parent *parent = arg;
+    atomic_int ran = 0;
+    weft_task task;
+    CHECK_EQUAL(weft_run(parent->pool, count_up, &ran), -ECHILD);
+    CHECK_EQUAL(weft_submit(parent->pool, &task, count_up, &ran), -ECHILD);
+    CHECK_EQUAL(weft_broadcast(parent->pool, count_up, &ran), -ECHILD);
+    CHECK_EQUAL(weft_broadcast_detached(parent->pool, count_up, &ran), -ECHILD);
+    CHECK_EQUAL(weft_task_wait(&parent->pending), -ECHILD);
+    CHECK(!weft_task_done(&parent->pending));
+    CHECK_EQUAL(weft_task_wait(&parent->done), 0); /* was over before */
+    CHECK_EQUAL(weft_pool_destroy(parent->pool), -ECHILD);
+    CHECK_EQUAL(atomic_load(&ran), 0);
+    CHECK(weft_here() == NULL);
+}
+
+static void bug_24_every_call_in_the_child_says_so(void)
+{
+    static const unsigned flags[] = {0, WEFT_NO_GUESTS, WEFT_USE_CALLER};
+    FOR_EACH_WAY(way)
+    {
+        for (int i = 0; i < 3; i++) {
+            struct parent parent = {.pool = child_pool(2, flags[i], way)};
+            struct gate gate = {0};
+            CHECK_EQUAL(weft_submit(parent.pool, &parent.done, nothing, NULL), 0);
+            CHECK_EQUAL(weft_task_wait(&parent.done), 0);
+            CHECK_EQUAL(weft_submit(parent.pool, &parent.pending, pass_gate, &gate), 0);
+            UNTIL(atomic_load(&gate.started));
+            CHECK(is_fine(grandchild(every_call_says_so, &parent)));
+            atomic_store(&gate.open, true);
+            CHECK_EQUAL(weft_task_wait(&parent.pending), 0);
+            use_pool(parent.pool); /* the parent's goes on */
+            child_pool_end(parent.pool);
+        }
+    }
+}
+
+/* The default pool, and pools made there, work in children and their children. */
+static void use_default(void *depth)
+{
+    use_pool(NULL);
+    weft_pool *own = child_pool(2, 0, WAY_SPIN);
+    use_pool(own);
+    int left = *(int *)depth - 1;
+    if (left > 0)
+        CHECK(is_fine(grandchild(use_default, &left)));
+    use_pool(NULL);
+    use_pool(own);
+    child_pool_end(own);
+    child_pool_end(weft_pool_default());
+    use_pool(NULL);
+}
+
+static void bug_24_default_pool_starts_anew(void)
+{
+    for (int before = 0; before < 2; before++) {
+        if (before)
+            use_pool(NULL);
+        for (int i = 0; i < SCALED(20, 10); i++)
+            CHECK(is_fine(grandchild(use_default, &(int){3})));
+    }
+    use_pool(NULL);
+    child_pool_end(weft_pool_default());
+}
+
+/* Locks that other threads hold at that moment are theirs; the child has to do without. */
+static atomic_bool stop;
+
+static void *make_pools(void *arg)
+{
+    while (!atomic_load(&stop)) {
+        weft_config config = child_config(WEFT_WORKERS_MAX + 1, 0, WAY_SPIN);
+        weft_pool *pool;
+        CHECK_EQUAL(weft_pool_create(&pool, &config), -EINVAL);
+        config.workers = 1;
+        if (atomic_fetch_add((atomic_int *)arg, 1) % 16 == 0)
+            child_pool_end(child_pool_of(&config));
+    }
+    return NULL;
+}
+
+static void bug_24_child_of_a_process_that_makes_pools(void)
+{
+    atomic_int made = 0;
+    pthread_t thread;
+    child_thread(make_pools, &made, &thread);
+    UNTIL(atomic_load(&made) > 10);
+    for (int i = 0; i < SCALED(200, 20); i++)
+        CHECK(is_fine(grandchild(use_default, &(int){1})));
+    atomic_store(&stop, true);
+    child_thread_join(thread);
+}
+
+/* ---- From inside a job ---- */
+
+/* The right side is with a worker that only the parent has. */
+struct waiting {
+    weft_pool *pool;
+    struct gate gate;
+    weft *w;
+    weft_scope *scope;
+    weft_task task;
+    int status;
+};
+
+static void merge_in_child(void *arg)
+{
+    struct waiting *waiting = arg;
+    weft_merge(waiting->w);
+}
+
+static void fork_process_then_merge(weft *w, void *arg)
+{
+    struct waiting *waiting = arg;
+    weft_fork(w, pass_gate, &waiting->gate);
+    UNTIL(atomic_load(&waiting->gate.started));
+    waiting->w = w;
+    waiting->status = grandchild(merge_in_child, waiting);
+    atomic_store(&waiting->gate.open, true);
+    CHECK(weft_merge(w));
+}
+
+static void close_in_child(void *arg)
+{
+    struct waiting *waiting = arg;
+    weft_scope_close(waiting->w, waiting->scope);
+}
+
+static void fork_process_then_close(weft *w, void *arg)
+{
+    struct waiting *waiting = arg;
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK_EQUAL(weft_spawn(w, &scope, pass_gate, &waiting->gate), 0);
+    UNTIL(atomic_load(&waiting->gate.started));
+    waiting->w = w;
+    waiting->scope = &scope;
+    waiting->status = grandchild(close_in_child, waiting);
+    atomic_store(&waiting->gate.open, true);
+    CHECK_EQUAL(weft_scope_close(w, &scope), 0);
+}
+
+static void wait_in_child(void *arg)
+{
+    struct waiting *waiting = arg;
+    CHECK_EQUAL(weft_task_wait(&waiting->task), -ECHILD);
+}
+
+static void fork_process_then_wait(weft *w, void *arg)
+{
+    struct waiting *waiting = arg;
+    CHECK_EQUAL(weft_submit(waiting->pool, &waiting->task, pass_gate, &waiting->gate), 0);
+    UNTIL(atomic_load(&waiting->gate.started));
+    waiting->status = grandchild(wait_in_child, waiting);
+    CHECK(is_fine(waiting->status));
+    atomic_store(&waiting->gate.open, true);
+    CHECK_EQUAL(weft_task_wait(&waiting->task), 0);
+}
+
+static void bug_24_job_waits_in_the_child(void)
+{
+    static weft_fn *const jobs[] = {fork_process_then_merge, fork_process_then_close,
+                                    fork_process_then_wait};
+    static const unsigned flags[] = {0, WEFT_NO_GUESTS, WEFT_USE_CALLER};
+    FOR_EACH_WAY(way)
+    {
+        for (int i = 0; i < 9; i++) {
+            struct waiting waiting = {.pool = child_pool(2, flags[i / 3], way)};
+            CHECK_EQUAL(weft_run(waiting.pool, jobs[i % 3], &waiting), 0);
+            CHECK(is_clear(waiting.status));
+            child_pool_end(waiting.pool);
+        }
+    }
+}
+
+/* The child comes back from the job. On a guest, and the caller, that is its own business;
+ * a worker has nowhere to go. */
+static void fork_process_and_return(weft *w, void *arg)
+{
+    pid_t *pid = arg;
+    *pid = fork();
+    CHECK(*pid >= 0);
+}
+
+static int return_from_job(unsigned flags, enum way way)
+{
+    weft_pool *pool = child_pool(2, flags, way);
+    pid_t pid = -1;
+    CHECK_EQUAL(weft_run(pool, fork_process_and_return, &pid), 0);
+    if (pid == 0) {
+        alarm(10);
+        use_pool(NULL);
+        CHECK_EQUAL(weft_run(pool, nothing, NULL), -ECHILD);
+        _exit(0);
+    }
+    int status;
+    UNTIL(waitpid(pid, &status, WNOHANG) == pid);
+    child_pool_end(pool);
+    return status;
+}
+
+static void bug_24_child_returns_from_a_guests_job(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        CHECK(is_fine(return_from_job(0, way)));
+        CHECK(is_fine(return_from_job(WEFT_USE_CALLER, way)));
+    }
+}
+
+static void fork_and_arm(weft *w, void *arg)
+{
+    pid_t *pid = arg;
+    *pid = fork();
+    CHECK(*pid >= 0);
+    if (*pid == 0) {
+        sigset_t none;
+        sigemptyset(&none);
+        pthread_sigmask(SIG_SETMASK, &none, NULL);
+        alarm(10);
+    }
+}
+
+static void bug_24_child_returns_to_a_worker(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        weft_pool *pool = child_pool(2, WEFT_NO_GUESTS, way);
+        pid_t pid = -1;
+        int status;
+        CHECK_EQUAL(weft_run(pool, fork_and_arm, &pid), 0);
+        UNTIL(waitpid(pid, &status, WNOHANG) == pid);
+        CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+        child_pool_end(pool);
+    }
+}
+
+/* What the parent has queued and forked is the parent's to run, and its alone. */
+struct queued {
+    weft_pool *pool;
+    atomic_int *ran; /* shared */
+    weft *w;
+    struct gate gate;
+};
+
+static void use_default_in_job(void *arg)
+{
+    use_pool(NULL);
+    weft_pool *own = child_pool(2, 0, WAY_NO_SPIN);
+    use_pool(own);
+    child_pool_end(own);
+}
+
+static void yield_in_child(void *arg)
+{
+    struct queued *queued = arg;
+    for (int i = 0; i < 100; i++)
+        weft_yield(queued->w);
+}
+
+static void fork_twice_with_work_queued(weft *w, void *arg)
+{
+    struct queued *queued = arg;
+    weft_scope scope;
+    weft_task tasks[5];
+    weft_scope_open(w, &scope);
+    CHECK_EQUAL(weft_spawn(w, &scope, pass_gate, &queued->gate), 0);
+    UNTIL(atomic_load(&queued->gate.started)); /* the other worker is held */
+    for (int i = 0; i < 5; i++)
+        CHECK_EQUAL(weft_submit(queued->pool, &tasks[i], count_up, queued->ran), 0);
+    queued->w = w;
+    CHECK(is_fine(grandchild(use_default_in_job, queued)));
+    CHECK_EQUAL(atomic_load(queued->ran), 0);
+    CHECK(is_clear(grandchild(yield_in_child, queued)));
+    CHECK_EQUAL(atomic_load(queued->ran), 0);
+    atomic_store(&queued->gate.open, true);
+    CHECK_EQUAL(weft_scope_close(w, &scope), 0);
+    for (int i = 0; i < 5; i++)
+        CHECK_EQUAL(weft_task_wait(&tasks[i]), 0);
+}
+
+static void bug_24_child_leaves_the_parents_jobs_alone(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        struct queued queued = {child_pool(2, WEFT_NO_GUESTS, way), shared_count(), NULL, {0}};
+        CHECK_EQUAL(weft_run(queued.pool, fork_twice_with_work_queued, &queued), 0);
+        CHECK_EQUAL(atomic_load(queued.ran), 5);
+        child_pool_end(queued.pool);
+    }
+}
+
+/* The process is forked while thieves are at the job's own forks. */
+struct robbed {
+    struct gate *gate;
+    int depth;
+    atomic_int ran;
+    bool in_child;
+};
+
+static void robbed_comb(weft *w, struct robbed *robbed, int left)
+{
+    if (left == 0) {
+        pid_t pid = fork();
+        CHECK(pid >= 0);
+        if (pid == 0) {
+            sigset_t none;
+            sigemptyset(&none);
+            pthread_sigmask(SIG_SETMASK, &none, NULL);
+            alarm(10);
+            robbed->in_child = true;
+            return;
+        }
+        int status;
+        UNTIL(waitpid(pid, &status, WNOHANG) == pid);
+        CHECK(is_clear(status));
+        return;
+    }
+    weft *in = weft_fork(w, count_up, &robbed->ran);
+    robbed_comb(in, robbed, left - 1);
+    if (!weft_merge(w))
+        count_up(w, &robbed->ran);
+}
+
+static void fork_process_under_thieves(weft *w, void *arg)
+{
+    struct robbed *robbed = arg;
+    robbed_comb(w, robbed, robbed->depth);
+    if (robbed->in_child)
+        _exit(0);
+}
+
+static void bug_24_forked_under_thieves(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        weft_config config = child_config(2, 0, way);
+        config.quantum = WEFT_QUANTUM_NONE;
+        weft_pool *pool = child_pool_of(&config);
+        for (int i = 0; i < SCALED(200, 20); i++) {
+            struct robbed robbed = {.depth = 200 + i};
+            CHECK_EQUAL(weft_run(pool, fork_process_under_thieves, &robbed), 0);
+            CHECK_EQUAL(atomic_load(&robbed.ran), robbed.depth);
+        }
+        child_pool_end(pool);
+    }
+}
+
+/* The same while outside threads submit: the injector's lock may be held. */
+static void *submit_on_and_on(void *arg)
+{
+    weft_pool *pool = arg;
+    while (!atomic_load(&stop)) {
+        weft_task task;
+        CHECK_EQUAL(weft_submit(pool, &task, nothing, NULL), 0);
+        CHECK_EQUAL(weft_task_wait(&task), 0);
+    }
+    return NULL;
+}
+
+static void detach_and_return(weft *w, void *arg)
+{
+    CHECK_EQUAL(weft_spawn_detached(w, nothing, NULL), 0);
+    fork_process_and_return(w, arg);
+}
+
+static void bug_24_forked_while_others_submit(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        weft_pool *pool = child_pool(2, 0, way);
+        pthread_t threads[2];
+        atomic_store(&stop, false);
+        for (int i = 0; i < 2; i++)
+            child_thread(submit_on_and_on, pool, &threads[i]);
+        for (int i = 0; i < SCALED(100, 20); i++) {
+            pid_t pid = -1;
+            CHECK_EQUAL(weft_run(pool, detach_and_return, &pid), 0);
+            if (pid == 0) {
+                alarm(10);
+                CHECK_EQUAL(weft_run(pool, nothing, NULL), -ECHILD);
+                _exit(0);
+            }
+            int status;
+            UNTIL(waitpid(pid, &status, WNOHANG) == pid);
+            CHECK(is_clear(status));
+        }
+        atomic_store(&stop, true);
+        for (int i = 0; i < 2; i++)
+            child_thread_join(threads[i]);
+        child_pool_end(pool);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_CHILD(bug_24_every_call_in_the_child_says_so),
+        IN_CHILD(bug_24_default_pool_starts_anew),
+        IN_CHILD(bug_24_child_of_a_process_that_makes_pools),
+        IN_CHILD(bug_24_job_waits_in_the_child),
+        IN_CHILD(bug_24_child_returns_from_a_guests_job),
+        IN_CHILD(bug_24_child_returns_to_a_worker),
+        IN_CHILD(bug_24_child_leaves_the_parents_jobs_alone),
+        IN_CHILD(bug_24_forked_under_thieves),
+        IN_CHILD(bug_24_forked_while_others_submit),
+    };
+    return cmocka_run_group_tests_name("forked", tests, NULL, NULL);
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/* memory.c: no memory. Every operation is tried with its first allocation failing, then its
+ * second, and so on until none fails any more. It says -ENOMEM and has done nothing, or it
+ * has done everything; nothing is lost, run twice, or leaked. */
+#include "os/memory.h"
+
+#include "child.h"
+#include "core/pool.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void fail_at(uint32_t k)
+{
+    atomic_store_relaxed(&weft__alloc_fail_at, k);
+}
+
+/* Has an allocation failed since fail_at()? Switches it off. */
+static bool failed(void)
+{
+    uint32_t left = atomic_load_relaxed(&weft__alloc_fail_at);
+    fail_at(0);
+    return left == 0 || left > UINT32_MAX / 2; /* two threads may count at once */
+}
+
+/* An operation, done with the k-th allocation failing. True: one has failed. */
+typedef bool try_fn(uint32_t k, enum way way);
+
+static unsigned sweep(try_fn *try, enum way way)
+{
+    uint32_t k = 1;
+    while (try(k, way))
+        k++;
+    return k - 1;
+}
+
+static void count_up(weft *w, void *count)
+{
+    atomic_fetch_add((atomic_int *)count, 1);
+}
+
+static bool all_or_nothing(int error, int ran, int all)
+{
+    CHECK(error == 0 || error == -ENOMEM);
+    CHECK_EQUAL(ran, error ? 0 : all);
+    return failed();
+}
+
+/* ---- Pools ---- */
+
+static bool try_create(uint32_t k, unsigned flags, enum way way)
+{
+    weft_config config = child_config(3, flags, way);
+    weft_pool *pool;
+    atomic_int ran = 0;
+    fail_at(k);
+    int error = weft_pool_create(&pool, &config);
+    if (error) {
+        CHECK_EQUAL(error, -ENOMEM);
+        CHECK(pool == NULL && weft_here() == NULL);
+        return failed();
+    }
+    until_asleep(pool, flags & WEFT_USE_CALLER ? 2 : 3); /* they allocate when they start */
+    bool one_failed = failed();
+    CHECK_EQUAL(weft_broadcast(pool, count_up, &ran), 0);
+    CHECK_EQUAL(atomic_load(&ran), 3);
+    child_pool_end(pool);
+    return one_failed;
+}
+
+static bool try_create_plain(uint32_t k, enum way way)
+{
+    return try_create(k, 0, way);
+}
+
+static bool try_create_caller(uint32_t k, enum way way)
+{
+    return try_create(k, WEFT_USE_CALLER, way);
+}
+
+static size_t mapped_bytes(void)
+{
+    size_t pages = 0;
+    FILE *statm = fopen("/proc/self/statm", "r");
+    CHECK(statm && fscanf(statm, "%zu", &pages) == 1);
+    fclose(statm);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void oom_create(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        CHECK(sweep(try_create_plain, way) >= 5);
+        CHECK(sweep(try_create_caller, way) >= 5);
+    }
+    /* Contexts are mapped, where no leak is looked for. */
+    size_t before = mapped_bytes();
+    for (int i = 0; i < SCALED(20, 10); i++)
+        sweep(try_create_plain, WAY_SPIN);
+    CHECK(SANITIZED || mapped_bytes() < before + ((size_t)128 << 20));
+}
+
+/* A default pool that can't be made is -ENOMEM, and is made the next time. */
+static bool try_default(uint32_t k, enum way way)
+{
+    atomic_int ran = 0;
+    fail_at(k);
+    int error = weft_run(NULL, count_up, &ran);
+    if (error) {
+        CHECK_EQUAL(error, -ENOMEM);
+        CHECK_EQUAL(atomic_load(&ran), 0);
+        bool one_failed = failed();
+        CHECK_EQUAL(weft_run(NULL, count_up, &ran), 0);
+        child_pool_end(weft_pool_default());
+        return one_failed;
+    }
+    CHECK_EQUAL(atomic_load(&ran), 1);
+    until_asleep(weft_pool_default(), weft_pool_workers(weft_pool_default()));
+    bool one_failed = failed();
+    child_pool_end(weft_pool_default());
+    return one_failed;
+}
+
+static void oom_default_pool(void)
+{
+    CHECK(sweep(try_default, WAY_SPIN) >= 5);
+}
+
+/* The thread that destroys needs a place to sleep. The pool stays as it is. */
+static bool try_destroy(uint32_t k, enum way way)
+{
+    weft_pool *pool = child_pool(2, 0, way);
+    atomic_int ran = 0;
+    until_asleep(pool, 2);
+    fail_at(k);
+    int error = weft_pool_destroy(pool);
+    bool one_failed = failed();
+    if (error) {
+        CHECK_EQUAL(error, -ENOMEM);
+        CHECK_EQUAL(weft_broadcast(pool, count_up, &ran), 0);
+        CHECK_EQUAL(atomic_load(&ran), 2);
+        child_pool_end(pool);
+    }
+    return one_failed;
+}
+
+static void oom_destroy(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        sweep(try_destroy, way);
+    }
+}
+
+/* ---- Ways in ---- */
+
+static bool try_run(uint32_t k, enum way way)
+{
+    weft_pool *pool = child_pool(2, 0, way);
+    atomic_int ran = 0;
+    until_asleep(pool, 2);
+    fail_at(k);
+    int error = weft_run(pool, count_up, &ran);
+    bool one_failed = all_or_nothing(error, atomic_load(&ran), 1);
+    child_pool_end(pool);
+    return one_failed;
+}
+
+static void oom_run(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        CHECK(sweep(try_run, way) >= 3); /* a guest is made of several pieces */
+    }
+}
+
+/* Its waiter can't become a guest; so the worker, held until then, has to run it. */
+struct held {
+    weft_task task;
+    atomic_int started, ran;
+};
+
+static void hold_until_tried(weft *w, void *arg)
+{
+    struct held *held = arg;
+    atomic_fetch_add(&held->started, 1);
+    UNTIL(atomic_load(&held->ran) || atomic_load_relaxed(&weft__alloc_fail_at) == 0);
+}
+
+static bool try_submit_and_wait(uint32_t k, enum way way)
+{
+    weft_pool *pool = child_pool(1, 0, way);
+    struct held held = {0};
+    weft_task holder;
+    until_asleep(pool, 1);
+    fail_at(UINT32_MAX / 2); /* on, but far away */
+    CHECK_EQUAL(weft_submit(pool, &holder, hold_until_tried, &held), 0);
+    UNTIL(atomic_load(&held.started));
+    fail_at(k);
+    CHECK_EQUAL(weft_submit(pool, &held.task, count_up, &held.ran), 0);
+    CHECK_EQUAL(weft_task_wait(&held.task), 0);
+    CHECK_EQUAL(atomic_load(&held.ran), 1);
+    bool one_failed = failed();
+    CHECK_EQUAL(weft_task_wait(&holder), 0);
+    child_pool_end(pool);
+    return one_failed;
+}
+
+static void oom_submit_and_wait(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        CHECK(sweep(try_submit_and_wait, way) >= 3);
+    }
+}
+
+static bool try_broadcast(uint32_t k, enum way way)
+{
+    weft_pool *pool = child_pool(3, 0, way);
+    atomic_int ran = 0;
+    until_asleep(pool, 3);
+    fail_at(k);
+    int error = weft_broadcast(pool, count_up, &ran);
+    bool one_failed = all_or_nothing(error, atomic_load(&ran), 3);
+    child_pool_end(pool);
+    return one_failed;
+}
+
+static bool try_broadcast_detached(uint32_t k, enum way way)
+{
+    weft_pool *pool = child_pool(3, 0, way);
+    atomic_int ran = 0;
+    until_asleep(pool, 3);
+    fail_at(k);
+    int error = weft_broadcast_detached(pool, count_up, &ran);
+    CHECK(error == 0 || error == -ENOMEM);
+    bool one_failed = failed();
+    child_pool_end(pool);
+    CHECK_EQUAL(atomic_load(&ran), error ? 0 : 3);
+    return one_failed;
+}
+
+static void oom_broadcast(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        CHECK(sweep(try_broadcast, way) >= 1);
+        CHECK(sweep(try_broadcast_detached, way) >= 1);
+    }
+}
+
+/* ---- Spawning ---- */
+
+/* More than a deque holds at first, so that it has to grow. The jobs do nothing but note
+ * that they ran; each exactly once if its spawn said so. */
+enum { SPAWNS = 300 };
+
+enum kind { SPAWN, SPAWN_FIFO, SPAWN_DETACHED };
+
+struct spawns {
+    enum kind kind;
+    uint32_t k;
+    bool spawned[SPAWNS], one_failed;
+    atomic_int ran[SPAWNS];
+};
+
+static int spawn(weft *w, weft_scope *scope, enum kind kind, void *arg)
+{
+    switch (kind) {
+    case SPAWN:
+        return weft_spawn(w, scope, count_up, arg);
+    case SPAWN_FIFO:
+        return weft_spawn_fifo(w, scope, count_up, arg);
+    case SPAWN_DETACHED:
+        return weft_spawn_detached(w, count_up, arg);
+    }
+    return -EINVAL;
+}
+
+static void spawn_all(weft *w, void *arg)
+{
+    struct spawns *spawns = arg;
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    fail_at(spawns->k);
+    for (int i = 0; i < SPAWNS; i++) {
+        int error = spawn(w, &scope, spawns->kind, &spawns->ran[i]);
+        CHECK(error == 0 || error == -ENOMEM);
+        spawns->spawned[i] = error == 0;
+    }
+    spawns->one_failed = failed();
+    CHECK_EQUAL(weft_scope_close(w, &scope), 0);
+}
+
+/* The only worker is the caller, so nobody takes anything before all are spawned. */
+static bool try_spawns(uint32_t k, enum way way, enum kind kind)
+{
+    weft_pool *pool = child_pool(1, WEFT_USE_CALLER, way);
+    static struct spawns spawns;
+    spawns = (struct spawns){.kind = kind, .k = k};
+    CHECK_EQUAL(weft_run(pool, spawn_all, &spawns), 0);
+    child_pool_end(pool);
+    int lost = 0;
+    for (int i = 0; i < SPAWNS; i++) {
+        CHECK_EQUAL(atomic_load(&spawns.ran[i]), spawns.spawned[i]);
+        lost += !spawns.spawned[i];
+    }
+    /* What can't be put on the deque may run at once instead. */
+    CHECK(lost <= (spawns.one_failed ? 1 : 0));
+    return spawns.one_failed;
+}
+
+static bool try_spawn(uint32_t k, enum way way)
+{
+    return try_spawns(k, way, SPAWN);
+}
+
+static bool try_spawn_fifo(uint32_t k, enum way way)
+{
+    return try_spawns(k, way, SPAWN_FIFO);
+}
+
+static bool try_spawn_detached(uint32_t k, enum way way)
+{
+    return try_spawns(k, way, SPAWN_DETACHED);
+}
+
+static void oom_spawn(void)
+{
+    CHECK(sweep(try_spawn, WAY_SPIN) > SPAWNS);
+}
+
+static void oom_spawn_fifo(void)
+{
+    CHECK(sweep(try_spawn_fifo, WAY_SPIN) > SPAWNS);
+}
+
+static void oom_spawn_detached(void)
+{
+    CHECK(sweep(try_spawn_detached, WAY_SPIN) > SPAWNS);
+}
+
+/* Again while two thieves take what there is: whatever fails then, nothing is lost. */
+static void spawn_among_thieves(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        for (enum kind kind = SPAWN; kind <= SPAWN_DETACHED; kind++) {
+            for (uint32_t k = 1; k < SPAWNS + 5; k += SANITIZED ? 60 : 7) {
+                static struct spawns spawns;
+                weft_pool *pool = child_pool(3, 0, way);
+                spawns = (struct spawns){.kind = kind, .k = k};
+                CHECK_EQUAL(weft_run(pool, spawn_all, &spawns), 0);
+                child_pool_end(pool);
+                for (int i = 0; i < SPAWNS; i++)
+                    CHECK_EQUAL(atomic_load(&spawns.ran[i]), spawns.spawned[i]);
+            }
+        }
+    }
+}
+
+/* ---- Forking ---- */
+
+/* A comb: every left side forks again, until more are pending than a deque holds at first. */
+struct comb {
+    int depth;
+    atomic_int ran;
+};
+
+struct tooth {
+    struct comb *comb;
+    int left;
+};
+
+static void tooth(weft *w, void *arg)
+{
+    struct tooth *t = arg, next = {t->comb, t->left - 1};
+    if (t->left == 0)
+        return;
+    weft *in = weft_fork(w, count_up, &t->comb->ran);
+    tooth(in, &next);
+    if (!weft_merge(w))
+        count_up(w, &t->comb->ran);
+}
+
+static bool try_fork(uint32_t k, enum way way)
+{
+    weft_pool *pool = child_pool(1, WEFT_USE_CALLER, way);
+    struct comb comb = {.depth = 2000};
+    struct tooth first = {&comb, comb.depth};
+    fail_at(k);
+    CHECK_EQUAL(weft_run(pool, tooth, &first), 0);
+    bool one_failed = failed();
+    CHECK_EQUAL(atomic_load(&comb.ran), comb.depth);
+    child_pool_end(pool);
+    return one_failed;
+}
+
+static void oom_fork_past_the_deques_capacity(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        CHECK(sweep(try_fork, way) >= (way < WAY_EAGER_NO_SPIN ? 0 : 3)); /* the deque grows */
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_CHILD(oom_create),
+        IN_CHILD(oom_default_pool),
+        IN_CHILD(oom_destroy),
+        IN_CHILD(oom_run),
+        IN_CHILD(oom_submit_and_wait),
+        IN_CHILD(oom_broadcast),
+        IN_CHILD(oom_spawn),
+        IN_CHILD(oom_spawn_fifo),
+        IN_CHILD(oom_spawn_detached),
+        IN_CHILD(spawn_among_thieves),
+        IN_CHILD(oom_fork_past_the_deques_capacity),
+    };
+    return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* misuse.c: calls that are wrong. With WEFT_DEBUG, forks and merges that don't belong
+ * together abort with one line that says what and where; elsewhere -EINVAL. */
+#undef WEFT_DEBUG
+#define WEFT_DEBUG 1
+#include "child.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+static void nothing(weft *w, void *arg)
+{
+}
+
+/* Runs the job given, as a guest and on a worker. */
+static void as_guest(void *job)
+{
+    weft_pool *pool = child_pool(2, 0, WAY_NO_SPIN);
+    weft_run(pool, (weft_fn *)(uintptr_t)job, NULL);
+}
+
+static void on_worker(void *job)
+{
+    weft_pool *pool = child_pool(2, WEFT_NO_GUESTS, WAY_NO_SPIN);
+    weft_run(pool, (weft_fn *)(uintptr_t)job, NULL);
+}
+
+static void expect_misuse(weft_fn *job, const char *const *words)
+{
+    expect_abort(as_guest, (void *)(uintptr_t)job, words);
+    expect_abort(on_worker, (void *)(uintptr_t)job, words);
+}
+
+/* "misuse.c:LINE" of the fault is put here by the job's own text. */
+static const char *here(int line)
+{
+    static char text[32];
+    snprintf(text, sizeof text, "misuse.c:%d: ", line);
+    return text;
+}
+
+/* ---- Forks ---- */
+
+enum { LINE_LEFT_IN_W = __LINE__ + 6 };
+static void left_in_w(weft *w, void *arg)
+{
+    weft *in = weft_fork(w, nothing, NULL);
+    CHECK(in != w);
+    /* The left side was given w, not `in`. */
+    weft_fork(w, nothing, NULL);
+}
+
+static void fork_left_side_in_w(void **state)
+{
+    expect_misuse(left_in_w, WORDS(here(LINE_LEFT_IN_W), "weft_fork", "left side"));
+}
+
+enum { LINE_NO_FORK = __LINE__ + 3 };
+static void merge_only(weft *w, void *arg)
+{
+    weft_merge(w);
+}
+
+enum { LINE_MERGED_TWICE = __LINE__ + 6 };
+static void merged_twice(weft *w, void *arg)
+{
+    weft_fork(w, nothing, NULL);
+    if (!weft_merge(w))
+        nothing(w, NULL);
+    weft_merge(w);
+}
+
+enum { LINE_MERGED_IN = __LINE__ + 4 };
+static void merged_in(weft *w, void *arg)
+{
+    weft *in = weft_fork(w, nothing, NULL);
+    weft_merge(in);
+}
+
+static void merge_without_fork(void **state)
+{
+    expect_misuse(merge_only, WORDS(here(LINE_NO_FORK), "weft_merge without weft_fork"));
+    expect_misuse(merged_twice, WORDS(here(LINE_MERGED_TWICE), "weft_merge without weft_fork"));
+    expect_misuse(merged_in, WORDS(here(LINE_MERGED_IN), "weft_merge without weft_fork"));
+}
+
+enum { LINE_OTHER_ORDER = __LINE__ + 6 };
+static void other_order(weft *w, void *arg)
+{
+    weft *in = weft_fork(w, nothing, NULL);
+    weft_fork(in, nothing, NULL);
+    /* First `in`, then w, would be right. */
+    weft_merge(w);
+}
+
+static void merge_in_another_order(void **state)
+{
+    expect_misuse(other_order, WORDS(here(LINE_OTHER_ORDER), "another order"));
+}
+
+enum { LINE_NULL_RIGHT = __LINE__ + 3 };
+static void null_right(weft *w, void *arg)
+{
+    weft_fork(w, NULL, NULL);
+}
+
+static void fork_without_function(void **state)
+{
+    expect_misuse(null_right, WORDS(here(LINE_NULL_RIGHT), "function"));
+}
+
+static void unmerged(weft *w, void *arg)
+{
+    weft_fork(w, nothing, NULL);
+}
+
+static void left_unmerged(weft *w, void *arg)
+{
+    weft *in = weft_fork(w, nothing, NULL);
+    unmerged(in, NULL);
+    weft_merge(w);
+}
+
+static void unmerged_child(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK_EQUAL(weft_spawn(w, &scope, unmerged, NULL), 0);
+    weft_scope_close(w, &scope);
+}
+
+/* Half the time the thief has the right side when the join merges; the inner fork is left
+ * over either way. */
+static void join_left_unmerged(weft *w, void *arg)
+{
+    weft_join(w, unmerged, NULL, nothing, NULL);
+}
+
+static void job_returns_without_merging(void **state)
+{
+    expect_misuse(unmerged, WORDS("without merging"));
+    expect_misuse(left_unmerged, WORDS("misuse.c:", "another order"));
+    expect_misuse(unmerged_child, WORDS("without merging"));
+    expect_misuse(join_left_unmerged, WORDS("merg"));
+}
+
+/* ---- Scopes ---- */
+
+static void unclosed(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+}
+
+static void unclosed_child(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK_EQUAL(weft_spawn(w, &scope, unclosed, NULL), 0);
+    weft_scope_close(w, &scope);
+}
+
+static void unclosed_right(weft *w, void *arg)
+{
+    weft_join(w, nothing, NULL, unclosed, NULL);
+}
+
+static void scope_not_closed(void **state)
+{
+    expect_misuse(unclosed, WORDS("without closing", "scope"));
+    expect_misuse(unclosed_child, WORDS("without closing", "scope"));
+    expect_misuse(unclosed_right, WORDS("without closing", "scope"));
+}
+
+static void wrong_order(weft *w, void *arg)
+{
+    weft_scope outer, inner;
+    weft_scope_open(w, &outer);
+    weft_scope_open(w, &inner);
+    weft_scope_close(w, &outer);
+}
+
+static void closed_twice(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    weft_scope_close(w, &scope);
+    weft_scope_close(w, &scope);
+}
+
+static void null_closed(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    weft_scope_close(w, NULL);
+}
+
+static void scopes_closed_in_wrong_order(void **state)
+{
+    expect_misuse(wrong_order, WORDS("weft_scope_close", "innermost"));
+    expect_misuse(closed_twice, WORDS("weft_scope_close", "innermost"));
+    expect_misuse(null_closed, WORDS("weft_scope_close", "innermost"));
+}
+
+/* ---- Arguments ---- */
+
+static void null_inside(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK_EQUAL(weft_spawn(w, &scope, NULL, NULL), -EINVAL);
+    CHECK_EQUAL(weft_spawn(w, NULL, nothing, NULL), -EINVAL);
+    CHECK_EQUAL(weft_spawn(NULL, &scope, nothing, NULL), -EINVAL);
+    CHECK_EQUAL(weft_spawn_fifo(w, &scope, NULL, NULL), -EINVAL);
+    CHECK_EQUAL(weft_spawn_fifo(w, NULL, nothing, NULL), -EINVAL);
+    CHECK_EQUAL(weft_spawn_fifo(NULL, &scope, nothing, NULL), -EINVAL);
+    CHECK_EQUAL(weft_spawn_detached(w, NULL, NULL), -EINVAL);
+    CHECK_EQUAL(weft_spawn_detached(NULL, nothing, NULL), -EINVAL);
+    CHECK_EQUAL(weft_scope_close(w, &scope), 0);
+    weft_fail(w, 0); /* no failure: not an error either */
+    CHECK(!weft_cancelled(w));
+}
+
+static void null_arguments(void)
+{
+    weft_pool *pool = child_pool(2, 0, WAY_SPIN);
+    weft_task task;
+    CHECK_EQUAL(weft_pool_create(NULL, NULL), -EINVAL);
+    CHECK_EQUAL(weft_pool_destroy(NULL), -EINVAL);
+    CHECK_EQUAL(weft_run(pool, NULL, NULL), -EINVAL);
+    CHECK_EQUAL(weft_run(NULL, NULL, NULL), -EINVAL);
+    CHECK_EQUAL(weft_submit(pool, NULL, nothing, NULL), -EINVAL);
+    CHECK_EQUAL(weft_submit(pool, &task, NULL, NULL), -EINVAL);
+    CHECK_EQUAL(weft_task_wait(NULL), -EINVAL);
+    CHECK_EQUAL(weft_task_fd(NULL), -EINVAL);
+    CHECK_EQUAL(weft_broadcast(pool, NULL, NULL), -EINVAL);
+    CHECK_EQUAL(weft_broadcast_detached(pool, NULL, NULL), -EINVAL);
+    weft_worker_info info;
+    CHECK_EQUAL(weft_worker_get_info(pool, 2, &info), -EINVAL);
+    CHECK_EQUAL(weft_worker_get_info(pool, UINT_MAX, &info), -EINVAL);
+    CHECK_EQUAL(weft_run(pool, null_inside, NULL), 0);
+    child_pool_end(pool);
+}
+
+static void null_arguments_worker_info(void)
+{
+    weft_pool *pool = child_pool(1, 0, WAY_SPIN);
+    weft_worker_info info;
+    CHECK_EQUAL(weft_worker_get_info(pool, 0, NULL), -EINVAL);
+    CHECK_EQUAL(weft_worker_get_info(NULL, 0, &info), -EINVAL);
+    child_pool_end(pool);
+}
+
+static atomic_int failed_on_start;
+
+static void fail_on_start(weft_pool *pool, unsigned worker, void *data)
+{
+    weft *w = weft_here();
+    if (w)
+        weft_fail(w, -EIO); /* there is no computation to fail */
+    atomic_fetch_add(&failed_on_start, 1);
+}
+
+static void fail_outside_of_a_job(void)
+{
+    weft_config config = WEFT_CONFIG_INIT;
+    config.workers = 2;
+    config.flags = WEFT_USE_CALLER;
+    config.on_start = fail_on_start;
+    weft_pool *pool;
+    CHECK_EQUAL(weft_pool_create(&pool, &config), 0);
+    UNTIL(atomic_load(&failed_on_start) == 1);
+    fail_on_start(pool, 0, NULL);
+    CHECK_EQUAL(weft_run(pool, nothing, NULL), 0);
+    child_pool_end(pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fork_left_side_in_w),          cmocka_unit_test(merge_without_fork),
+        cmocka_unit_test(merge_in_another_order),       cmocka_unit_test(fork_without_function),
+        cmocka_unit_test(job_returns_without_merging),  cmocka_unit_test(scope_not_closed),
+        cmocka_unit_test(scopes_closed_in_wrong_order), IN_CHILD(null_arguments),
+        IN_CHILD(null_arguments_worker_info),           IN_CHILD(fail_outside_of_a_job),
+    };
+    return cmocka_run_group_tests_name("misuse", tests, NULL, NULL);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* check.h: cmocka with what it needs, and checks for jobs and threads: cmocka's own jump
+ * out of the code they stand in, which only the test's own thread, outside jobs, can bear. */
+#ifndef TEST_CHECK_H
+#define TEST_CHECK_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sched.h>
+#include <stdbool.h>
+
+void check_failed(const char *file, int line, const char *what);
+
+#define CHECK(condition) ((condition) ? (void)0 : check_failed(__FILE__, __LINE__, #condition))
+
+/* What never comes true is a failed test: the watchdog or ctest's time-out ends it. */
+#define WAIT_UNTIL(condition) \
+    do {                      \
+        while (!(condition))  \
+            sched_yield();    \
+    } while (0)
+
+/* Sanitizers are slow, and more so with many threads. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define SANITIZED 1
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+/* `n` in an ordinary build, `n / divisor` under a sanitizer. */
+#define SCALED(n, divisor) (SANITIZED ? (n) / (divisor) : (n))
+
+/* Runs fn(0) to fn(n - 1) on threads of their own, all at once, and joins them. */
+void in_threads(unsigned n, void (*fn)(unsigned i, void *arg), void *arg);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* context.c: a block of slots that find their header. */
+#include "core/context.h"
+
+#include "check.h"
+
+static void right(weft *w, void *arg)
+{
+}
+
+/* Never looked into by a context. */
+static struct weft__worker *const somebody = (struct weft__worker *)&somebody;
+
+static void slots_find_their_header(void **state)
+{
+    struct weft__context *context = weft__context_make(somebody, false, 0);
+    assert_non_null(context);
+    assert_ptr_equal(context->worker, somebody);
+    assert_null(context->group);
+    assert_int_equal((uintptr_t)context % WEFT_BLOCK_SIZE, 0);
+    assert_true((char *)(context->last + 1) < (char *)context + WEFT_BLOCK_SIZE);
+    for (weft *w = context->first; w <= context->last; w++)
+        assert_ptr_equal(weft__context_of(w), context);
+    weft__context_free(context);
+}
+
+static void slots_lie_on_their_own_lines(void **state)
+{
+    struct weft__context *context = weft__context_make(somebody, false, 0);
+    assert_non_null(context);
+    assert_true((char *)context->first >= (char *)(context + 1));
+    assert_int_equal((uintptr_t)context->first % WEFT__CACHE_LINE, 0);
+    assert_int_equal(sizeof(weft) % WEFT__CACHE_LINE, 0);
+    weft__context_free(context);
+}
+
+static void use(weft *w, weft_fn *fn)
+{
+    atomic_store_relaxed(&weft__slot_of(w)->fn, fn);
+}
+
+static void top_is_the_first_free_slot(void **state)
+{
+    struct weft__context *context = weft__context_make(somebody, false, 0);
+    assert_non_null(context);
+    for (weft *w = context->first; w < context->first + 100; w++) {
+        assert_ptr_equal(weft__context_top(context), w);
+        use(w, right);
+    }
+    for (weft *w = context->first + 99; w >= context->first; w--) {
+        use(w, NULL);
+        assert_ptr_equal(weft__context_top(context), w);
+    }
+    for (weft *w = context->first; w < context->last; w++)
+        use(w, right);
+    assert_ptr_equal(weft__context_top(context), context->last);
+    weft__context_free(context);
+}
+
+static uintptr_t guard_of(struct weft__context *context)
+{
+    return atomic_load_relaxed(&context->guard);
+}
+
+/* Low on the lazy road, so that forks don't look up; raised for ever on the eager one. */
+static void guard(void **state)
+{
+    struct weft__context *context = weft__context_make(somebody, false, 0);
+    assert_non_null(context);
+    assert_ptr_equal((uintptr_t *)context, (uintptr_t *)&context->guard); /* as weft.h says */
+    assert_int_equal(guard_of(context), context->first);
+    weft__context_call(context);
+    assert_int_equal(guard_of(context), UINTPTR_MAX);
+    assert_false(weft__context_robbed(context));
+    weft__context_free(context);
+    context = weft__context_make(somebody, true, 0);
+    assert_non_null(context);
+    assert_int_equal(guard_of(context), UINTPTR_MAX);
+    weft__context_free(context);
+}
+
+/* Blocks are cut out of larger ones; that must go well wherever those happen to lie. */
+static void many_blocks(void **state)
+{
+    enum { BLOCKS = 100 };
+    struct weft__context *blocks[BLOCKS];
+    for (int i = 0; i < BLOCKS; i++) {
+        blocks[i] = weft__context_make(somebody, false, 0);
+        assert_non_null(blocks[i]);
+        assert_int_equal((uintptr_t)blocks[i] % WEFT_BLOCK_SIZE, 0);
+        use(blocks[i]->last, right); /* its end is there too */
+    }
+    for (int i = 0; i < BLOCKS; i++) {
+        assert_ptr_equal(blocks[i]->worker, somebody);
+        assert_ptr_equal(atomic_load_relaxed(&weft__slot_of(blocks[i]->last)->fn), right);
+        weft__context_free(blocks[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slots_find_their_header),
+        cmocka_unit_test(slots_lie_on_their_own_lines),
+        cmocka_unit_test(top_is_the_first_free_slot),
+        cmocka_unit_test(guard),
+        cmocka_unit_test(many_blocks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,739 @@
+/* SPDX-License-Identifier: MIT */
+/* sleep.c: the events protocol, without a pool around it. */
+#include "sleep/sleep.h"
+
+#include "check.h"
+#include "core/queue.h"
+#include "os/thread.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORKERS = 4, DOZE_NS = 1000 };
+
+/* ---- Workers that find nothing ---- */
+
+struct dormouse {
+    struct weft__sleep *sleep;
+    struct weft__park *park;
+    struct weft__latch latch;
+    struct weft__idle idle;
+    pthread_t thread; /* for those that really sleep */
+};
+
+struct house {
+    struct weft__sleep sleep;
+    struct dormouse mice[WORKERS];
+    bool (*last_look)(struct house *house); /* of the one that takes it; NULL: nothing there */
+    unsigned looks;
+};
+
+static void house_open(struct house *house, unsigned rounds, unsigned jec_bits)
+{
+    memset(house, 0, sizeof *house);
+    assert_int_equal(weft__sleep_init(&house->sleep, WORKERS, rounds, jec_bits), 0);
+    for (int i = 0; i < WORKERS; i++) {
+        house->mice[i].sleep = &house->sleep;
+        house->mice[i].park = house->sleep.parks[i] = weft__park_get();
+        assert_non_null(house->mice[i].park);
+    }
+}
+
+static void house_close(struct house *house)
+{
+    for (int i = 0; i < WORKERS; i++)
+        weft__park_put(house->mice[i].park);
+    weft__sleep_destroy(&house->sleep);
+}
+
+static uint64_t jec(struct house *house)
+{
+    return atomic_load_relaxed(&house->sleep.counters) / house->sleep.jec_one;
+}
+
+static void expect_counts(struct house *house, unsigned idle, unsigned sleeping)
+{
+    assert_int_equal(weft__sleep_idle(&house->sleep), idle);
+    assert_int_equal(weft__sleep_sleeping(&house->sleep), sleeping);
+}
+
+static bool look(void *arg)
+{
+    struct house *house = arg;
+    house->looks++;
+    return house->last_look && house->last_look(house);
+}
+
+static void start_looking(struct house *house, int i)
+{
+    weft__sleep_start_looking(&house->sleep, &house->mice[i].idle);
+}
+
+static bool no_work(struct house *house, int i)
+{
+    struct dormouse *mouse = &house->mice[i];
+    struct weft__sleeper sleeper = {mouse->park, &mouse->latch, look, house};
+    return weft__sleep_no_work(&house->sleep, &mouse->idle, &sleeper);
+}
+
+/* Nothing of an attempt to sleep is left. */
+static void expect_awake(struct house *house, int i)
+{
+    assert_int_equal(atomic_load_relaxed(&house->mice[i].park->state), PARK_AWAKE);
+    uint32_t latch = atomic_load_relaxed(&house->mice[i].latch.state);
+    assert_true(latch == LATCH_UNSET || latch == LATCH_SET);
+}
+
+/* ---- One thread: up to the last look ---- */
+
+static void counts(void **state)
+{
+    struct house house;
+    house_open(&house, 2, WEFT__JEC_BITS);
+    expect_counts(&house, 0, 0);
+    start_looking(&house, 0);
+    start_looking(&house, 1);
+    expect_counts(&house, 2, 0);
+    assert_false(weft__sleep_work_found(&house.sleep)); /* nobody sleeps: nobody was missed */
+    assert_false(weft__sleep_work_found(&house.sleep));
+    expect_counts(&house, 0, 0);
+    house_close(&house);
+}
+
+/* Odd after new work, even after somebody got sleepy; steps only between the two. */
+static void event_counter_parity(void **state)
+{
+    struct house house;
+    house_open(&house, 0, WEFT__JEC_BITS);
+    assert_int_equal(jec(&house), 0);
+    weft__sleep_new_fork(&house.sleep, true);
+    assert_int_equal(jec(&house), 1);
+    weft__sleep_new_fork(&house.sleep, false);
+    weft__sleep_new_jobs(&house.sleep, 5, false);
+    assert_int_equal(jec(&house), 1);
+    start_looking(&house, 0);
+    start_looking(&house, 1);
+    assert_false(no_work(&house, 0));
+    assert_int_equal(jec(&house), 2);
+    assert_false(no_work(&house, 1));
+    assert_int_equal(jec(&house), 2);
+    weft__sleep_new_jobs(&house.sleep, 1, false);
+    assert_int_equal(jec(&house), 3);
+    expect_counts(&house, 2, 0);
+    house_close(&house);
+}
+
+static bool something_there(struct house *house)
+{
+    return true;
+}
+
+static void rounds_before_sleepy(void **state)
+{
+    struct house house;
+    for (unsigned rounds = 0; rounds < 4; rounds++) {
+        house_open(&house, rounds, WEFT__JEC_BITS);
+        house.last_look = something_there;
+        weft__sleep_new_jobs(&house.sleep, 1, false);
+        start_looking(&house, 0);
+        for (unsigned i = 0; i < rounds; i++) {
+            assert_false(no_work(&house, 0));
+            assert_int_equal(jec(&house), 1);
+        }
+        assert_false(no_work(&house, 0)); /* sleepy */
+        assert_int_equal(jec(&house), 2);
+        assert_int_equal(house.looks, 0);
+        assert_false(no_work(&house, 0)); /* would sleep, but for the last look */
+        assert_int_equal(house.looks, 1);
+        house_close(&house);
+    }
+}
+
+static bool look_while_counted(struct house *house)
+{
+    expect_counts(house, 0, 1);
+    assert_int_equal(atomic_load_relaxed(&house->mice[0].park->state), PARK_DROWSY);
+    assert_int_equal(atomic_load_relaxed(&house->mice[0].latch.state), LATCH_SLEEPING);
+    return true;
+}
+
+/* Gets sleepy, and once more, so that only the last look keeps it from sleep. */
+static void expect_kept_awake(struct house *house, unsigned looks)
+{
+    assert_false(no_work(house, 0));
+    assert_false(no_work(house, 0));
+    assert_int_equal(house->looks, looks);
+    expect_counts(house, 1, 0);
+    expect_awake(house, 0);
+}
+
+static void last_look_finds_something(void **state)
+{
+    struct house house;
+    house_open(&house, 0, WEFT__JEC_BITS);
+    house.last_look = look_while_counted;
+    start_looking(&house, 0);
+    expect_kept_awake(&house, 1);
+    expect_kept_awake(&house, 2); /* one more search, and the same again */
+    house_close(&house);
+}
+
+static void new_work_since_sleepy(void **state)
+{
+    struct house house;
+    house_open(&house, 3, WEFT__JEC_BITS);
+    start_looking(&house, 0);
+    for (int i = 0; i < 4; i++)
+        assert_false(no_work(&house, 0));
+    for (int i = 0; i < 3; i++) { /* no rounds between: back to just before sleepy */
+        weft__sleep_new_fork(&house.sleep, true);
+        assert_false(no_work(&house, 0));
+        assert_int_equal(house.looks, 0);
+        expect_counts(&house, 1, 0);
+        expect_awake(&house, 0);
+        assert_int_equal(jec(&house) % 2, 1);
+        assert_false(no_work(&house, 0));
+        assert_int_equal(jec(&house) % 2, 0);
+    }
+    house_close(&house);
+}
+
+static void latch_set_before_sleep(void **state)
+{
+    struct house house;
+    house_open(&house, 0, WEFT__JEC_BITS);
+    start_looking(&house, 0);
+    assert_false(no_work(&house, 0));
+    assert_false(weft__latch_set(&house.mice[0].latch));
+    assert_false(no_work(&house, 0));
+    assert_int_equal(house.looks, 0);
+    assert_true(weft__latch_probe(&house.mice[0].latch));
+    expect_counts(&house, 1, 0);
+    expect_awake(&house, 0);
+    house_close(&house);
+}
+
+static bool wake_it(struct house *house)
+{
+    assert_true(weft__park_wake(house->mice[0].park));
+    return false;
+}
+
+static bool set_its_latch(struct house *house)
+{
+    struct weft__spin_latch latch = {house->mice[0].latch, house->mice[0].park};
+    weft__spin_latch_set(&latch);
+    house->mice[0].latch = latch.core;
+    return false;
+}
+
+static bool post(struct house *house)
+{
+    weft__sleep_new_jobs(&house->sleep, 1, false);
+    return false;
+}
+
+static bool fork_(struct house *house)
+{
+    weft__sleep_new_fork(&house->sleep, true);
+    return false;
+}
+
+/* Whatever comes between counting itself and sleep nudges it. */
+static void events_during_the_last_look(void **state)
+{
+    bool (*const events[])(struct house *) = {wake_it, set_its_latch, post, fork_};
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+        struct house house;
+        house_open(&house, 0, WEFT__JEC_BITS);
+        house.last_look = events[i];
+        start_looking(&house, 0);
+        expect_kept_awake(&house, 1);
+        house_close(&house);
+    }
+}
+
+/* ---- Real sleepers ---- */
+
+static void *fall_asleep(void *p)
+{
+    struct dormouse *mouse = p;
+    struct house nothing = {.last_look = NULL};
+    struct weft__sleeper sleeper = {mouse->park, &mouse->latch, look, &nothing};
+    weft__sleep_start_looking(mouse->sleep, &mouse->idle);
+    while (!weft__sleep_no_work(mouse->sleep, &mouse->idle, &sleeper))
+        ;
+    return NULL; /* still counted as idle */
+}
+
+static bool is_asleep(struct house *house, int i)
+{
+    uint32_t state_of_park = atomic_load_relaxed(&house->mice[i].park->state);
+    return (state_of_park & ~(uint32_t)PARK_UNCOUNTED) == PARK_ASLEEP;
+}
+
+static void put_one_to_sleep(struct house *house, int i, void *(*body)(void *))
+{
+    struct dormouse *mouse = &house->mice[i];
+    assert_int_equal(pthread_create(&mouse->thread, NULL, body, mouse), 0);
+    WAIT_UNTIL(is_asleep(house, i));
+}
+
+/* mice[0] to mice[n - 1] are asleep, the others at work. */
+static void put_to_sleep(struct house *house, int n)
+{
+    house_open(house, 0, WEFT__JEC_BITS);
+    for (int i = 0; i < n; i++)
+        put_one_to_sleep(house, i, fall_asleep);
+    expect_counts(house, 0, (unsigned)n);
+}
+
+static void wake_up(struct house *house, int n)
+{
+    for (int i = 0; i < n; i++) {
+        weft__park_wake(house->mice[i].park);
+        assert_int_equal(pthread_join(house->mice[i].thread, NULL), 0);
+        expect_awake(house, i);
+    }
+    expect_counts(house, (unsigned)n, 0);
+    house_close(house);
+}
+
+/* The waker has uncounted them when it returns, whether they have run or not. */
+static void n_jobs_wake_at_most_n(void **state)
+{
+    struct house house;
+    put_to_sleep(&house, 4);
+    weft__sleep_new_jobs(&house.sleep, 2, false);
+    expect_counts(&house, 2, 2);
+    weft__sleep_new_jobs(&house.sleep, 2, false); /* two are idle: enough */
+    weft__sleep_new_fork(&house.sleep, true);
+    expect_counts(&house, 2, 2);
+    weft__sleep_new_jobs(&house.sleep, 3, false); /* one too few */
+    expect_counts(&house, 3, 1);
+    weft__sleep_new_jobs(&house.sleep, 9, false);
+    expect_counts(&house, 4, 0);
+    wake_up(&house, 4);
+}
+
+static void forks_behind_forks(void **state)
+{
+    struct house house;
+    put_to_sleep(&house, 3);
+    weft__sleep_new_fork(&house.sleep, true);
+    expect_counts(&house, 1, 2);
+    weft__sleep_new_fork(&house.sleep, true);
+    expect_counts(&house, 1, 2);
+    weft__sleep_new_fork(&house.sleep, false); /* who is idle has not come yet */
+    expect_counts(&house, 2, 1);
+    wake_up(&house, 3);
+}
+
+/* A guest stands in for a worker, as far as forks go. */
+static void guests_take_room(void **state)
+{
+    struct house house;
+    put_to_sleep(&house, 2);
+    weft__sleep_guest_entered(&house.sleep);
+    weft__sleep_guest_entered(&house.sleep);
+    assert_int_equal(atomic_load_relaxed(&house.sleep.guests), 2);
+    weft__sleep_new_fork(&house.sleep, false);
+    expect_counts(&house, 0, 2);
+    weft__sleep_guest_left(&house.sleep);
+    weft__sleep_new_fork(&house.sleep, false);
+    expect_counts(&house, 1, 1);
+    weft__sleep_new_jobs(&house.sleep, 2, false); /* of which the guest may know nothing */
+    expect_counts(&house, 2, 0);
+    wake_up(&house, 2);
+}
+
+static void guest_leaves_room(void **state)
+{
+    struct house house;
+    put_to_sleep(&house, 2);
+    for (int i = 0; i < 4; i++)
+        weft__sleep_guest_entered(&house.sleep);
+    assert_false(weft__sleep_guest_left(&house.sleep)); /* three guests, for two sleepers */
+    assert_false(weft__sleep_guest_left(&house.sleep)); /* two */
+    assert_true(weft__sleep_guest_left(&house.sleep));
+    expect_counts(&house, 0, 2); /* what follows is the caller's business */
+    weft__sleep_more_work(&house.sleep, true);
+    expect_counts(&house, 1, 1);
+    assert_false(weft__sleep_guest_left(&house.sleep)); /* somebody is idle already */
+    assert_int_equal(atomic_load_relaxed(&house.sleep.guests), 0);
+    wake_up(&house, 2);
+}
+
+static void last_searcher_looks_for_more(void **state)
+{
+    struct house house;
+    put_to_sleep(&house, 2);
+    start_looking(&house, 2);
+    start_looking(&house, 3);
+    assert_false(weft__sleep_work_found(&house.sleep)); /* the other one still searches */
+    assert_true(weft__sleep_work_found(&house.sleep));
+    expect_counts(&house, 0, 2);
+    atomic_store_relaxed(&house.sleep.guests, 2);
+    weft__sleep_more_work(&house.sleep, true); /* forks: the guests do them */
+    expect_counts(&house, 0, 2);
+    weft__sleep_more_work(&house.sleep, false);
+    expect_counts(&house, 1, 1);
+    atomic_store_relaxed(&house.sleep.guests, 0);
+    weft__sleep_more_work(&house.sleep, true);
+    expect_counts(&house, 2, 0);
+    weft__sleep_more_work(&house.sleep, false); /* nobody is left to wake */
+    expect_counts(&house, 2, 0);
+    wake_up(&house, 2);
+}
+
+/* One that sleeps uncounted can't take new work: a wake-up meant for those who can must not
+ * end with it. */
+static void *fall_asleep_uncounted(void *p)
+{
+    struct dormouse *mouse = p;
+    struct weft__sleeper sleeper = {.park = mouse->park, .latch = &mouse->latch};
+    while (!weft__latch_probe(&mouse->latch))
+        weft__sleep_uncounted(&sleeper, 0);
+    return NULL;
+}
+
+static void uncounted_ones_take_no_wake_ups(void **state)
+{
+    struct house house;
+    house_open(&house, 0, WEFT__JEC_BITS);
+    put_one_to_sleep(&house, 0, fall_asleep_uncounted); /* the first that a waker comes to */
+    put_one_to_sleep(&house, 1, fall_asleep);
+    put_one_to_sleep(&house, 2, fall_asleep);
+    expect_counts(&house, 0, 2);
+    weft__sleep_new_jobs(&house.sleep, 1, false);
+    unsigned after_one = weft__sleep_sleeping(&house.sleep);
+    weft__sleep_new_fork(&house.sleep, false);
+    unsigned after_two = weft__sleep_sleeping(&house.sleep);
+    weft__latch_set(&house.mice[0].latch); /* what it does wait for */
+    for (int i = 0; i < 3; i++) {
+        weft__park_wake(house.mice[i].park);
+        assert_int_equal(pthread_join(house.mice[i].thread, NULL), 0);
+    }
+    house_close(&house);
+    assert_int_equal(after_one, 1);
+    assert_int_equal(after_two, 0);
+}
+
+/* A waker that goes on working wants a sleeper of another CPU, one that is about to sleep
+ * wants its own CPU's. */
+static void near_and_far(void **state)
+{
+    cpu_set_t before, one;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    int here = sched_getcpu();
+    CPU_ZERO(&one);
+    CPU_SET((size_t)here, &one);
+    for (int waits = 0; waits < 2; waits++) {
+        struct house house;
+        house_open(&house, 0, WEFT__JEC_BITS);
+        house.mice[0].park->cpu = waits ? here + 1 : here;
+        house.mice[1].park->cpu = waits ? here : here + 1;
+        put_one_to_sleep(&house, 0, fall_asleep);
+        put_one_to_sleep(&house, 1, fall_asleep);
+        assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+        weft__sleep_new_jobs(&house.sleep, 1, waits);
+        assert_true(is_asleep(&house, 0));
+        assert_false(is_asleep(&house, 1));
+        weft__sleep_new_jobs(&house.sleep, 2, waits); /* if it must be, the other one */
+        expect_counts(&house, 2, 0);
+        assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+        wake_up(&house, 2);
+    }
+}
+
+static void uncounted_is_not_counted(void **state)
+{
+    struct house house;
+    house_open(&house, 0, WEFT__JEC_BITS);
+    house.last_look = something_there;
+    struct weft__sleeper sleeper = {house.mice[0].park, &house.mice[0].latch, look, &house};
+    assert_int_equal(weft__sleep_uncounted(&sleeper, 0), PARK_WAS_NUDGED);
+    assert_int_equal(house.looks, 1);
+    expect_awake(&house, 0);
+    house.last_look = NULL;
+    assert_int_equal(weft__sleep_uncounted(&sleeper, DOZE_NS), PARK_TIMED_OUT);
+    expect_awake(&house, 0);
+    house.last_look = set_its_latch;
+    assert_int_equal(weft__sleep_uncounted(&sleeper, 0), PARK_WAS_NUDGED);
+    expect_awake(&house, 0);
+    assert_true(weft__latch_probe(&house.mice[0].latch));
+    assert_int_equal(weft__sleep_uncounted(&sleeper, 0), PARK_WAS_NUDGED); /* set: no look */
+    assert_int_equal(house.looks, 3);
+    expect_counts(&house, 0, 0);
+    house_close(&house);
+}
+
+/* ---- Dozing: while others work, a sleeper looks again now and then ---- */
+
+/* A doze ends by itself; true: it was one, and is not counted as sleeping any more. */
+static bool doze(struct house *house, int i)
+{
+    while (!no_work(house, i))
+        ;
+    expect_counts(house, 1, 0);
+    expect_awake(house, i);
+    return true;
+}
+
+static void dozes_while_others_work(void **state)
+{
+    struct house house;
+    house_open(&house, 0, WEFT__JEC_BITS);
+    house.sleep.doze = DOZE_NS;
+    start_looking(&house, 0); /* three are at work */
+    for (int i = 0; i < 6; i++) {
+        assert_true(doze(&house, 0)); /* or it would sleep for ever */
+        assert_int_equal(house.mice[0].idle.doze, (uint64_t)DOZE_NS << (i < 3 ? i : 3));
+        assert_int_equal(house.looks, i + 1);
+    }
+    start_looking(&house, 1);
+    assert_false(no_work(&house, 1));
+    assert_int_equal(house.mice[1].idle.doze, 0); /* each has its own */
+    house_close(&house);
+}
+
+static void dozes_while_a_guest_works(void **state)
+{
+    struct house house;
+    house_open(&house, 0, WEFT__JEC_BITS);
+    house.sleep.doze = DOZE_NS;
+    for (int i = 1; i < WORKERS; i++)
+        start_looking(&house, i); /* nobody is at work, but */
+    weft__sleep_guest_entered(&house.sleep);
+    start_looking(&house, 0);
+    while (!no_work(&house, 0))
+        ;
+    expect_counts(&house, WORKERS, 0);
+    expect_awake(&house, 0);
+    house_close(&house);
+}
+
+/* A caller who is outside makes no work; one who comes does. */
+static void absent_ones_are_not_at_work(void **state)
+{
+    struct house house;
+    house_open(&house, 0, WEFT__JEC_BITS);
+    house.sleep.doze = DOZE_NS;
+    weft__sleep_caller_left(&house.sleep);
+    for (int i = 1; i < WORKERS - 1; i++)
+        start_looking(&house, i);
+    put_one_to_sleep(&house, 0, fall_asleep);
+    assert_int_equal(house.mice[0].idle.doze, 0);
+    weft__sleep_caller_entered(&house.sleep);
+    weft__sleep_more_work(&house.sleep, false);
+    assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
+    while (!no_work(&house, 0)) /* ends by itself now */
+        ;
+    assert_int_equal(house.mice[0].idle.doze, DOZE_NS);
+    house_close(&house);
+}
+
+static void *fall_asleep_for_good(void *p)
+{
+    struct dormouse *mouse = p;
+    fall_asleep(mouse);
+    CHECK(mouse->idle.doze == 0); /* woken, not tired of it */
+    return NULL;
+}
+
+/* Nobody is left who could make work. */
+static void last_one_sleeps_for_good(void **state)
+{
+    struct house house;
+    house_open(&house, 0, WEFT__JEC_BITS);
+    house.sleep.doze = DOZE_NS;
+    for (int i = 1; i < WORKERS; i++)
+        start_looking(&house, i);
+    put_one_to_sleep(&house, 0, fall_asleep_for_good);
+    expect_counts(&house, WORKERS - 1, 1);
+    weft__sleep_more_work(&house.sleep, false);
+    assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
+    expect_counts(&house, WORKERS, 0);
+    house_close(&house);
+}
+
+/* ---- An event counter of two bits (fault 6) ---- */
+
+static void small_counter_wraps(void **state)
+{
+    struct house house;
+    house_open(&house, 0, 2);
+    start_looking(&house, 0);
+    for (uint64_t step = 0; step < 20; step += 2) {
+        assert_int_equal(jec(&house), step % 4);
+        weft__sleep_new_jobs(&house.sleep, 1, false);
+        assert_int_equal(jec(&house), (step + 1) % 4);
+        house.mice[0].idle.round = 0;
+        assert_false(no_work(&house, 0));
+        expect_counts(&house, 1, 0); /* no carry into the other counts */
+    }
+    house_close(&house);
+}
+
+/* Four events later the counter looks unmoved. The last look has to save it. */
+static void small_counter_comes_back(void **state)
+{
+    struct house house;
+    house_open(&house, 0, 2);
+    house.last_look = something_there;
+    start_looking(&house, 0);
+    start_looking(&house, 1);
+    assert_false(no_work(&house, 0)); /* sleepy */
+    for (int i = 0; i < 2; i++) {
+        weft__sleep_new_jobs(&house.sleep, 1, false);
+        house.mice[1].idle.round = 0;
+        assert_false(no_work(&house, 1)); /* the other one is sleepy in between */
+    }
+    assert_int_equal(jec(&house), 0);
+    assert_false(no_work(&house, 0));
+    assert_int_equal(house.looks, 1);
+    expect_counts(&house, 2, 0);
+    expect_awake(&house, 0);
+    house_close(&house);
+}
+
+/* ---- Injected work is never missed (faults 4 to 6, 9, 10, 12) ---- */
+
+enum { PRODUCERS = 2, CONSUMERS = 3, EACH = SCALED(60000, 6) };
+
+struct shop {
+    struct weft__sleep sleep;
+    struct weft__queue queue;
+    struct weft__node *nodes; /* PRODUCERS times EACH */
+    struct atomic_u32 *seen;
+    struct atomic_size done;
+    struct weft__spin_latch closed[CONSUMERS]; /* their owners end when these are set */
+};
+
+static bool goods_there(void *arg)
+{
+    return weft__queue_length(&((struct shop *)arg)->queue) > 0;
+}
+
+/* One job after another; waits between them now and then, so that the consumers sleep. */
+static void deliver(struct shop *shop, unsigned producer)
+{
+    struct weft__node *mine = shop->nodes + producer * (size_t)EACH;
+    for (size_t i = 0; i < EACH; i++) {
+        weft__queue_push(&shop->queue, &mine[i]);
+        weft__sleep_new_jobs(&shop->sleep, 1, false);
+        if (i % 4 == 0)
+            WAIT_UNTIL(!goods_there(shop));
+    }
+}
+
+static void sell(struct shop *shop, struct weft__node *node)
+{
+    atomic_fetch_add_relaxed(&shop->seen[node - shop->nodes], 1);
+    if (atomic_fetch_add_relaxed(&shop->done, 1) + 1 < PRODUCERS * (size_t)EACH)
+        return;
+    for (int i = 0; i < CONSUMERS; i++) /* it was the last one */
+        weft__spin_latch_set(&shop->closed[i]);
+}
+
+static void serve(struct shop *shop, unsigned me)
+{
+    struct weft__spin_latch *closed = &shop->closed[me];
+    struct weft__sleeper sleeper = {closed->owner, &closed->core, goods_there, shop};
+    while (!weft__latch_probe(&closed->core)) {
+        struct weft__node *node = NULL;
+        struct weft__idle idle;
+        weft__sleep_start_looking(&shop->sleep, &idle);
+        while (!weft__latch_probe(&closed->core) && !(node = weft__queue_pop(&shop->queue)))
+            weft__sleep_no_work(&shop->sleep, &idle, &sleeper);
+        if (weft__sleep_work_found(&shop->sleep) && goods_there(shop))
+            weft__sleep_more_work(&shop->sleep, false);
+        if (node)
+            sell(shop, node);
+    }
+}
+
+static void trade(unsigned i, void *arg)
+{
+    if (i < CONSUMERS)
+        serve(arg, i);
+    else
+        deliver(arg, i - CONSUMERS);
+}
+
+static void run_shop(unsigned rounds, unsigned jec_bits, uint64_t doze_ns)
+{
+    struct shop shop;
+    memset(&shop, 0, sizeof shop);
+    assert_int_equal(weft__sleep_init(&shop.sleep, CONSUMERS, rounds, jec_bits), 0);
+    shop.sleep.doze = doze_ns;
+    for (int i = 0; i < CONSUMERS; i++)
+        shop.closed[i].owner = shop.sleep.parks[i] = weft__park_get();
+    shop.nodes = calloc(PRODUCERS * (size_t)EACH, sizeof shop.nodes[0]);
+    shop.seen = calloc(PRODUCERS * (size_t)EACH, sizeof shop.seen[0]);
+    assert_true(shop.nodes && shop.seen);
+    in_threads(CONSUMERS + PRODUCERS, trade, &shop);
+    for (size_t i = 0; i < PRODUCERS * (size_t)EACH; i++)
+        assert_int_equal(atomic_load_relaxed(&shop.seen[i]), 1);
+    assert_int_equal(weft__sleep_idle(&shop.sleep), 0);
+    assert_int_equal(weft__sleep_sleeping(&shop.sleep), 0);
+    for (int i = 0; i < CONSUMERS; i++)
+        weft__park_put(shop.sleep.parks[i]);
+    weft__sleep_destroy(&shop.sleep);
+    free(shop.nodes);
+    free(shop.seen);
+}
+
+static void nothing_is_missed(void **state)
+{
+    run_shop(WEFT__ROUNDS_DEFAULT, WEFT__JEC_BITS, 0);
+}
+
+static void nothing_is_missed_without_spinning(void **state)
+{
+    run_shop(0, WEFT__JEC_BITS, 0);
+}
+
+static void nothing_is_missed_with_two_bits(void **state)
+{
+    run_shop(0, 2, 0);
+}
+
+/* Time runs out against wakers: every sleeper is uncounted once, by the one or the other. */
+static void nothing_is_missed_by_dozers(void **state)
+{
+    run_shop(0, WEFT__JEC_BITS, 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts),
+        cmocka_unit_test(event_counter_parity),
+        cmocka_unit_test(rounds_before_sleepy),
+        cmocka_unit_test(last_look_finds_something),
+        cmocka_unit_test(new_work_since_sleepy),
+        cmocka_unit_test(latch_set_before_sleep),
+        cmocka_unit_test(events_during_the_last_look),
+        cmocka_unit_test(n_jobs_wake_at_most_n),
+        cmocka_unit_test(forks_behind_forks),
+        cmocka_unit_test(guests_take_room),
+        cmocka_unit_test(guest_leaves_room),
+        cmocka_unit_test(last_searcher_looks_for_more),
+        cmocka_unit_test(uncounted_ones_take_no_wake_ups),
+        cmocka_unit_test(near_and_far),
+        cmocka_unit_test(uncounted_is_not_counted),
+        cmocka_unit_test(dozes_while_others_work),
+        cmocka_unit_test(dozes_while_a_guest_works),
+        cmocka_unit_test(absent_ones_are_not_at_work),
+        cmocka_unit_test(last_one_sleeps_for_good),
+        cmocka_unit_test(small_counter_wraps),
+        cmocka_unit_test(small_counter_comes_back),
+        cmocka_unit_test(nothing_is_missed),
+        cmocka_unit_test(nothing_is_missed_without_spinning),
+        cmocka_unit_test(nothing_is_missed_with_two_bits),
+        cmocka_unit_test(nothing_is_missed_by_dozers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

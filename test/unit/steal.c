@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* steal.c: the lazy road, step by step: one thread is the owner and the thief by turns. */
+#include "core/fork.h"
+
+#include "check.h"
+#include "os/membarrier.h"
+#include "os/memory.h"
+
+/* Workers without a pool: enough to fork, steal and run, as long as nobody has to wait. */
+struct pair {
+    struct weft__worker *owner, *thief;
+    struct weft__group group;
+    weft *w; /* the owner's */
+};
+
+static struct weft__worker *worker_make(uint64_t quantum)
+{
+    struct weft__worker *worker = weft__alloc(sizeof *worker);
+    assert_non_null(worker);
+    worker->park = weft__park_get();
+    worker->context = weft__context_make(worker, false, quantum);
+    assert_true(worker->park && worker->context);
+    return worker;
+}
+
+static void worker_free(struct weft__worker *worker)
+{
+    weft__context_free(worker->context);
+    weft__park_put(worker->park);
+    weft__free(worker);
+}
+
+static void pair_make(struct pair *pair, uint64_t quantum)
+{
+    if (!weft__membarrier_init())
+        skip();
+    pair->owner = worker_make(quantum);
+    pair->thief = worker_make(quantum);
+    weft__group_begin(&pair->group, NULL);
+    pair->w = pair->owner->context->first;
+    pair->owner->context->group = weft__slot_of(pair->w)->group = &pair->group;
+}
+
+static void pair_free(struct pair *pair)
+{
+    assert_ptr_equal(weft__context_top(pair->owner->context), pair->w);
+    assert_ptr_equal(atomic_load_relaxed(&pair->owner->context->oldest), pair->w);
+    worker_free(pair->owner);
+    worker_free(pair->thief);
+}
+
+static enum steal_result try_steal(struct pair *pair, struct weft__job **job)
+{
+    return weft__steal_slot(pair->thief, pair->owner->context, job);
+}
+
+static void run_stolen(struct pair *pair, struct weft__job *job)
+{
+    job->execute(pair->thief->context->first, job);
+}
+
+static void expect_nothing(struct pair *pair)
+{
+    struct weft__job *job;
+    assert_int_equal(try_steal(pair, &job), STEAL_EMPTY);
+}
+
+static void expect_young(struct pair *pair)
+{
+    struct weft__job *job;
+    assert_int_equal(try_steal(pair, &job), STEAL_YOUNG);
+}
+
+/* Steals and runs what is expected to have this argument. */
+static void expect_stolen(struct pair *pair, weft_fn *fn, void *arg)
+{
+    struct weft__job *job;
+    assert_int_equal(try_steal(pair, &job), STEAL_GOT);
+    assert_ptr_equal(job->fn, fn);
+    assert_ptr_equal(job->arg, arg);
+    run_stolen(pair, job);
+}
+
+static void add_one(weft *w, void *arg)
+{
+    ++*(int *)arg;
+}
+
+static void add_ten(weft *w, void *arg)
+{
+    *(int *)arg += 10;
+}
+
+/* ---- Without a quantum ---- */
+
+static void nobody_steals(void **state)
+{
+    struct pair pair;
+    int count = 0;
+    pair_make(&pair, 0);
+    expect_nothing(&pair);
+    weft *in = weft_fork(pair.w, add_one, &count);
+    assert_ptr_equal(in, pair.w + 1);
+    assert_true(weft__context_pending(pair.owner->context));
+    assert_false(weft_merge(pair.w));
+    assert_int_equal(count, 0);
+    assert_false(weft__context_pending(pair.owner->context));
+    expect_nothing(&pair);
+    pair_free(&pair);
+}
+
+static void stolen_is_done(void **state)
+{
+    struct pair pair;
+    int count = 0;
+    pair_make(&pair, 0);
+    weft_fork(pair.w, add_one, &count);
+    expect_stolen(&pair, add_one, &count);
+    assert_int_equal(count, 1);
+    expect_nothing(&pair); /* once */
+    assert_true(weft__context_robbed(pair.owner->context));
+    assert_false(weft__context_robbed(pair.owner->context)); /* says so once */
+    assert_true(weft_merge(pair.w));
+    weft_fork(pair.w, add_ten, &count); /* the slot is as good as new */
+    assert_false(weft_merge(pair.w));
+    assert_int_equal(count, 1);
+    pair_free(&pair);
+}
+
+/* The oldest first; those above are still the owner's. */
+static void oldest_first(void **state)
+{
+    enum { DEPTH = 5, STOLEN = 3 };
+    struct pair pair;
+    int counts[DEPTH] = {0};
+    weft *w[DEPTH + 1];
+    pair_make(&pair, 0);
+    w[0] = pair.w;
+    for (int i = 0; i < DEPTH; i++)
+        w[i + 1] = weft_fork(w[i], add_one, &counts[i]);
+    for (int i = 0; i < STOLEN; i++)
+        expect_stolen(&pair, add_one, &counts[i]);
+    for (int i = DEPTH - 1; i >= 0; i--)
+        assert_int_equal(weft_merge(w[i]), i < STOLEN);
+    for (int i = 0; i < DEPTH; i++)
+        assert_int_equal(counts[i], i < STOLEN);
+    pair_free(&pair);
+}
+
+/* While an older one is stolen, younger ones come and go. */
+static void forks_above_a_stolen_one(void **state)
+{
+    struct pair pair;
+    int count = 0;
+    pair_make(&pair, 0);
+    weft *in = weft_fork(pair.w, add_one, &count);
+    expect_stolen(&pair, add_one, &count);
+    for (int i = 0; i < 3; i++) {
+        weft_fork(in, add_ten, &count);
+        assert_false(weft_merge(in));
+        weft_fork(in, add_ten, &count);
+        expect_stolen(&pair, add_ten, &count);
+        assert_true(weft_merge(in));
+    }
+    assert_true(weft_merge(pair.w));
+    assert_int_equal(count, 31);
+    pair_free(&pair);
+}
+
+/* Stolen right sides belong to what was open when they were forked. */
+static struct weft__group *group_seen;
+
+static void note_group(weft *w, void *arg)
+{
+    group_seen = weft__context_of(w)->group;
+}
+
+static void group_of_a_stolen_one(void **state)
+{
+    struct pair pair;
+    weft_scope scope;
+    pair_make(&pair, 0);
+    weft *in = weft_fork(pair.w, note_group, NULL);
+    expect_stolen(&pair, note_group, NULL);
+    assert_ptr_equal(group_seen, &pair.group);
+    weft_scope_open(in, &scope);
+    weft *inner = weft_fork(in, note_group, NULL);
+    weft_fork(inner, note_group, NULL); /* says nothing itself: that of the slot below */
+    expect_stolen(&pair, note_group, NULL);
+    assert_ptr_equal(group_seen, pair.owner->context->group);
+    group_seen = NULL;
+    expect_stolen(&pair, note_group, NULL);
+    assert_ptr_equal(group_seen, pair.owner->context->group);
+    assert_ptr_not_equal(group_seen, &pair.group);
+    assert_true(weft_merge(inner));
+    assert_true(weft_merge(in));
+    assert_int_equal(weft_scope_close(in, &scope), 0);
+    weft_fork(in, note_group, NULL);
+    expect_stolen(&pair, note_group, NULL);
+    assert_ptr_equal(group_seen, &pair.group);
+    assert_true(weft_merge(in));
+    assert_true(weft_merge(pair.w));
+    pair_free(&pair);
+}
+
+/* ---- With a quantum ---- */
+
+enum { LONG_NS = 1000000000, SHORT_NS = 1000 };
+
+static void young_ones_are_left_alone(void **state)
+{
+    struct pair pair;
+    int count = 0;
+    pair_make(&pair, (uint64_t)3600 * LONG_NS);
+    weft_fork(pair.w, add_one, &count);
+    expect_young(&pair); /* marked */
+    expect_young(&pair);
+    assert_false(weft_merge(pair.w));
+    expect_nothing(&pair);
+    pair_free(&pair);
+}
+
+static void old_ones_are_taken(void **state)
+{
+    struct pair pair;
+    int count = 0;
+    struct weft__job *job;
+    enum steal_result result;
+    pair_make(&pair, SHORT_NS);
+    weft_fork(pair.w, add_one, &count);
+    expect_young(&pair); /* its age is counted from here */
+    WAIT_UNTIL((result = try_steal(&pair, &job)) != STEAL_YOUNG);
+    assert_int_equal(result, STEAL_GOT);
+    assert_ptr_equal(job->fn, add_one); /* not the mark */
+    run_stolen(&pair, job);
+    assert_true(weft_merge(pair.w));
+    assert_int_equal(count, 1);
+    pair_free(&pair);
+}
+
+/* Merging and forking again makes it another one, which is young. */
+static void a_new_one_is_young_again(void **state)
+{
+    struct pair pair;
+    int count = 0;
+    struct weft__job *job;
+    pair_make(&pair, SHORT_NS);
+    for (int i = 0; i < 100; i++) {
+        weft_fork(pair.w, add_one, &count);
+        expect_young(&pair);
+        uint64_t marked = atomic_load_relaxed(&pair.owner->context->marked_at);
+        assert_false(weft_merge(pair.w));
+        WAIT_UNTIL(weft_now() > marked + SHORT_NS);
+    }
+    weft_fork(pair.w, add_ten, &count);
+    expect_young(&pair); /* although the mark before would be old enough */
+    WAIT_UNTIL(try_steal(&pair, &job) == STEAL_GOT);
+    assert_ptr_equal(job->fn, add_ten);
+    run_stolen(&pair, job);
+    assert_true(weft_merge(pair.w));
+    assert_int_equal(count, 10);
+    pair_free(&pair);
+}
+
+/* The age of the next one is not that of the one before it. */
+static void each_has_its_own_age(void **state)
+{
+    struct pair pair;
+    int count = 0;
+    struct weft__job *job;
+    pair_make(&pair, SHORT_NS);
+    weft *in = weft_fork(pair.w, add_one, &count);
+    weft_fork(in, add_ten, &count);
+    expect_young(&pair);
+    WAIT_UNTIL(try_steal(&pair, &job) == STEAL_GOT);
+    run_stolen(&pair, job);
+    expect_young(&pair);
+    assert_false(weft_merge(in));
+    assert_true(weft_merge(pair.w));
+    assert_int_equal(count, 1);
+    pair_free(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nobody_steals),         cmocka_unit_test(stolen_is_done),
+        cmocka_unit_test(oldest_first),          cmocka_unit_test(forks_above_a_stolen_one),
+        cmocka_unit_test(group_of_a_stolen_one), cmocka_unit_test(young_ones_are_left_alone),
+        cmocka_unit_test(old_ones_are_taken),    cmocka_unit_test(a_new_one_is_young_again),
+        cmocka_unit_test(each_has_its_own_age),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
