@@ -63,6 +63,7 @@ static void send_to_all(struct weft_pool *pool, struct broadcast *all, weft_fn *
 
 int weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg)
 {
+    weft__worker_check_left(__builtin_frame_address(0));
     if (!fn)
         return -EINVAL;
     pool = weft__pool_or_default(pool);
@@ -88,6 +89,7 @@ int weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg)
 
 int weft_broadcast_detached(weft_pool *pool, weft_fn *fn, void *arg)
 {
+    weft__worker_check_left(__builtin_frame_address(0));
     if (!fn)
         return -EINVAL;
     pool = weft__pool_or_default(pool);

@@ -12,7 +12,12 @@ enum { STACK_DEFAULT = 8 << 20, STACK_MIN = 64 << 10 };
 
 static void complain(const char *name, const char *value, const char *wanted)
 {
-    fprintf(stderr, "weft: %s=%s is not %s; using the default\n", name, value, wanted);
+    char shown[64]; /* one line, whatever is in it */
+    size_t n = 0;
+    for (; value[n] && n < sizeof shown - 1; n++)
+        shown[n] = (unsigned char)value[n] < ' ' ? '?' : value[n];
+    shown[n] = '\0';
+    fprintf(stderr, "weft: %s=%s is not %s; using the default\n", name, shown, wanted);
 }
 
 /* A number from the environment; -1: not there, or unreadable and complained about. */

@@ -237,6 +237,7 @@ static int prepare(struct weft_pool *pool, const weft_config *config)
 
 int weft_pool_create(weft_pool **out, const weft_config *config)
 {
+    weft__worker_check_left(__builtin_frame_address(0));
     if (!out)
         return -EINVAL;
     *out = NULL;

@@ -64,6 +64,10 @@ static struct weft__worker *guest_enter(struct weft_pool *pool, const char *entr
 static void guest_leave(struct weft__worker *guest)
 {
     struct weft__sleep *sleep = &guest->pool->sleep;
+    if (weft__pool_is_forked(guest->pool)) {
+        weft__worker_remove(guest); /* the rest is the parent's */
+        return;
+    }
     weft__worker_spill(guest);
     if (weft__sleep_guest_left(sleep))
         weft__sleep_more_work(sleep, true);
@@ -205,6 +209,7 @@ static int submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *
 
 int weft_submit(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg)
 {
+    weft__worker_check_left(__builtin_frame_address(0));
     if (!task || !fn)
         return -EINVAL;
     pool = weft__pool_or_default(pool);

@@ -90,7 +90,6 @@ void weft__worker_push(struct weft__worker *worker, const char *entry)
     worker->stack = weft__thread_stack();
     if (worker->kind == WORKER_THREAD && on_own_stack(worker, entry))
         worker->stack.high = entry; /* what lies above is somebody else's, thread-local data */
-    worker->entry = entry;
     worker->host = top;
     worker->host_top = top ? weft__context_top(top->context) : NULL;
     worker->outer = current;
@@ -114,21 +113,22 @@ void weft__worker_forked(void)
 
 void weft__worker_remove(struct weft__worker *worker)
 {
-    if (top != worker)
-        return; /* not this thread's */
-    top = worker->host;
-    current = worker->outer;
+    if (top == worker) {
+        top = worker->host;
+        current = worker->outer;
+    } else if (current == worker) { /* a job that forked the process comes back in the child */
+        current = NULL;
+    }
 }
 
-/* A guest's job runs below the call that started it. If the stack is shorter than that
- * now, the job's frames are gone although it never returned. */
+/* The innermost job's record lies in weft__execute()'s frame. If the stack is shorter than
+ * that now, the job's frames are gone although it never returned. */
 void weft__worker_check_left(const char *frame)
 {
-    struct weft__worker *me = top;
-    if (me && me->kind == WORKER_GUEST && on_own_stack(me, me->entry) && on_own_stack(me, frame) &&
-        frame > me->entry)
-        weft__fatal("a job started by weft_run was left by longjmp or an exception; "
-                    "jobs must return");
+    struct weft__worker *me = current;
+    const char *job = me ? (const char *)me->frame : NULL;
+    if (job && on_own_stack(me, job) && on_own_stack(me, frame) && frame > job)
+        weft__fatal("a job was left by longjmp or an exception; jobs must return");
 }
 
 bool weft__may_help(const struct weft__worker *me)
@@ -163,6 +163,14 @@ static void expect_help(struct weft__worker *me)
         weft__context_expect(me->context);
 }
 
+static void check_returned(const struct weft__worker *me, const struct weft__frame *frame)
+{
+    bool forked = weft__pool_is_forked(me->pool);
+    if (me->frame != frame || (current != me && !forked))
+        weft__fatal("a job on worker %u was left by longjmp or an exception; jobs must return",
+                    me->index);
+}
+
 void weft__execute(weft *w, struct weft__job *job)
 {
     struct weft__worker *me = weft__worker_of(w);
@@ -179,13 +187,12 @@ void weft__execute(weft *w, struct weft__job *job)
     me->frame = &frame;
     current = me;
     job->execute(w, job);
-    if (weft__pool_is_forked(me->pool) && me->kind == WORKER_THREAD)
+    bool forked = weft__pool_is_forked(me->pool);
+    if (forked && me->kind == WORKER_THREAD)
         weft__fatal("a forked child came back from a job to the worker; it should exec or exit");
-    if (me->frame != &frame)
-        weft__fatal("a job on worker %u was left by longjmp or an exception; jobs must return",
-                    me->index);
+    check_returned(me, &frame);
     me->frame = outer;
-    current = before;
+    current = forked ? NULL : before;
     me->context->help = outer_help;
     if (outer && outer_help.wanted)
         weft__context_call(me->context); /* the first fork is still to come */
@@ -225,8 +232,12 @@ bool weft__cancelled(weft *w)
         return false;
     bool noticed = false;
     bool cancelled = weft__group_walk(weft__context_of(w)->group, &noticed);
-    if (noticed)
+    if (noticed) {
         weft__call_attention(weft__worker_of(w)->pool);
+    } else if (cancelled) { /* by a computation around it, perhaps in another pool */
+        weft__context_call(weft__context_of(w));
+        weft__context_call_merges(weft__context_of(w));
+    }
     return cancelled;
 }
 
@@ -235,11 +246,13 @@ void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
     struct weft__context *context = weft__context_of(w);
     struct weft__slot *slot = weft__slot_of(w);
     struct weft__group *outer = context->group, *outer_here = slot->group;
+    struct weft__frame *frame = context->worker->frame;
     context->group = slot->group = group;
     if (weft__group_alarm())
         weft__context_call(context); /* perhaps for this group */
     if (!weft__cancelled(w))
         fn(w, arg);
+    check_returned(context->worker, frame);
     if (atomic_load_relaxed(&slot->fn)) /* relaxed: own writes */
         weft__fatal("a job returned without merging what it forked");
     if (context->group != group)
@@ -577,6 +590,7 @@ void weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited
     struct wait wait = {.w = w, .me = me, .root = root_of(me), .latch = latch, .awaited = awaited};
     if (weft__latch_probe(latch))
         return;
+    weft__worker_check_left(__builtin_frame_address(0));
     wait.limited = !weft__may_help(me);
     wait.last = wait.limited && limit(wait.root);
     wait.counted = !wait.limited && wait.root->kind != WORKER_GUEST;
@@ -638,7 +652,8 @@ static bool run_one(weft *w)
 
 bool weft__run_one(weft *w)
 {
-    return weft__may_help(weft__worker_of(w)) && run_one(w);
+    struct weft__worker *me = weft__worker_of(w);
+    return !weft__pool_is_forked(me->pool) && weft__may_help(me) && run_one(w);
 }
 
 void weft__worker_loop(struct weft__worker *worker)
@@ -657,6 +672,8 @@ void weft__worker_caller_in(struct weft__worker *me)
 
 void weft__worker_caller_out(struct weft__worker *me)
 {
+    if (weft__pool_is_forked(me->pool))
+        return; /* what is left is the parent's */
     weft__worker_spill(me);
     weft__worker_rest(me);
     weft__sleep_caller_left(&me->pool->sleep);

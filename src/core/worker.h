@@ -54,7 +54,6 @@ struct weft__worker {
     struct weft__park *park; /* its thread's: its own, or its host's */
     struct weft__park *own_park;
     struct weft__stack stack; /* its thread's */
-    const char *entry;        /* guests: the frame of the call that made the thread one */
 
     struct weft__worker *host;  /* what this thread is below this; NULL: an ordinary thread */
     weft *host_top;             /* where the host's other work may run meanwhile */
@@ -110,8 +109,8 @@ void weft__worker_forked(void); /* in a forked child: this thread is none any mo
 /* What it means that this thread may not touch the address; NULL: nothing known. */
 const char *weft__worker_explain(const void *address);
 
-/* Aborts with a message if this thread left a guest's job by longjmp: public calls from
- * outside begin with this. */
+/* Aborts with a message if this thread left a job by longjmp: public calls from outside
+ * begin with this. */
 void weft__worker_check_left(const char *frame);
 
 /* Life of a WORKER_THREAD: works until `stop` is set. */

@@ -323,15 +323,76 @@ static void works_for_home_while_away(void **state)
     pool_drop(home);
 }
 
+/* And twice over: it waits in one pool, works for its own meanwhile, and waits in a third
+ * one from there. Whatever it does on top, what is below stays as it was. */
+struct outing {
+    weft_pool *there;
+    struct gate gate;
+    atomic_ulong forked;
+};
+
+static void wait_there(weft *w, void *arg)
+{
+    struct outing *outing = arg;
+    weft_task task;
+    CHECK(weft_submit(outing->there, &task, gate_job, &outing->gate) == 0);
+    gate_wait_arrived(&outing->gate);
+    CHECK(weft_task_wait(&task) == 0);
+}
+
+static void fork_and_go(weft *w, void *arg)
+{
+    struct outing *outing = arg;
+    weft *in = weft_fork(w, count_job, &outing->forked);
+    CHECK(weft_run(outing->there, wait_there, outing) == 0);
+    CHECK(weft_here() == in);
+    if (!weft_merge(w))
+        count_job(w, &outing->forked);
+    CHECK(weft_here() == w);
+}
+
+static void works_for_home_from_two_pools(void **state)
+{
+    weft_pool *home = pool_make(1, WEFT_NO_GUESTS);
+    for (int r = 0; r < 50; r++) {
+        struct outing first = {.there = pool_make(1, 0)}, second = {.there = pool_make(1, 0)};
+        weft_task first_task, second_task, last_task;
+        atomic_ulong count = 0;
+        assert_int_equal(weft_submit(home, &first_task, fork_and_go, &first), 0);
+        gate_wait_arrived(&first.gate);
+        assert_int_equal(weft_submit(home, &second_task, fork_and_go, &second), 0);
+        gate_wait_arrived(&second.gate);
+        assert_int_equal(weft_submit(home, &last_task, count_job, &count), 0);
+        assert_int_equal(weft_task_wait(&last_task), 0);
+        gate_open(&second.gate);
+        assert_int_equal(weft_task_wait(&second_task), 0);
+        gate_open(&first.gate);
+        assert_int_equal(weft_task_wait(&first_task), 0);
+        assert_int_equal(atomic_load(&first.forked), 1);
+        assert_int_equal(atomic_load(&second.forked), 1);
+        assert_int_equal(atomic_load(&count), 1);
+        pool_drop(first.there);
+        pool_drop(second.there);
+    }
+    pool_drop(home);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(caller_is_a_guest),   cmocka_unit_test(caller_sleeps_without_guests),
-        cmocka_unit_test(null_means_default),  cmocka_unit_test(nested_in_the_same_pool),
-        cmocka_unit_test(failures_come_back),  cmocka_unit_test(no_function),
-        cmocka_unit_test(closed_to_newcomers), cmocka_unit_test(no_suicide),
-        cmocka_unit_test(many_guests),         cmocka_unit_test(worker_of_another_pool),
-        cmocka_unit_test(mutual_pools),        cmocka_unit_test(works_for_home_while_away),
+        cmocka_unit_test(caller_is_a_guest),
+        cmocka_unit_test(caller_sleeps_without_guests),
+        cmocka_unit_test(null_means_default),
+        cmocka_unit_test(nested_in_the_same_pool),
+        cmocka_unit_test(failures_come_back),
+        cmocka_unit_test(no_function),
+        cmocka_unit_test(closed_to_newcomers),
+        cmocka_unit_test(no_suicide),
+        cmocka_unit_test(many_guests),
+        cmocka_unit_test(worker_of_another_pool),
+        cmocka_unit_test(mutual_pools),
+        cmocka_unit_test(works_for_home_while_away),
+        cmocka_unit_test(works_for_home_from_two_pools),
     };
     return RUN_ON_ALL_ROADS(tests);
 }

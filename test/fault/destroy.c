@@ -412,9 +412,9 @@ static void bug_13_no_sleep_during_shutdown(void)
     FOR_EACH_WAY(way)
     {
         for (int i = 0; i < SCALED(500, 10); i++) {
+            atomic_int ran = 0;
             weft_pool *pool = child_pool(1 + (unsigned)i % 3, 0, way);
             if (i % 2) {
-                atomic_int ran = 0;
                 CHECK_EQUAL(weft_broadcast_detached(pool, count_up, &ran), 0);
                 UNTIL(atomic_load(&ran) > 0);
             }

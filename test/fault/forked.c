@@ -68,16 +68,35 @@ static void use_pool(weft_pool *pool)
     CHECK_EQUAL(weft_task_wait(&task), 0);
 }
 
-/* It ended by itself, or was told why it can't go on. */
-static bool is_clear(int status)
+/* Forks; in the child a hang ends in SIGALRM, which a worker would not get otherwise. */
+static pid_t fork_guarded(void)
 {
-    return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
-           (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        sigset_t none;
+        sigemptyset(&none);
+        pthread_sigmask(SIG_SETMASK, &none, NULL);
+        alarm(10);
+    }
+    return pid;
 }
 
-static bool is_fine(int status)
+static int status_of(pid_t pid)
 {
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    int status;
+    UNTIL(waitpid(pid, &status, WNOHANG) == pid);
+    return status;
+}
+
+/* It ended by itself, or was told why it can't go on. */
+#define CHECK_CLEAR(status) child_check_clear(__LINE__, (status))
+#define CHECK_FINE(status) CHECK_EQUAL((status), 0)
+
+static void child_check_clear(int line, int status)
+{
+    if (status != SIGABRT) /* as of waitpid() */
+        child_check_equal(__FILE__, line, "status", status, 0);
 }
 
 /* ---- From outside ---- */
@@ -116,7 +135,7 @@ static void bug_24_every_call_in_the_child_says_so(void)
             CHECK_EQUAL(weft_task_wait(&parent.done), 0);
             CHECK_EQUAL(weft_submit(parent.pool, &parent.pending, pass_gate, &gate), 0);
             UNTIL(atomic_load(&gate.started));
-            CHECK(is_fine(grandchild(every_call_says_so, &parent)));
+            CHECK_FINE(grandchild(every_call_says_so, &parent));
             atomic_store(&gate.open, true);
             CHECK_EQUAL(weft_task_wait(&parent.pending), 0);
             use_pool(parent.pool); /* the parent's goes on */
@@ -133,7 +152,7 @@ static void use_default(void *depth)
     use_pool(own);
     int left = *(int *)depth - 1;
     if (left > 0)
-        CHECK(is_fine(grandchild(use_default, &left)));
+        CHECK_FINE(grandchild(use_default, &left));
     use_pool(NULL);
     use_pool(own);
     child_pool_end(own);
@@ -147,7 +166,7 @@ static void bug_24_default_pool_starts_anew(void)
         if (before)
             use_pool(NULL);
         for (int i = 0; i < SCALED(20, 10); i++)
-            CHECK(is_fine(grandchild(use_default, &(int){3})));
+            CHECK_FINE(grandchild(use_default, &(int){3}));
     }
     use_pool(NULL);
     child_pool_end(weft_pool_default());
@@ -176,7 +195,7 @@ static void bug_24_child_of_a_process_that_makes_pools(void)
     child_thread(make_pools, &made, &thread);
     UNTIL(atomic_load(&made) > 10);
     for (int i = 0; i < SCALED(200, 20); i++)
-        CHECK(is_fine(grandchild(use_default, &(int){1})));
+        CHECK_FINE(grandchild(use_default, &(int){1}));
     atomic_store(&stop, true);
     child_thread_join(thread);
 }
@@ -242,7 +261,7 @@ static void fork_process_then_wait(weft *w, void *arg)
     CHECK_EQUAL(weft_submit(waiting->pool, &waiting->task, pass_gate, &waiting->gate), 0);
     UNTIL(atomic_load(&waiting->gate.started));
     waiting->status = grandchild(wait_in_child, waiting);
-    CHECK(is_fine(waiting->status));
+    CHECK_FINE(waiting->status);
     atomic_store(&waiting->gate.open, true);
     CHECK_EQUAL(weft_task_wait(&waiting->task), 0);
 }
@@ -257,7 +276,7 @@ static void bug_24_job_waits_in_the_child(void)
         for (int i = 0; i < 9; i++) {
             struct waiting waiting = {.pool = child_pool(2, flags[i / 3], way)};
             CHECK_EQUAL(weft_run(waiting.pool, jobs[i % 3], &waiting), 0);
-            CHECK(is_clear(waiting.status));
+            CHECK_CLEAR(waiting.status);
             child_pool_end(waiting.pool);
         }
     }
@@ -267,9 +286,7 @@ static void bug_24_job_waits_in_the_child(void)
  * a worker has nowhere to go. */
 static void fork_process_and_return(weft *w, void *arg)
 {
-    pid_t *pid = arg;
-    *pid = fork();
-    CHECK(*pid >= 0);
+    *(pid_t *)arg = fork_guarded();
 }
 
 static int return_from_job(unsigned flags, enum way way)
@@ -278,13 +295,11 @@ static int return_from_job(unsigned flags, enum way way)
     pid_t pid = -1;
     CHECK_EQUAL(weft_run(pool, fork_process_and_return, &pid), 0);
     if (pid == 0) {
-        alarm(10);
         use_pool(NULL);
         CHECK_EQUAL(weft_run(pool, nothing, NULL), -ECHILD);
         _exit(0);
     }
-    int status;
-    UNTIL(waitpid(pid, &status, WNOHANG) == pid);
+    int status = status_of(pid);
     child_pool_end(pool);
     return status;
 }
@@ -293,21 +308,8 @@ static void bug_24_child_returns_from_a_guests_job(void)
 {
     FOR_EACH_WAY(way)
     {
-        CHECK(is_fine(return_from_job(0, way)));
-        CHECK(is_fine(return_from_job(WEFT_USE_CALLER, way)));
-    }
-}
-
-static void fork_and_arm(weft *w, void *arg)
-{
-    pid_t *pid = arg;
-    *pid = fork();
-    CHECK(*pid >= 0);
-    if (*pid == 0) {
-        sigset_t none;
-        sigemptyset(&none);
-        pthread_sigmask(SIG_SETMASK, &none, NULL);
-        alarm(10);
+        CHECK_FINE(return_from_job(0, way));
+        CHECK_FINE(return_from_job(WEFT_USE_CALLER, way));
     }
 }
 
@@ -317,10 +319,9 @@ static void bug_24_child_returns_to_a_worker(void)
     {
         weft_pool *pool = child_pool(2, WEFT_NO_GUESTS, way);
         pid_t pid = -1;
-        int status;
-        CHECK_EQUAL(weft_run(pool, fork_and_arm, &pid), 0);
-        UNTIL(waitpid(pid, &status, WNOHANG) == pid);
-        CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+        CHECK_EQUAL(weft_run(pool, fork_process_and_return, &pid), 0);
+        int status = status_of(pid);
+        CHECK_EQUAL(status, SIGABRT);
         child_pool_end(pool);
     }
 }
@@ -359,9 +360,9 @@ static void fork_twice_with_work_queued(weft *w, void *arg)
     for (int i = 0; i < 5; i++)
         CHECK_EQUAL(weft_submit(queued->pool, &tasks[i], count_up, queued->ran), 0);
     queued->w = w;
-    CHECK(is_fine(grandchild(use_default_in_job, queued)));
+    CHECK_FINE(grandchild(use_default_in_job, queued));
     CHECK_EQUAL(atomic_load(queued->ran), 0);
-    CHECK(is_clear(grandchild(yield_in_child, queued)));
+    CHECK_CLEAR(grandchild(yield_in_child, queued));
     CHECK_EQUAL(atomic_load(queued->ran), 0);
     atomic_store(&queued->gate.open, true);
     CHECK_EQUAL(weft_scope_close(w, &scope), 0);
@@ -391,19 +392,10 @@ struct robbed {
 static void robbed_comb(weft *w, struct robbed *robbed, int left)
 {
     if (left == 0) {
-        pid_t pid = fork();
-        CHECK(pid >= 0);
-        if (pid == 0) {
-            sigset_t none;
-            sigemptyset(&none);
-            pthread_sigmask(SIG_SETMASK, &none, NULL);
-            alarm(10);
-            robbed->in_child = true;
-            return;
-        }
-        int status;
-        UNTIL(waitpid(pid, &status, WNOHANG) == pid);
-        CHECK(is_clear(status));
+        pid_t pid = fork_guarded();
+        robbed->in_child = pid == 0;
+        if (pid != 0)
+            CHECK_CLEAR(status_of(pid));
         return;
     }
     weft *in = weft_fork(w, count_up, &robbed->ran);
@@ -467,13 +459,10 @@ static void bug_24_forked_while_others_submit(void)
             pid_t pid = -1;
             CHECK_EQUAL(weft_run(pool, detach_and_return, &pid), 0);
             if (pid == 0) {
-                alarm(10);
                 CHECK_EQUAL(weft_run(pool, nothing, NULL), -ECHILD);
                 _exit(0);
             }
-            int status;
-            UNTIL(waitpid(pid, &status, WNOHANG) == pid);
-            CHECK(is_clear(status));
+            CHECK_CLEAR(status_of(pid));
         }
         atomic_store(&stop, true);
         for (int i = 0; i < 2; i++)

@@ -62,7 +62,7 @@ static void wait_for(struct weft__latch *latch, struct weft__park *park, int rou
     for (int i = 0; i < round % 64 && !weft__latch_probe(latch); i++)
         weft__relax();
     while (!weft__latch_probe(latch))
-        weft__sleep_uncounted(&sleeper);
+        weft__sleep_uncounted(&sleeper, 0);
 }
 
 static void burn(void *memory, size_t size)
@@ -422,7 +422,7 @@ static void bug_09_notice_between_look_and_wait(void)
     child_thread(notify, &notice, &thread);
     for (unsigned i = 1; i <= notice.rounds; i++) {
         while (!is_left(&notice))
-            weft__sleep_uncounted(&sleeper);
+            weft__sleep_uncounted(&sleeper, 0);
         atomic_store_explicit(&notice.seen, i, memory_order_relaxed);
     }
     child_thread_join(thread);

@@ -27,7 +27,7 @@ static void grow(weft *w, void *arg)
 
 static void grow_trees(unsigned i, void *pool)
 {
-    for (unsigned r = 0; r < SCALED(600, 10); r++) {
+    for (unsigned r = 0; r < SCALED(600, 5); r++) {
         atomic_ulong count = 0;
         struct tree tree = {1 + (r * 37 + i) % 1000, &count};
         CHECK(weft_run(pool, grow, &tree) == 0);
@@ -56,7 +56,7 @@ static void work_at_own_place(weft *w, void *arg)
 static void come_and_go(unsigned i, void *arg)
 {
     struct office *office = arg;
-    for (unsigned r = 0; r < SCALED(40000, 20); r++) {
+    for (unsigned r = 0; r < SCALED(40000, 8); r++) {
         CHECK(weft_run(office->pool, work_at_own_place, office) == 0);
         if (r % 1000 == 0)
             watchdog_kick();
@@ -127,7 +127,7 @@ static void travel(weft *w, void *arg)
 static void travel_often(unsigned i, void *pools)
 {
     enum { LENGTH = 5 };
-    for (unsigned r = 0; r < SCALED(300, 10); r++) {
+    for (unsigned r = 0; r < SCALED(300, 5); r++) {
         atomic_ulong count = 0;
         struct journey journey = {pools, i % POOLS, LENGTH, &count};
         CHECK(weft_run(journey.pools[journey.at], travel, &journey) == 0);

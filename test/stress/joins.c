@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { LEAVES = SCALED(1000000, 10), ROUNDS = SCALED(10, 5) };
+enum { LEAVES = SCALED(1000000, 5), ROUNDS = SCALED(10, 2) };
 
 static unsigned char *ran; /* LEAVES: how often each was reached, plain: each is one job's */
 

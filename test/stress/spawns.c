@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { CHILDREN = SCALED(120000, 10) }; /* three kinds on three roads are a million */
+enum { CHILDREN = SCALED(120000, 4) }; /* three kinds on three roads are a million */
 
 static atomic_uchar *ran; /* CHILDREN */
 

@@ -8,7 +8,7 @@
 #include <poll.h>
 #include <stdlib.h>
 
-enum { THREADS = 8, BATCH = 50, BATCHES = SCALED(840, 20) }; /* on three roads, a million */
+enum { THREADS = 8, BATCH = 50, BATCHES = SCALED(840, 8) }; /* on three roads, a million */
 
 struct order {
     weft_task task;

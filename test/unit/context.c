@@ -62,6 +62,28 @@ static uintptr_t guard_of(struct weft__context *context)
     return atomic_load_relaxed(&context->guard);
 }
 
+static bool is_wanted(weft *w)
+{
+    return atomic_load_relaxed(&weft__slot_of(w)->wanted) == SLOT_WANTED;
+}
+
+/* Each pending fork's merge looks up, and no other. */
+static void merges_are_called(void **state)
+{
+    struct weft__context *context = weft__context_make(somebody, false, 0);
+    assert_non_null(context);
+    weft *w = context->first;
+    for (int i = 0; i < 3; i++)
+        use(w + i, right);
+    atomic_store_relaxed(&context->oldest, w + 1); /* the first one is stolen */
+    weft__context_call_merges(context);
+    assert_false(is_wanted(w));
+    assert_true(is_wanted(w + 1));
+    assert_true(is_wanted(w + 2));
+    assert_false(is_wanted(w + 3));
+    weft__context_free(context);
+}
+
 /* Low on the lazy road, so that forks don't look up; raised for ever on the eager one. */
 static void guard(void **state)
 {
@@ -104,6 +126,7 @@ int main(void)
         cmocka_unit_test(slots_lie_on_their_own_lines),
         cmocka_unit_test(top_is_the_first_free_slot),
         cmocka_unit_test(guard),
+        cmocka_unit_test(merges_are_called),
         cmocka_unit_test(many_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

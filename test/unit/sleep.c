@@ -77,6 +77,11 @@ static bool no_work(struct house *house, int i)
     return weft__sleep_no_work(&house->sleep, &mouse->idle, &sleeper);
 }
 
+static bool work_found(struct house *house, int i)
+{
+    return weft__sleep_work_found(&house->sleep, &house->mice[i].idle);
+}
+
 /* Nothing of an attempt to sleep is left. */
 static void expect_awake(struct house *house, int i)
 {
@@ -95,8 +100,8 @@ static void counts(void **state)
     start_looking(&house, 0);
     start_looking(&house, 1);
     expect_counts(&house, 2, 0);
-    assert_false(weft__sleep_work_found(&house.sleep)); /* nobody sleeps: nobody was missed */
-    assert_false(weft__sleep_work_found(&house.sleep));
+    assert_false(work_found(&house, 0)); /* nobody sleeps: nobody was missed */
+    assert_false(work_found(&house, 1));
     expect_counts(&house, 0, 0);
     house_close(&house);
 }
@@ -321,11 +326,11 @@ static void forks_behind_forks(void **state)
 {
     struct house house;
     put_to_sleep(&house, 3);
-    weft__sleep_new_fork(&house.sleep, true);
+    assert_true(weft__sleep_new_fork(&house.sleep, true));
     expect_counts(&house, 1, 2);
-    weft__sleep_new_fork(&house.sleep, true);
+    assert_true(weft__sleep_new_fork(&house.sleep, true)); /* that one looks at it */
     expect_counts(&house, 1, 2);
-    weft__sleep_new_fork(&house.sleep, false); /* who is idle has not come yet */
+    assert_true(weft__sleep_new_fork(&house.sleep, false)); /* who is idle has not come yet */
     expect_counts(&house, 2, 1);
     wake_up(&house, 3);
 }
@@ -338,10 +343,10 @@ static void guests_take_room(void **state)
     weft__sleep_guest_entered(&house.sleep);
     weft__sleep_guest_entered(&house.sleep);
     assert_int_equal(atomic_load_relaxed(&house.sleep.guests), 2);
-    weft__sleep_new_fork(&house.sleep, false);
+    assert_false(weft__sleep_new_fork(&house.sleep, false));
     expect_counts(&house, 0, 2);
     weft__sleep_guest_left(&house.sleep);
-    weft__sleep_new_fork(&house.sleep, false);
+    assert_true(weft__sleep_new_fork(&house.sleep, false));
     expect_counts(&house, 1, 1);
     weft__sleep_new_jobs(&house.sleep, 2, false); /* of which the guest may know nothing */
     expect_counts(&house, 2, 0);
@@ -371,8 +376,8 @@ static void last_searcher_looks_for_more(void **state)
     put_to_sleep(&house, 2);
     start_looking(&house, 2);
     start_looking(&house, 3);
-    assert_false(weft__sleep_work_found(&house.sleep)); /* the other one still searches */
-    assert_true(weft__sleep_work_found(&house.sleep));
+    assert_false(work_found(&house, 2)); /* the other one still searches */
+    assert_true(work_found(&house, 3));
     expect_counts(&house, 0, 2);
     atomic_store_relaxed(&house.sleep.guests, 2);
     weft__sleep_more_work(&house.sleep, true); /* forks: the guests do them */
@@ -469,16 +474,19 @@ static void uncounted_is_not_counted(void **state)
     house_close(&house);
 }
 
-/* ---- Dozing: while others work, a sleeper looks again now and then ---- */
+/* ---- The look-out: while others work, one sleeper looks again now and then ---- */
 
-/* A doze ends by itself; true: it was one, and is not counted as sleeping any more. */
-static bool doze(struct house *house, int i)
+static bool looks_out(struct house *house)
+{
+    return atomic_load_relaxed(&house->sleep.lookout);
+}
+
+/* Until it has slept; whoever dozes wakes by himself. */
+static void doze(struct house *house, int i)
 {
     while (!no_work(house, i))
         ;
-    expect_counts(house, 1, 0);
     expect_awake(house, i);
-    return true;
 }
 
 static void dozes_while_others_work(void **state)
@@ -488,13 +496,39 @@ static void dozes_while_others_work(void **state)
     house.sleep.doze = DOZE_NS;
     start_looking(&house, 0); /* three are at work */
     for (int i = 0; i < 6; i++) {
-        assert_true(doze(&house, 0)); /* or it would sleep for ever */
+        doze(&house, 0); /* or it would sleep for ever */
+        expect_counts(&house, 1, 0);
+        assert_true(looks_out(&house));
         assert_int_equal(house.mice[0].idle.doze, (uint64_t)DOZE_NS << (i < 3 ? i : 3));
         assert_int_equal(house.looks, i + 1);
     }
-    start_looking(&house, 1);
-    assert_false(no_work(&house, 1));
-    assert_int_equal(house.mice[1].idle.doze, 0); /* each has its own */
+    work_found(&house, 0);
+    assert_false(looks_out(&house));
+    start_looking(&house, 0);
+    doze(&house, 0);
+    assert_int_equal(house.mice[0].idle.doze, DOZE_NS); /* from the beginning */
+    house_close(&house);
+}
+
+/* One is enough: the others sleep for good. */
+static void one_looks_out(void **state)
+{
+    struct house house;
+    house_open(&house, 0, WEFT__JEC_BITS);
+    house.sleep.doze = DOZE_NS;
+    start_looking(&house, 0);
+    doze(&house, 0);
+    put_one_to_sleep(&house, 1, fall_asleep);
+    for (int i = 0; i < 6; i++)
+        doze(&house, 0);
+    assert_true(is_asleep(&house, 1));
+    expect_counts(&house, 1, 1);
+    assert_true(work_found(&house, 0)); /* somebody else has to do it now */
+    assert_false(looks_out(&house));
+    weft__sleep_more_work(&house.sleep, true);
+    assert_int_equal(pthread_join(house.mice[1].thread, NULL), 0);
+    doze(&house, 1);
+    assert_true(looks_out(&house));
     house_close(&house);
 }
 
@@ -507,10 +541,8 @@ static void dozes_while_a_guest_works(void **state)
         start_looking(&house, i); /* nobody is at work, but */
     weft__sleep_guest_entered(&house.sleep);
     start_looking(&house, 0);
-    while (!no_work(&house, 0))
-        ;
+    doze(&house, 0);
     expect_counts(&house, WORKERS, 0);
-    expect_awake(&house, 0);
     house_close(&house);
 }
 
@@ -528,8 +560,7 @@ static void absent_ones_are_not_at_work(void **state)
     weft__sleep_caller_entered(&house.sleep);
     weft__sleep_more_work(&house.sleep, false);
     assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
-    while (!no_work(&house, 0)) /* ends by itself now */
-        ;
+    doze(&house, 0); /* ends by itself now */
     assert_int_equal(house.mice[0].idle.doze, DOZE_NS);
     house_close(&house);
 }
@@ -647,7 +678,7 @@ static void serve(struct shop *shop, unsigned me)
         weft__sleep_start_looking(&shop->sleep, &idle);
         while (!weft__latch_probe(&closed->core) && !(node = weft__queue_pop(&shop->queue)))
             weft__sleep_no_work(&shop->sleep, &idle, &sleeper);
-        if (weft__sleep_work_found(&shop->sleep) && goods_there(shop))
+        if (weft__sleep_work_found(&shop->sleep, &idle) && goods_there(shop))
             weft__sleep_more_work(&shop->sleep, false);
         if (node)
             sell(shop, node);
@@ -725,6 +756,7 @@ int main(void)
         cmocka_unit_test(near_and_far),
         cmocka_unit_test(uncounted_is_not_counted),
         cmocka_unit_test(dozes_while_others_work),
+        cmocka_unit_test(one_looks_out),
         cmocka_unit_test(dozes_while_a_guest_works),
         cmocka_unit_test(absent_ones_are_not_at_work),
         cmocka_unit_test(last_one_sleeps_for_good),
