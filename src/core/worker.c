@@ -91,7 +91,6 @@ void weft__worker_push(struct weft__worker *worker, const char *entry)
     if (worker->kind == WORKER_THREAD && on_own_stack(worker, entry))
         worker->stack.high = entry; /* what lies above is somebody else's, thread-local data */
     worker->host = top;
-    worker->host_top = top ? weft__context_top(top->context) : NULL;
     worker->outer = current;
     top = current = worker;
 }
@@ -163,12 +162,10 @@ static void expect_help(struct weft__worker *me)
         weft__context_expect(me->context);
 }
 
-static void check_returned(const struct weft__worker *me, const struct weft__frame *frame)
+static void left(const struct weft__worker *me)
 {
-    bool forked = weft__pool_is_forked(me->pool);
-    if (me->frame != frame || (current != me && !forked))
-        weft__fatal("a job on worker %u was left by longjmp or an exception; jobs must return",
-                    me->index);
+    weft__fatal("a job on worker %u was left by longjmp or an exception; jobs must return",
+                me->index);
 }
 
 void weft__execute(weft *w, struct weft__job *job)
@@ -190,7 +187,8 @@ void weft__execute(weft *w, struct weft__job *job)
     bool forked = weft__pool_is_forked(me->pool);
     if (forked && me->kind == WORKER_THREAD)
         weft__fatal("a forked child came back from a job to the worker; it should exec or exit");
-    check_returned(me, &frame);
+    if (me->frame != &frame || (current != me && !forked))
+        left(me);
     me->frame = outer;
     current = forked ? NULL : before;
     me->context->help = outer_help;
@@ -252,7 +250,8 @@ void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
         weft__context_call(context); /* perhaps for this group */
     if (!weft__cancelled(w))
         fn(w, arg);
-    check_returned(context->worker, frame);
+    if (context->worker->frame != frame)
+        left(context->worker);
     if (atomic_load_relaxed(&slot->fn)) /* relaxed: own writes */
         weft__fatal("a job returned without merging what it forked");
     if (context->group != group)
@@ -457,12 +456,13 @@ static struct weft__job *look_everywhere(struct wait *wait, weft **where)
     wait->despair = false;
     if (!job)
         job = find(wait->me, wait->awaited.thief, others);
-    for (struct weft__worker *me = wait->me; !job && me->host; me = me->host) {
-        *where = me->host_top;
+    for (struct weft__worker *host = wait->me->host; !job && host; host = host->host) {
         if (others)
-            job = weft__deque_pop(&me->host->deque);
+            job = weft__deque_pop(&host->deque);
         if (!job)
-            job = find(me->host, NULL, others);
+            job = find(host, NULL, others);
+        if (job)
+            *where = weft__context_top(host->context);
     }
     return job;
 }

@@ -56,7 +56,6 @@ struct weft__worker {
     struct weft__stack stack; /* its thread's */
 
     struct weft__worker *host;  /* what this thread is below this; NULL: an ordinary thread */
-    weft *host_top;             /* where the host's other work may run meanwhile */
     struct weft__worker *outer; /* whose job was running when this one came on top */
 
     unsigned limited_waits; /* on its stack; see weft__wait() */

@@ -54,7 +54,9 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     } else if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN) {
         before->sa_handler(signal);
     } else {
-        sigaction(signal, before, NULL); /* the instruction faults again, unhandled */
+        sigaction(signal, before, NULL); /* the instruction faults again, unhandled, */
+        if (info->si_code <= 0)
+            raise(signal); /* unless there was none: somebody sent it */
     }
 }
 

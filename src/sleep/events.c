@@ -151,6 +151,14 @@ void weft__sleep_new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits)
         wake_any(sleep, at_most(jobs - idle, sleeping_in(counters)), waits);
 }
 
+static bool at_work(struct weft__sleep *sleep, uint64_t counters)
+{
+    unsigned inactive = (unsigned)(counters >> THREAD_BITS & thread_mask);
+    /* relaxed, both: the caller has a fence before, or wants a hint. */
+    return inactive + atomic_load_relaxed(&sleep->absent) < sleep->workers ||
+           atomic_load_relaxed(&sleep->guests) > 0;
+}
+
 void weft__sleep_guest_entered(struct weft__sleep *sleep)
 {
     atomic_fetch_add_relaxed(&sleep->guests, 1); /* relaxed: the fence orders it */
@@ -175,7 +183,7 @@ bool weft__sleep_guest_left(struct weft__sleep *sleep)
     /* relaxed: a heuristic. */
     atomic_fetch_sub_relaxed(&sleep->guests, 1);
     uint64_t counters = atomic_load_relaxed(&sleep->counters);
-    return idle_in(counters) == 0 && room(sleep, counters) > 0;
+    return idle_in(counters) == 0 && room(sleep, counters) > 0 && at_work(sleep, counters);
 }
 
 /* Doze: false if the latch is set. */
@@ -220,10 +228,7 @@ static uint64_t doze_time(struct weft__sleep *sleep, struct weft__idle *idle)
 {
     enum { DOUBLINGS = 3 };
     uint64_t counters = atomic_load_relaxed(&sleep->counters); /* relaxed: after the fence */
-    unsigned inactive = (unsigned)(counters >> THREAD_BITS & thread_mask);
-    unsigned absent = atomic_load_relaxed(&sleep->absent);
-    bool at_work = inactive + absent < sleep->workers || atomic_load_relaxed(&sleep->guests) > 0;
-    if (!sleep->doze || !at_work) {
+    if (!sleep->doze || !at_work(sleep, counters)) {
         stop_looking_out(sleep, idle);
         return 0;
     }

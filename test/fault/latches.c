@@ -127,7 +127,7 @@ static void bug_01_task_gone_after_wait(void)
     FOR_EACH_WAY(way)
     {
         weft_pool *pool = child_pool(2, WEFT_NO_GUESTS, way);
-        for (int i = 0; i < SCALED(10000, 10); i++) {
+        for (int i = 0; i < SCALED(4000, 10); i++) {
             weft_task *task = malloc(sizeof *task);
             CHECK_EQUAL(weft_submit(pool, task, nothing, NULL), 0);
             if (i % 4 == 0)
@@ -161,7 +161,7 @@ static void bug_01_task_gone_after_wait_by_job(void)
     FOR_EACH_WAY(way)
     {
         weft_pool *pool = child_pool(1, WEFT_NO_GUESTS, way);
-        struct pair pair = {child_pool(1, WEFT_NO_GUESTS, way), SCALED(5000, 10)};
+        struct pair pair = {child_pool(1, WEFT_NO_GUESTS, way), SCALED(2000, 10)};
         CHECK_EQUAL(weft_run(pool, wait_and_free, &pair), 0);
         child_pool_end(pair.pool);
         child_pool_end(pool);
@@ -189,7 +189,7 @@ static void bug_02_pool_gone_after_set(void)
 {
     FOR_EACH_WAY(way)
     {
-        for (int i = 0; i < SCALED(1000, 5); i++) {
+        for (int i = 0; i < SCALED(300, 5); i++) {
             atomic_int runs = 0;
             weft_pool *pool = child_pool(2, i % 2 ? WEFT_NO_GUESTS : 0, way);
             CHECK_EQUAL(weft_run(pool, fork_and_wait, &runs), 0);
@@ -204,7 +204,7 @@ static void bug_02_pool_gone_after_set(void)
 static void make_and_end(weft *w, void *arg)
 {
     enum way way = *(enum way *)arg;
-    for (int i = 0; i < SCALED(500, 5); i++) {
+    for (int i = 0; i < SCALED(200, 5); i++) {
         atomic_int runs = 0;
         weft_pool *other = child_pool(1, WEFT_NO_GUESTS, way);
         weft_task task;
@@ -272,7 +272,7 @@ static void bug_03_scope_gone_after_close(void)
     FOR_EACH_WAY(way)
     {
         weft_pool *pool = child_pool(3, 0, way);
-        CHECK_EQUAL(weft_run(pool, open_and_free, &(int){SCALED(20000, 20)}), 0);
+        CHECK_EQUAL(weft_run(pool, open_and_free, &(int){SCALED(5000, 20)}), 0);
         child_pool_end(pool);
     }
 }
@@ -283,7 +283,7 @@ static void bug_03_broadcast_gone_after_all_ran(void)
     {
         weft_pool *pool = child_pool(3, 0, way);
         atomic_int runs = 0;
-        for (int i = 1; i <= SCALED(3000, 10); i++) {
+        for (int i = 1; i <= SCALED(1500, 10); i++) {
             CHECK_EQUAL(weft_broadcast(pool, note, &runs), 0);
             CHECK_EQUAL(atomic_load(&runs), 3 * i);
         }

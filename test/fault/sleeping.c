@@ -292,7 +292,7 @@ static void bug_04_last_look_forgets_no_queue(void)
     {
         weft_pool *pool = child_pool(2, WEFT_NO_GUESTS, way);
         atomic_int ran = 0;
-        for (int i = 0; i < SCALED(3000, 10); i++) {
+        for (int i = 0; i < SCALED(1500, 10); i++) {
             weft_task task;
             atomic_store(&ran, 0);
             CHECK_EQUAL(weft_submit(pool, &task, count_up, &ran), 0);
@@ -342,7 +342,7 @@ static void bug_04_waiting_worker_looks_at_all_queues(void)
 {
     FOR_EACH_WAY(way)
     {
-        for (int i = 0; i < SCALED(300, 10); i++) {
+        for (int i = 0; i < SCALED(150, 10); i++) {
             struct waiting waiting = {.pool = child_pool(2, WEFT_NO_GUESTS, way)};
             weft_task waiter, other;
             atomic_int ran = 0;
@@ -368,7 +368,7 @@ static void bug_05_submitted_one_by_one(void)
         for (unsigned n = 1; n <= 3; n++) {
             weft_pool *pool = child_pool(n, WEFT_NO_GUESTS, way);
             atomic_int ran = 0;
-            int count = SCALED(2000, 10);
+            int count = SCALED(1000, 10);
             for (int i = 0; i < count; i++) {
                 weft_task task;
                 CHECK_EQUAL(weft_submit(pool, &task, count_up, &ran), 0);
