@@ -10,6 +10,7 @@
 #include "os/thread.h"
 
 enum {
+    STUCK_NS = 10000000, /* how long a pool stands still before its last limited waiter helps */
     DEQUE_CAPACITY = 256,
     INJECTOR_TURN = 16, /* every so many searches the injector comes first, so that outside
                            work is not starved by inside work */
@@ -385,10 +386,11 @@ struct wait {
     struct weft__worker *root; /* the outermost one */
     struct weft__latch *latch;
     struct weft__awaited awaited;
-    bool limited; /* takes no other people's jobs, */
-    bool last;    /* unless it is the last one left */
-    bool despair; /* and nothing has happened for a while */
-    bool counted; /* idle and asleep as a worker of root's pool */
+    bool limited;  /* takes no other people's jobs, */
+    bool last;     /* unless it is the last one left */
+    bool despair;  /* and nothing has happened for a while: */
+    uint64_t jobs; /* so many were run in its pool when it looked last */
+    bool counted;  /* idle and asleep as a worker of root's pool */
     struct weft__idle idle;
     uint64_t patient_until; /* how long to stay awake for right sides that are too young */
 };
@@ -502,6 +504,18 @@ static void guests_return(struct wait *wait)
             weft__sleep_guest_entered(&me->pool->sleep);
 }
 
+/* Has nobody in the pool run anything since this was asked last? */
+static bool stands_still(struct wait *wait)
+{
+    uint64_t jobs = 0;
+    struct weft__worker *worker = NULL;
+    while ((worker = next_worker(wait->root->pool, worker)))
+        jobs += atomic_load_relaxed(&worker->counts.jobs); /* relaxed: a hint */
+    bool same = jobs == wait->jobs;
+    wait->jobs = jobs;
+    return same;
+}
+
 static void found_nothing(struct wait *wait)
 {
     struct weft__worker *root = wait->root;
@@ -524,9 +538,9 @@ static void found_nothing(struct wait *wait)
     if (wait->counted) {
         slept = weft__sleep_no_work(sleep, &wait->idle, &sleeper);
     } else {
-        enum park_result result = weft__sleep_uncounted(&sleeper, wait->last ? WEFT__DOZE_NS : 0);
+        enum park_result result = weft__sleep_uncounted(&sleeper, wait->last ? STUCK_NS : 0);
         slept = result != PARK_WAS_NUDGED;
-        wait->despair = result == PARK_TIMED_OUT;
+        wait->despair = result == PARK_TIMED_OUT && stands_still(wait);
         wait->idle.round = 0;
     }
     guests_return(wait);

@@ -13,8 +13,8 @@
  * Waiting runs other jobs on top of the waiting one. That is bounded: a waiter whose stack
  * is more than half used is *limited*, and takes no jobs of others, so a stack of twice what
  * one job needs does not overflow by helping (fault 23). Only if all threads of a pool are
- * limited, the last one takes a job every millisecond, since what all wait for may be among
- * those; README.md has the proof. */
+ * limited and nothing moves for 10 ms, the last one takes a job all the same, since what all
+ * wait for may be that one; README.md has the proof. */
 #ifndef WEFT_CORE_WORKER_H
 #define WEFT_CORE_WORKER_H
 
