@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 #: make              build the libraries and the program in build/release
 #: make demo         build, and run the demo (ARGS="..." are passed on)
-#: make test         build and test everything: gcc, spin0, clang, asan, tsan
+#: make bench        build, and run the benchmarks (ARGS="fib --json" and so on)
+#: make test         build and test everything that follows
 #: make test-gcc     one of them: gcc, with the lint and installation tests
 #: make test-spin0     the same build, with WEFT_SPIN=0: workers sleep at once
+#: make test-eager     with WEFT_FORK=eager
+#: make test-quantum0  with WEFT_QUANTUM_US=0: right sides are taken at once
 #: make test-clang     clang, without libhwloc
 #: make test-asan      AddressSanitizer and UBSan, not optimised, checks on
 #: make test-tsan      ThreadSanitizer
@@ -20,7 +23,7 @@ ARGS ?=
 BUILD := build/release
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
-MATRIX := gcc spin0 clang asan tsan
+MATRIX := gcc spin0 eager quantum0 clang asan tsan
 
 all: build
 
@@ -35,6 +38,9 @@ build:
 demo: build
 	@test -x $(BUILD)/weft || { echo "the program needs libpng (Debian: libpng-dev)"; exit 1; }
 	@$(BUILD)/weft demo $(ARGS)
+
+bench: build
+	@$(BUILD)/weft bench $(ARGS)
 
 test:
 	@sh test/matrix.sh $(MATRIX)
@@ -59,4 +65,4 @@ uninstall:
 clean:
 	@rm -rf build
 
-.PHONY: all help build demo test $(MATRIX:%=test-%) lint format install uninstall clean
+.PHONY: all help build demo bench test $(MATRIX:%=test-%) lint format install uninstall clean

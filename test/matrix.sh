@@ -32,13 +32,16 @@ need()
 
 # What is special about a configuration. clang's goes without libhwloc, so that both ways
 # are built.
+once='lint|outside|cost|example|bench|stress' # what a setting makes no difference to, or too long
 describe()
 {
-    directory=build/$1 cc=gcc options='' only=. skip='^$' spin=
+    directory=build/$1 cc=gcc options='' only=. skip='^$' setting=
     case $1 in
     gcc) ;;
     lint) directory=build/gcc only=lint ;;
-    spin0) directory=build/gcc skip='lint|outside' spin=0 ;;
+    spin0) directory=build/gcc skip=$once setting=WEFT_SPIN=0 ;;
+    eager) directory=build/gcc skip=$once setting=WEFT_FORK=eager ;;
+    quantum0) directory=build/gcc skip=$once setting=WEFT_QUANTUM_US=0 ;;
     clang) cc=clang options=-DWEFT_HWLOC=OFF ;;
     asan) options='-DWEFT_SANITIZE=address -DCMAKE_BUILD_TYPE=Debug' ;;
     tsan) cc=clang options=-DWEFT_SANITIZE=thread ;;
@@ -52,13 +55,13 @@ build()
     mkdir -p "$directory"
     # shellcheck disable=SC2086 # options are words
     cmake -S . -B "$directory" ${generator:+-G "$generator"} -DCMAKE_C_COMPILER=$cc \
-        -DWEFT_TESTS=ON -DWEFT_WERROR=ON $options >"$log" 2>&1 &&
+        -DWEFT_TESTS=ON -DWEFT_WERROR=ON -DWEFT_PEERS=OFF $options >"$log" 2>&1 &&
         cmake --build "$directory" -j "$jobs" >>"$log" 2>&1
 }
 
 run_tests()
 {
-    if [ -n "$spin" ]; then export WEFT_SPIN="$spin"; fi
+    if [ -n "$setting" ]; then export "${setting?}"; fi
     ctest --test-dir "$directory" -j 2 -L "$only" -LE "$skip" --output-on-failure \
         --no-tests=error >"$log" 2>&1
 }
