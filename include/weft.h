@@ -330,7 +330,8 @@ WEFT_API void weft_scope_open(weft *w, weft_scope *scope);
 WEFT_API void weft_scope_deadline(weft_scope *scope, uint64_t when);
 
 /* Runs fn(w, arg) sometime before the scope closes. What one worker spawned, it runs
- * last in, first out; the _fifo kind first in, first out. -EINVAL, -ENOMEM: not spawned. */
+ * last in, first out; the _fifo kind first in, first out. -EINVAL, -ENOMEM, or -ECHILD in a
+ * forked child: not spawned. */
 WEFT_API int weft_spawn(weft *w, weft_scope *scope, weft_fn *fn, void *arg);
 WEFT_API int weft_spawn_fifo(weft *w, weft_scope *scope, weft_fn *fn, void *arg);
 

@@ -2,6 +2,7 @@
 #include "core/context.h"
 
 #include "os/memory.h"
+#include "os/thread.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@ struct weft__context *weft__context_make(struct weft__worker *worker, bool eager
     context->last = (weft *)end - 1;
     context->eager = eager;
     context->quantum = quantum;
+    context->fork_count = weft__fork_count();
     /* relaxed: whoever shares the context publishes it. */
     atomic_store_relaxed(&context->oldest, context->first);
     atomic_store_relaxed(&context->guard, eager ? UINTPTR_MAX : (uintptr_t)context->first);
@@ -44,9 +46,19 @@ weft *weft__context_top(struct weft__context *context)
     return w;
 }
 
+void weft__context_lock(struct weft__context *context)
+{
+    uint32_t forks = weft__fork_count();
+    if (context->fork_count != forks) {
+        context->lock = (struct weft__lock){0};
+        context->fork_count = forks;
+    }
+    weft__lock_take(&context->lock);
+}
+
 void weft__context_call(struct weft__context *context)
 {
-    weft__lock_take(&context->lock);
+    weft__context_lock(context);
     context->called = true; /* a thief that is at it does not lower the guard again */
     /* relaxed: a request; if the owner misses it now it sees it at a later fork. */
     atomic_store_relaxed(&context->guard, UINTPTR_MAX);
@@ -55,7 +67,7 @@ void weft__context_call(struct weft__context *context)
 
 void weft__context_call_merges(struct weft__context *context)
 {
-    weft__lock_take(&context->lock);
+    weft__context_lock(context);
     struct weft__slot *slot = atomic_load_relaxed(&context->oldest);
     for (; slot <= weft__slot_of(context->last) && atomic_load_relaxed(&slot->fn); slot++)
         atomic_store_relaxed(&slot->wanted, SLOT_WANTED); /* relaxed: as above */
@@ -64,7 +76,7 @@ void weft__context_call_merges(struct weft__context *context)
 
 bool weft__context_robbed(struct weft__context *context)
 {
-    weft__lock_take(&context->lock);
+    weft__context_lock(context);
     bool robbed = context->robbed;
     context->robbed = false;
     weft__lock_drop(&context->lock);

@@ -69,8 +69,9 @@ struct weft__context {
     struct weft__worker *worker;            /* whose it is; does not change while it is used */
     struct weft__group *group;              /* of the job running on top. Owner only */
     weft *first, *last;
-    uint64_t quantum; /* nanoseconds; constant */
-    bool eager;       /* constant */
+    uint32_t fork_count; /* of the process, when the context was made */
+    uint64_t quantum;    /* nanoseconds; constant */
+    bool eager;          /* constant */
     struct weft__help help;
 
     WEFT__ALIGNED struct weft__lock lock; /* thieves, and the owner on the slow roads */
@@ -102,6 +103,9 @@ weft *weft__context_top(struct weft__context *context);
 
 /* Owner only: was anything stolen since it asked last? */
 bool weft__context_robbed(struct weft__context *context);
+
+/* In a forked child the context's owner is alone: a thief that held the lock is not here. */
+void weft__context_lock(struct weft__context *context);
 
 /* The owner's next fork takes the slow road. Anybody may call it. */
 void weft__context_call(struct weft__context *context);

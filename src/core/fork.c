@@ -160,7 +160,7 @@ static void guard_set(struct weft__context *context)
 static void answer_and_lock(struct weft__context *context)
 {
     atomic_store_release(&context->answered, true); /* release B1 */
-    weft__lock_take(&context->lock);
+    weft__context_lock(context);
 }
 
 /* Somebody sleeps who could help. Usually it is woken by the first fork there is, since the
@@ -197,8 +197,6 @@ static void mark(struct weft__context *context, struct weft__slot *slot, uint64_
 static bool look_up(struct weft__context *context, weft *w, bool wake, bool *cancelled)
 {
     struct weft_pool *pool = context->worker->pool;
-    if (weft__pool_is_forked(pool))
-        context->lock = (struct weft__lock){0}; /* a thief that held it is not here */
     answer_and_lock(context);
     bool stolen = w < (weft *)atomic_load_relaxed(&context->oldest);
     bool noticed = false;
@@ -239,7 +237,7 @@ bool weft_merge_slow(weft *w)
     if (!look_up(context, w, false, &cancelled))
         return cancelled;
     wait_for_thief(w);
-    weft__lock_take(&context->lock);
+    weft__context_lock(context);
     atomic_store_relaxed(&context->oldest, w); /* relaxed: under the lock, as all their writes */
     want(weft__slot_of(w), false);
     guard_set(context);

@@ -64,13 +64,6 @@ static inline bool weft__latch_set(struct weft__latch *latch)
     return atomic_exchange_acq_rel(&latch->state, LATCH_SET) == LATCH_SLEEPING;
 }
 
-/* The owner sets it while it is awake itself: nobody to wake. */
-static inline void weft__latch_set_by_owner(struct weft__latch *latch)
-{
-    /* relaxed: the only reader is the thread that writes. */
-    atomic_store_relaxed(&latch->state, LATCH_SET);
-}
-
 struct weft__spin_latch {
     struct weft__latch core;
     struct weft__park *owner; /* written by the owner before the latch is shared */

@@ -19,11 +19,14 @@ static struct weft__worker *guest_take(struct weft_pool *pool)
 {
     for (;;) {
         struct weft__worker *found = NULL;
+        uint32_t left = atomic_load_acquire(&pool->guests_left); /* acquire G3 */
         /* acquire G1: guests in the list are made. The list is newest first. */
         struct weft__worker *guest = atomic_load_acquire(&pool->guests);
         for (; guest; guest = guest->next_guest)
             if (!atomic_load_relaxed(&guest->taken)) /* relaxed: the exchange decides */
                 found = guest;
+        if (!found && left != atomic_load_relaxed(&pool->guests_left))
+            continue; /* somebody left, and may have come back to one not looked at yet */
         if (!found)
             return NULL;
         bool taken = false;
@@ -73,7 +76,9 @@ static void guest_leave(struct weft__worker *guest)
         weft__sleep_more_work(sleep, true);
     weft__worker_remove(guest);
     weft__worker_rest(guest);
-    atomic_store_release(&guest->taken, false); /* release G2: the last touch */
+    struct weft_pool *pool = guest->pool;
+    atomic_store_release(&guest->taken, false);      /* release G2: the last touch of it */
+    atomic_fetch_add_release(&pool->guests_left, 1); /* release G3: it is free by now */
 }
 
 /* ---- Run ---- */
@@ -166,7 +171,7 @@ int weft_run(weft_pool *pool, weft_fn *fn, void *arg)
 
 static struct weft__task *task_of(weft_task *task)
 {
-    return (struct weft__task *)task->opaque;
+    return (struct weft__task *)(void *)task;
 }
 
 static void execute_task(weft *w, struct weft__job *job)

@@ -92,7 +92,7 @@ struct weft__node *weft__spawn_node(struct weft__job *job)
 
 static struct scope *scope_of(weft_scope *scope)
 {
-    return (struct scope *)scope->opaque;
+    return (struct scope *)(void *)scope;
 }
 
 void weft_scope_open(weft *w, weft_scope *public)
@@ -122,6 +122,8 @@ int weft_spawn(weft *w, weft_scope *public, weft_fn *fn, void *arg)
     if (!w || !public || !fn)
         return -EINVAL;
     struct weft__worker *me = weft__worker_of(w);
+    if (weft__pool_is_forked(me->pool))
+        return -ECHILD;
     struct scope *scope = scope_of(public);
     struct spawn *spawn = spawn_make(me);
     if (!spawn)
@@ -142,6 +144,8 @@ int weft_spawn_fifo(weft *w, weft_scope *public, weft_fn *fn, void *arg)
     if (!w || !public || !fn)
         return -EINVAL;
     struct weft__worker *me = weft__worker_of(w);
+    if (weft__pool_is_forked(me->pool))
+        return -ECHILD;
     struct scope *scope = scope_of(public);
     struct spawn *spawn = spawn_make(me);
     if (!spawn)
@@ -161,7 +165,7 @@ int weft_scope_close(weft *w, weft_scope *public)
 {
     struct scope *scope = scope_of(public);
     struct weft__context *context = weft__context_of(w);
-    if (context->group != &scope->group || scope->w != w)
+    if (!scope || context->group != &scope->group || scope->w != w)
         weft__fatal("weft_scope_close: not the innermost scope that is open in this context");
     weft__count_latch_down(&scope->latch);
     weft__wait(w, &scope->latch.spin.core,
@@ -176,6 +180,8 @@ int weft_spawn_detached(weft *w, weft_fn *fn, void *arg)
     if (!w || !fn)
         return -EINVAL;
     struct weft__worker *me = weft__worker_of(w);
+    if (weft__pool_is_forked(me->pool))
+        return -ECHILD;
     struct spawn *spawn = spawn_make(me);
     if (!spawn)
         return -ENOMEM;

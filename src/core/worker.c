@@ -126,7 +126,7 @@ void weft__worker_remove(struct weft__worker *worker)
 void weft__worker_check_left(const char *frame)
 {
     struct weft__worker *me = current;
-    const char *job = me ? (const char *)me->frame : NULL;
+    const char *job = me && me->frame ? me->frame->address : NULL;
     if (job && on_own_stack(me, job) && on_own_stack(me, frame) && frame > job)
         weft__fatal("a job was left by longjmp or an exception; jobs must return");
 }
@@ -174,7 +174,7 @@ void weft__execute(weft *w, struct weft__job *job)
     struct weft__worker *me = weft__worker_of(w);
     struct weft__worker *before = current;
     struct weft__frame *outer = me->frame;
-    struct weft__frame frame = {outer, outer ? outer->depth + 1 : 0};
+    struct weft__frame frame = {outer, __builtin_frame_address(0), outer ? outer->depth + 1 : 0};
     struct weft__help outer_help = me->context->help;
     me->context->help = (struct weft__help){0};
     expect_help(me);
@@ -210,6 +210,8 @@ static struct weft__worker *next_worker(struct weft_pool *pool, struct weft__wor
 
 void weft__call_attention(struct weft_pool *pool)
 {
+    if (weft__pool_is_forked(pool))
+        return; /* nobody is there, and their locks may be held for ever */
     struct weft__worker *worker = NULL;
     while ((worker = next_worker(pool, worker)))
         weft__context_call(worker->context);

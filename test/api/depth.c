@@ -131,7 +131,7 @@ static void visit(weft *w, void *arg)
 static void children_left_by_guests(void **state)
 {
     weft_pool *pool = make_shallow(1, 0);
-    for (int r = 0; r < 100; r++) {
+    for (int r = 0; r < 30; r++) {
         struct orphan orphan = {.second = 0};
         weft_task task;
         assert_int_equal(weft_submit(pool, &task, spawn_first_deep, &orphan), 0);
@@ -263,7 +263,7 @@ static void tangle_job(weft *w, void *arg)
 static void forks_and_children(void **state)
 {
     for (unsigned workers = 1; workers <= 3; workers++) {
-        for (int r = 0; r < 100; r++) {
+        for (int r = 0; r < 30; r++) {
             weft_pool *pool = make_shallow(workers, WEFT_NO_GUESTS);
             struct tangle tangle = {.forks = 0};
             struct held held;

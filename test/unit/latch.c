@@ -61,9 +61,6 @@ static void set_says_whom_to_wake(void **state)
         assert_int_equal(weft__latch_set(&latch), before[i] == LATCH_SLEEPING);
         assert_true(weft__latch_probe(&latch));
     }
-    struct weft__latch own = in_state(LATCH_UNSET);
-    weft__latch_set_by_owner(&own);
-    assert_true(weft__latch_probe(&own));
 }
 
 static void spin_latch_nudges_its_owner(void **state)
