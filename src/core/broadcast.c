@@ -103,6 +103,8 @@ int weft_broadcast_detached(weft_pool *pool, weft_fn *fn, void *arg)
         weft__pool_leave(pool);
         return -ENOMEM;
     }
+    weft__pool_hold(pool); /* it may be over, and the pool destroyed, before this is */
     send_to_all(pool, all, fn, arg, execute_detached);
+    weft__pool_leave(pool);
     return 0;
 }

@@ -207,8 +207,10 @@ static int submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *
     task->node.job = (struct weft__job){fn, arg, &task->group, execute_task};
     weft__group_begin(&task->group, NULL);
     atomic_store_relaxed(&task->fd, TASK_NO_FD); /* relaxed: the queue publishes it */
+    weft__pool_hold(pool); /* the task may be over, and the pool destroyed, before this is */
     weft__queue_push(&pool->injector, &task->node);
     weft__sleep_new_jobs(&pool->sleep, 1, waits);
+    weft__pool_leave(pool);
     return 0;
 }
 
