@@ -181,9 +181,9 @@ static void execute_task(weft *w, struct weft__job *job)
     weft__call_whole(w, job->fn, job->arg, &task->group);
     task->result = weft__group_end(&task->group);
     int32_t fd = TASK_NO_FD;
-    /* relaxed: a number, and its order decides: the descriptor is told here, or by
-     * weft_task_fd(), which then finds OVER. */
-    if (!atomic_cas_relaxed(&task->fd, &fd, TASK_FD_OVER))
+    /* acq_rel O1: the descriptor is made, if there is one, and told here; or weft_task_fd()
+     * finds OVER, and tells it. */
+    if (!atomic_cas_acq_rel(&task->fd, &fd, TASK_FD_OVER))
         eventfd_write(fd, 1);
     /* acq_rel O2: acquire: the waiting job's latch. */
     struct weft__spin_latch *waiter = atomic_exchange_acq_rel(&task->waiter, &over);
@@ -236,11 +236,10 @@ int weft_task_fd(weft_task *public)
     int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (fd < 0)
         return -errno;
-    /* relaxed, all: a number; see execute_task(). */
     int32_t known = TASK_NO_FD;
-    if (atomic_cas_relaxed(&task->fd, &known, fd))
+    if (atomic_cas_acq_rel(&task->fd, &known, fd)) /* acq_rel O1 */
         return fd;
-    if (known == TASK_FD_OVER && atomic_cas_relaxed(&task->fd, &known, fd)) {
+    if (known == TASK_FD_OVER && atomic_cas_acq_rel(&task->fd, &known, fd)) { /* acq_rel O1 */
         eventfd_write(fd, 1);
         return fd;
     }
@@ -307,7 +306,7 @@ int weft_task_wait(weft_task *public)
             return error;
     }
     int result = task->result;
-    /* One of several waiters closes it. */
+    /* acquire O1: one of several waiters closes it. */
     int32_t fd = atomic_exchange_acquire(&task->fd, TASK_FD_OVER);
     if (fd >= 0)
         close(fd);
