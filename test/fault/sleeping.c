@@ -504,14 +504,16 @@ static uint64_t pool_time(weft_pool *pool)
     return sum;
 }
 
-/* Comes back when the workers, and the guest's thread, have used no CPU time for a while. */
-static void until_still(weft_pool *pool, const pthread_t *guest)
+/* Comes back when all workers sleep, and have used no CPU time for a while. */
+static void until_still(weft_pool *pool)
 {
+    bool caller = pool->config.flags & WEFT_USE_CALLER;
     uint64_t before, after;
     do {
-        before = pool_time(pool) + (guest ? thread_time(*guest) : 0);
+        until_asleep(pool, weft_pool_workers(pool) - caller);
+        before = pool_time(pool);
         nap();
-        after = pool_time(pool) + (guest ? thread_time(*guest) : 0);
+        after = pool_time(pool);
     } while (before != after);
 }
 
@@ -572,9 +574,9 @@ static void bug_15_idle_pool_uses_no_cpu(void)
     {
         for (int i = 0; i < 3; i++) {
             struct storm s = {.pool = child_pool(3, flags[i], way)};
-            until_still(s.pool, NULL); /* never used */
+            until_still(s.pool); /* never used */
             storm(0, &s);
-            until_still(s.pool, NULL); /* used */
+            until_still(s.pool); /* used */
             child_pool_end(s.pool);
         }
     }
@@ -598,11 +600,11 @@ static void bug_16_runs_without_forks_wake_nobody(void)
     {
         weft_pool *pool = child_pool(2, 0, way);
         atomic_int ran = 0;
-        until_still(pool, NULL);
+        until_still(pool);
         uint64_t before = sleeps(pool);
         for (int i = 0; i < 10000; i++)
             CHECK_EQUAL(weft_run(pool, count_up, &ran), 0);
-        until_still(pool, NULL);
+        until_still(pool);
         CHECK_EQUAL(sleeps(pool), before);
         child_pool_end(pool);
     }
@@ -616,11 +618,11 @@ static void bug_16_one_wake_up_per_job(void)
         weft_pool *pool = child_pool(3, WEFT_NO_GUESTS, way);
         atomic_int ran = 0;
         int count = SCALED(2000, 10);
-        until_still(pool, NULL);
+        until_still(pool);
         uint64_t before = sleeps(pool);
         for (int i = 0; i < count; i++)
             CHECK_EQUAL(weft_run(pool, count_up, &ran), 0);
-        until_still(pool, NULL);
+        until_still(pool);
         CHECK(sleeps(pool) - before <= (uint64_t)count);
         child_pool_end(pool);
     }

@@ -4,6 +4,8 @@
 #include "pools.h"
 #include "watchdog.h"
 
+#include <pthread.h>
+
 enum { THREADS = 8 };
 
 /* ---- Trees ---- */
@@ -40,6 +42,7 @@ static void grow_trees(unsigned i, void *pool)
 
 struct office {
     weft_pool *pool;
+    unsigned threads, runs;       /* of each */
     atomic_uint at[64 + THREADS]; /* who works under this number */
 };
 
@@ -48,7 +51,7 @@ static void work_at_own_place(weft *w, void *arg)
     struct office *office = arg;
     unsigned i = weft_worker_index(w), workers = weft_pool_workers(office->pool);
     CHECK(i >= workers);
-    CHECK(i < workers + THREADS); /* as many guests as there are threads, at most */
+    CHECK(i < workers + office->threads); /* as many guests as there are threads, at most */
     CHECK(atomic_fetch_add(&office->at[i], 1) == 0);
     CHECK(atomic_fetch_sub(&office->at[i], 1) == 1);
 }
@@ -56,22 +59,66 @@ static void work_at_own_place(weft *w, void *arg)
 static void come_and_go(unsigned i, void *arg)
 {
     struct office *office = arg;
-    for (unsigned r = 0; r < SCALED(40000, 8); r++) {
+    for (unsigned r = 0; r < office->runs; r++) {
         CHECK(weft_run(office->pool, work_at_own_place, office) == 0);
         if (r % 1000 == 0)
             watchdog_kick();
     }
 }
 
+/* Once there were many more, all at once; that is no excuse. */
+
+enum { PARTY = 3 * THREADS };
+
+static void meet(weft *w, void *barrier)
+{
+    pthread_barrier_wait(barrier);
+}
+
+struct party {
+    weft_pool *pool;
+    pthread_barrier_t all_in;
+};
+
+static void come_to_party(unsigned i, void *arg)
+{
+    struct party *party = arg;
+    CHECK(weft_run(party->pool, meet, &party->all_in) == 0);
+}
+
+static void have_party(weft_pool *pool)
+{
+    struct party party = {.pool = pool};
+    CHECK(pthread_barrier_init(&party.all_in, NULL, PARTY) == 0);
+    in_threads(PARTY, come_to_party, &party);
+    pthread_barrier_destroy(&party.all_in);
+}
+
+static void come_and_go_at_once(weft_pool *pool, unsigned threads, unsigned runs)
+{
+    struct office office = {.pool = pool, .threads = threads, .runs = runs};
+    in_threads(threads, come_and_go, &office);
+}
+
 static void many_guests(unsigned workers)
 {
-    struct office office = {.pool = pool_make(workers, 0)};
-    in_threads(THREADS, grow_trees, office.pool);
-    in_threads(THREADS, come_and_go, &office);
+    weft_pool *pool = pool_make(workers, 0);
+    in_threads(THREADS, grow_trees, pool);
+    come_and_go_at_once(pool, THREADS, SCALED(40000, 8));
+    have_party(pool);
+    come_and_go_at_once(pool, THREADS, SCALED(40000, 8));
     weft_pool_info info;
-    weft_pool_get_info(office.pool, &info);
+    weft_pool_get_info(pool, &info);
     assert_int_equal(info.guests, 0);
-    pool_drop(office.pool);
+    pool_drop(pool);
+}
+
+static void two_after_many(void **state)
+{
+    weft_pool *pool = pool_make(1, 0);
+    have_party(pool);
+    come_and_go_at_once(pool, 2, SCALED(1000000, 20));
+    pool_drop(pool);
 }
 
 static void workers_1(void **state)
@@ -161,9 +208,13 @@ static void mutual_pools_without_guests(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(workers_1),    cmocka_unit_test(workers_2),
-        cmocka_unit_test(workers_8),    cmocka_unit_test(workers_64),
-        cmocka_unit_test(mutual_pools), cmocka_unit_test(mutual_pools_without_guests),
+        cmocka_unit_test(workers_1),
+        cmocka_unit_test(workers_2),
+        cmocka_unit_test(workers_8),
+        cmocka_unit_test(workers_64),
+        cmocka_unit_test(two_after_many),
+        cmocka_unit_test(mutual_pools),
+        cmocka_unit_test(mutual_pools_without_guests),
     };
     return RUN_ON_ALL_ROADS(tests);
 }
