@@ -53,8 +53,6 @@ struct atomic_ptr {
 
 #define atomic_fetch_add_relaxed(a, v) \
     atomic_fetch_add_explicit(&(a)->value, (v), memory_order_relaxed)
-#define atomic_fetch_add_release(a, v) \
-    atomic_fetch_add_explicit(&(a)->value, (v), memory_order_release)
 #define atomic_fetch_sub_relaxed(a, v) \
     atomic_fetch_sub_explicit(&(a)->value, (v), memory_order_relaxed)
 #define atomic_fetch_sub_acq_rel(a, v) \

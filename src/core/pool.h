@@ -28,8 +28,8 @@ struct weft_pool {
     struct weft__spin_latch *drained; /* written by destroy before it sets the bit */
 
     /* All guests there ever were at once, newest first; never shrinks. */
-    struct atomic_ptr guests;      /* struct weft__worker */
-    struct atomic_u32 guests_left; /* how many times one has left */
+    struct weft__lock guest_lock; /* who takes one, leaves one or makes one */
+    struct atomic_ptr guests;     /* struct weft__worker; written under the lock */
 
     struct atomic_u32 threads; /* started and not yet finished; a futex for destroy */
     struct atomic_u32 limited; /* of the pool's threads; see worker.h */

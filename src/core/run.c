@@ -14,49 +14,41 @@ static struct weft__spin_latch
 
 /* ---- Guests ---- */
 
-/* The free one with the smallest index; NULL: all are taken. */
-static struct weft__worker *guest_take(struct weft_pool *pool)
+/* Under the lock: the free one with the smallest index; NULL: all are taken. */
+static struct weft__worker *guest_find(struct weft_pool *pool)
 {
-    for (;;) {
-        struct weft__worker *found = NULL;
-        uint32_t left = atomic_load_acquire(&pool->guests_left); /* acquire G3 */
-        /* acquire G1: guests in the list are made. The list is newest first. */
-        struct weft__worker *guest = atomic_load_acquire(&pool->guests);
-        for (; guest; guest = guest->next_guest)
-            if (!atomic_load_relaxed(&guest->taken)) /* relaxed: the exchange decides */
-                found = guest;
-        if (!found && left != atomic_load_relaxed(&pool->guests_left))
-            continue; /* somebody left, and may have come back to one not looked at yet */
-        if (!found)
-            return NULL;
-        bool taken = false;
-        /* acquire G2: whoever had it before is out of it. */
-        if (atomic_cas_acquire(&found->taken, &taken, true))
-            return found;
-    }
+    struct weft__worker *found = NULL;
+    /* relaxed: written under the lock. The list is newest first. */
+    struct weft__worker *guest = atomic_load_relaxed(&pool->guests);
+    for (; guest; guest = guest->next_guest)
+        if (!guest->taken)
+            found = guest;
+    return found;
 }
 
+/* Under the lock, which is held a little longer than usual once for each guest there is. */
 static struct weft__worker *guest_make(struct weft_pool *pool)
 {
-    struct weft__worker *guest = weft__worker_make(pool, 0, WORKER_GUEST);
+    struct weft__worker *newest = atomic_load_relaxed(&pool->guests); /* relaxed: the lock */
+    unsigned index = newest ? newest->index + 1 : pool->config.workers;
+    struct weft__worker *guest = weft__worker_make(pool, index, WORKER_GUEST);
     if (!guest)
         return NULL;
-    atomic_store_relaxed(&guest->taken, true);
-    /* acquire G1: the index of the one before. */
-    void *first = atomic_load_acquire(&pool->guests);
-    do {
-        struct weft__worker *newest = first;
-        guest->next_guest = newest;
-        guest->index = newest ? newest->index + 1 : pool->config.workers;
-        /* acq_rel G1: acquire as above, and release: the guest is made. */
-    } while (!atomic_cas_acq_rel(&pool->guests, &first, guest));
+    guest->next_guest = newest;
+    atomic_store_release(&pool->guests, guest); /* release G1: thieves look at it from now on */
     return guest;
 }
 
 static struct weft__worker *guest_enter(struct weft_pool *pool, const char *entry)
 {
-    struct weft__worker *guest = guest_take(pool);
-    if (!guest && !(guest = guest_make(pool)))
+    weft__lock_take(&pool->guest_lock);
+    struct weft__worker *guest = guest_find(pool);
+    if (!guest)
+        guest = guest_make(pool);
+    if (guest)
+        guest->taken = true;
+    weft__lock_drop(&pool->guest_lock);
+    if (!guest)
         return NULL;
     weft__worker_push(guest, entry);
     guest->park = guest->host ? guest->host->park : guest->own_park;
@@ -77,8 +69,9 @@ static void guest_leave(struct weft__worker *guest)
     weft__worker_remove(guest);
     weft__worker_rest(guest);
     struct weft_pool *pool = guest->pool;
-    atomic_store_release(&guest->taken, false);      /* release G2: the last touch of it */
-    atomic_fetch_add_release(&pool->guests_left, 1); /* release G3: it is free by now */
+    weft__lock_take(&pool->guest_lock);
+    guest->taken = false;
+    weft__lock_drop(&pool->guest_lock);
 }
 
 /* ---- Run ---- */

@@ -77,7 +77,7 @@ struct weft__worker {
     WEFT__ALIGNED struct weft__queue mailbox; /* broadcasts: jobs for this worker alone */
     WEFT__ALIGNED struct weft__counts counts;
 
-    struct atomic_bool taken;        /* guests: in use by a thread */
+    bool taken;                      /* guests: in use by a thread. Under the pool's guest_lock */
     struct weft__worker *next_guest; /* in the pool's list; written before it is shared */
 };
 
