@@ -20,6 +20,7 @@
 
 PREFIX ?= /usr/local
 ARGS ?=
+PEERS := OFF
 BUILD := build/release
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
@@ -31,7 +32,7 @@ help:
 	@sed -n 's/^#: //p' Makefile
 
 build:
-	@cmake -S . -B $(BUILD) $(GENERATOR) -DWEFT_TESTS=OFF \
+	@cmake -S . -B $(BUILD) $(GENERATOR) -DWEFT_TESTS=OFF -DWEFT_PEERS=$(PEERS) \
 	    -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
 
@@ -39,6 +40,7 @@ demo: build
 	@test -x $(BUILD)/weft || { echo "the program needs libpng (Debian: libpng-dev)"; exit 1; }
 	@$(BUILD)/weft demo $(ARGS)
 
+bench: PEERS := ON # other runtimes, to compare with; Rayon takes a while to build
 bench: build
 	@$(BUILD)/weft bench $(ARGS)
 
