@@ -35,9 +35,10 @@ struct weft__slot {
     struct atomic_ptr arg;     /* written by the owner before fn */
     struct weft__group *group; /* lazy: if not NULL, the group of this slot's fork and those
                                   above, up to the next such slot. Eager: of this fork */
-    void (*execute)(weft *w, struct weft__job *job); /* eager only; NULL: not in the deque */
+    void (*execute)(weft *w, struct weft__job *job); /* NULL: it is not in the deque */
     struct weft__latch latch;                        /* set when a stolen right side is over */
-    weft_fn *eager_fn;         /* eager: what to run; merge may have cleared fn by then */
+    bool group_is_lent;        /* lazy, in the deque: `group` stands here for that alone */
+    weft_fn *eager_fn;         /* in the deque: what to run; merge may have cleared fn by then */
     struct atomic_ptr thief;   /* struct weft__worker that runs it, or NULL; written by it */
     struct atomic_uptr wanted; /* SLOT_WANTED: merge takes the slow road. Set by thieves and
                                   callers under the lock; cleared there, too */

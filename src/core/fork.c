@@ -25,6 +25,10 @@
  * reads, by a mark, and notes the time. Merging and forking overwrite the mark. If the mark
  * is still there a quantum later, the same right side has waited all that time.
  *
+ * Publishing. While workers sleep, the guard is raised, and the next fork takes the slow road
+ * and wakes one. That one would have to stop the owner to take what it was woken for; so the
+ * fork goes on the worker's deque instead, and its merge takes it back from there.
+ *
  * The eager road. The guard is always raised; on the slow road, every fork goes on the
  * worker's deque. */
 #include "core/fork.h"
@@ -71,7 +75,7 @@ static void right_is_over(struct weft__slot *slot)
         weft__park_wake(owner);
 }
 
-/* ---- The eager road ---- */
+/* ---- Published right sides: every one on the eager road, a few on the lazy one ---- */
 
 static void execute_right(weft *w, struct weft__job *job)
 {
@@ -82,9 +86,9 @@ static void execute_right(weft *w, struct weft__job *job)
     right_is_over(slot);
 }
 
-static void eager_fork(struct weft__context *context, weft *w)
+/* Makes the slot a job that can stand in a deque. */
+static struct weft__job *right_as_job(struct weft__context *context, struct weft__slot *slot)
 {
-    struct weft__slot *slot = weft__slot_of(w);
     slot->group = context->group;
     slot->execute = execute_right;
     slot->eager_fn = atomic_load_relaxed(&slot->fn);  /* relaxed: written by this thread */
@@ -92,8 +96,14 @@ static void eager_fork(struct weft__context *context, weft *w)
     /* relaxed, both: the deque publishes them with the job. */
     atomic_store_relaxed(&slot->latch.state, LATCH_UNSET);
     atomic_store_relaxed(&slot->thief, NULL);
+    return (struct weft__job *)slot;
+}
+
+static void eager_fork(struct weft__context *context, weft *w)
+{
+    struct weft__slot *slot = weft__slot_of(w);
     /* If it can't be published, the caller runs it at merge. */
-    if (weft__post_fork(context->worker, (struct weft__job *)slot))
+    if (weft__post_fork(context->worker, right_as_job(context, slot)))
         slot->execute = NULL;
 }
 
@@ -127,7 +137,7 @@ static void wait_for_thief(weft *w)
     atomic_store_relaxed(&slot->fn, NULL);
 }
 
-static bool eager_merge(struct weft__context *context, weft *w)
+static bool published_merge(struct weft__context *context, weft *w)
 {
     struct weft__slot *slot = weft__slot_of(w);
     atomic_store_relaxed(&slot->fn, waited_for); /* relaxed: as above */
@@ -193,6 +203,25 @@ static void mark(struct weft__context *context, struct weft__slot *slot, uint64_
     }
 }
 
+static void unpublish(struct weft__context *context, struct weft__slot *slot)
+{
+    slot->execute = NULL;
+    if (slot->group_is_lent)
+        slot->group = NULL;
+    want(slot, context->called);
+}
+
+/* Under the lock. The fork that wakes a worker puts its right side where that one finds it
+ * without stopping anybody; unless there is an older one, which is for it to take. */
+static void publish(struct weft__context *context, struct weft__slot *slot)
+{
+    slot->group_is_lent = !slot->group;
+    if (weft__deque_push(&context->worker->deque, right_as_job(context, slot)))
+        unpublish(context, slot);
+    else
+        atomic_store_relaxed(&context->oldest, slot + 1); /* relaxed: under the lock */
+}
+
 /* What the owner does on every slow road. True: the slot at w is stolen. */
 static bool look_up(struct weft__context *context, weft *w, bool wake, bool *cancelled)
 {
@@ -207,9 +236,12 @@ static bool look_up(struct weft__context *context, weft *w, bool wake, bool *can
         want(weft__slot_of(w), *cancelled);
     bool look_again = (context->help.wanted && !wake) || weft__group_alarm();
     context->shallow = look_again ? SHALLOW_SLOTS : 0;
+    struct weft__slot *oldest = atomic_load_relaxed(&context->oldest);
+    if (wake && oldest == weft__slot_of(w) && weft__sleep_would_wake(&pool->sleep))
+        publish(context, oldest);
+    else if (wake && context->quantum) /* it ages while the one that is woken wakes up */
+        mark(context, oldest, weft__clock_now());
     guard_set(context);
-    if (wake && context->quantum) /* it ages while the one that is woken wakes up */
-        mark(context, atomic_load_relaxed(&context->oldest), weft__clock_now());
     weft__lock_drop(&context->lock);
     if (noticed)
         weft__call_attention(pool);
@@ -228,20 +260,37 @@ void weft_fork_slow(weft *w)
         look_up(context, w, wake_now(context, w), &cancelled);
 }
 
+/* A slot that was gone, stolen or published, is the oldest one of its context again. */
+static void slot_is_back(struct weft__context *context, weft *w, bool robbed)
+{
+    struct weft__slot *slot = weft__slot_of(w);
+    weft__context_lock(context);
+    atomic_store_relaxed(&context->oldest, w); /* relaxed: under the lock, as all their writes */
+    context->robbed |= robbed;
+    if (slot->execute)
+        unpublish(context, slot);
+    else
+        want(slot, context->called);
+    guard_set(context);
+    weft__lock_drop(&context->lock);
+}
+
 bool weft_merge_slow(weft *w)
 {
     struct weft__context *context = weft__context_of(w);
+    struct weft__slot *slot = weft__slot_of(w);
     if (context->eager)
-        return eager_merge(context, w);
+        return published_merge(context, w);
+    if (slot->execute) {
+        bool over = published_merge(context, w);
+        slot_is_back(context, w, over);
+        return over;
+    }
     bool cancelled;
     if (!look_up(context, w, false, &cancelled))
         return cancelled;
     wait_for_thief(w);
-    weft__context_lock(context);
-    atomic_store_relaxed(&context->oldest, w); /* relaxed: under the lock, as all their writes */
-    want(weft__slot_of(w), false);
-    guard_set(context);
-    weft__lock_drop(&context->lock);
+    slot_is_back(context, w, true);
     return true;
 }
 

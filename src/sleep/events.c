@@ -140,6 +140,12 @@ bool weft__sleep_new_fork(struct weft__sleep *sleep, bool was_empty)
     return true;
 }
 
+bool weft__sleep_would_wake(struct weft__sleep *sleep)
+{
+    uint64_t counters = atomic_load_relaxed(&sleep->counters); /* relaxed: a guess */
+    return idle_in(counters) == 0 && room(sleep, counters) > 0;
+}
+
 void weft__sleep_new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits)
 {
     /* fence F1 (PushFence): the job is in its queue before the counters are read. Partner:

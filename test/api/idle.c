@@ -76,10 +76,18 @@ static weft_pool *make_idler(unsigned flags)
     return pool;
 }
 
-/* Measures, and ends the pool. */
+static bool is_rest(const struct rest *rest)
+{
+    return rest->switches < SWITCHES_MAX && (SANITIZED || rest->cpu_ns < CPU_NS_MAX);
+}
+
+/* Measures, and ends the pool. A virtual CPU that was taken away counts as used, so one second
+ * proves nothing; but a pool that does not rest never has a quiet one. */
 static void expect_rest(weft_pool *pool)
 {
     struct rest rest = measure();
+    for (int i = 0; i < 3 && !is_rest(&rest); i++)
+        rest = measure();
     assert_int_equal(weft_pool_destroy(pool), 0);
     assert_in_range(rest.switches, 0, SWITCHES_MAX - 1);
     if (!SANITIZED) /* they have threads of their own */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* lazy.c: what the lazy road promises: a right side is taken from an owner that does not
- * cooperate, never before a quantum, never twice; and what is done without membarrier. */
+ * cooperate, never before a quantum unless it woke the thief, never twice; and what is done without membarrier. */
 #include "check.h"
 #include "child.h"
 #include "pools.h"
@@ -104,6 +104,8 @@ static void oldest_goes_first(void)
 
 /* ---- Age ---- */
 
+#define TEN_MINUTES (UINT64_C(600) * 1000000000)
+
 struct tree {
     unsigned depth;
     unsigned long leaves;
@@ -123,13 +125,36 @@ static void count_leaves(weft *w, void *arg)
 
 static void younger_than_a_quantum_is_left_alone(void)
 {
-    weft_pool *pool = lazy_pool(4, UINT64_C(600) * 1000000000); /* ten minutes */
-    for (int i = 0; i < 20; i++) {
+    enum { RUNS = 20 };
+    weft_pool *pool = lazy_pool(2, TEN_MINUTES);
+    for (int i = 0; i < RUNS; i++) {
         struct tree tree = {12, 0};
         CHECK(weft_run(pool, count_leaves, &tree) == 0);
         CHECK(tree.leaves == 1ul << 12);
     }
-    CHECK(steals(pool) == 0);
+    CHECK(steals(pool) <= RUNS); /* at most the one that was published for who was woken */
+    pool_drop(pool);
+}
+
+static void fork_two_and_compute(weft *w, void *arg)
+{
+    atomic_bool first = false, second = false;
+    weft *in = weft_fork(w, set_flag, &first);
+    weft_fork(in, set_flag, &second);
+    WAIT_UNTIL(atomic_load(&first));
+    CHECK(!weft_merge(in)); /* too young */
+    CHECK(weft_merge(w));
+}
+
+/* Who is woken by a fork gets that fork, however young it is. */
+static void what_wakes_a_worker_is_its_own(void)
+{
+    weft_pool *pool = lazy_pool(2, TEN_MINUTES);
+    for (int i = 0; i < 20; i++) {
+        pool_wait_asleep(pool);
+        CHECK(weft_run(pool, fork_two_and_compute, NULL) == 0);
+    }
+    CHECK(steals(pool) == 20);
     pool_drop(pool);
 }
 
@@ -150,7 +175,7 @@ static void a_new_fork_in_an_old_slot_is_young(void)
 {
     weft_pool *pool = lazy_pool(2, 100 * 1000000); /* the loop lasts three of these */
     CHECK(weft_run(pool, fork_for, NULL) == 0);
-    CHECK(steals(pool) == 0);
+    CHECK(steals(pool) <= 1); /* the first, which woke the thief */
     pool_drop(pool);
 }
 
@@ -316,6 +341,7 @@ int main(void)
         IN_CHILD(silent_owner_is_robbed),
         IN_CHILD(oldest_goes_first),
         IN_CHILD(younger_than_a_quantum_is_left_alone),
+        IN_CHILD(what_wakes_a_worker_is_its_own),
         IN_CHILD(a_new_fork_in_an_old_slot_is_young),
         IN_CHILD(every_right_side_runs_once),
         cmocka_unit_test(out_of_slots_is_explained),
