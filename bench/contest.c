@@ -23,7 +23,7 @@ static double per_work(const struct contender *c, double value)
 /* The twin is the first of them. */
 static void summarise(struct ring *ring)
 {
-    const struct result *twin = &ring->contenders[0].result;
+    const struct contender *twin = &ring->contenders[0];
     double operations = ring->contest->kernel->operations(ring->data[0]);
     for (unsigned i = 0; i < ring->count; i++) {
         struct contender *c = &ring->contenders[i];
@@ -36,22 +36,21 @@ static void summarise(struct ring *ring)
             .checksum = ring->checksum,
             .steals = c->kind == RING_WEFT ? samples_summary(&c->steals).median : -1,
         };
-        double seconds = per_work(c, c->result.seconds.median);
-        c->result.ns_per_op = seconds * 1e9 / operations;
-        c->result.times_twin = seconds / twin->seconds.median;
-        c->result.plotted =
-            ring->contest->mostly_asleep ? c->result.cpu / twin->cpu : c->result.times_twin;
+        c->result.ns_per_op = per_work(c, c->result.seconds.median) * 1e9 / operations;
+        c->result.times_twin = per_work(c, samples_ratio(&c->seconds, &twin->seconds));
+        c->result.plotted = ring->contest->mostly_asleep ? samples_ratio(&c->cpu, &twin->cpu)
+                                                         : c->result.times_twin;
     }
 }
 
-static double fastest_peer(const struct ring *ring)
+static const struct contender *fastest_peer(const struct ring *ring)
 {
-    double fastest = 0;
+    const struct contender *fastest = NULL;
     for (unsigned i = 0; i < ring->count; i++) {
         const struct contender *c = &ring->contenders[i];
-        double median = c->result.seconds.median;
-        if (c->kind == RING_PEER && c->workers == 1 && (fastest == 0 || median < fastest))
-            fastest = median;
+        if (c->kind == RING_PEER && c->workers == 1 &&
+            (!fastest || c->result.seconds.median < fastest->result.seconds.median))
+            fastest = c;
     }
     return fastest;
 }
@@ -60,44 +59,59 @@ static void claim_one_worker(struct ring *ring)
 {
     const struct report *report = ring->run->report;
     const struct claims *claims = &ring->contest->claims;
-    const struct result *twin = &find(ring, RING_SEQUENTIAL, 1)->result,
-                        *one = &find(ring, RING_WEFT, 1)->result;
-    const struct contender *recursive = find(ring, RING_RECURSIVE, 1);
-    double peer = fastest_peer(ring);
+    const struct contender *twin = find(ring, RING_SEQUENTIAL, 1), *one = find(ring, RING_WEFT, 1),
+                           *recursive = find(ring, RING_RECURSIVE, 1), *peer = fastest_peer(ring);
     if (claims->ns_above_twin > 0)
         report_claim(report, "one worker, above the twin, ns an operation",
-                     one->ns_per_op - twin->ns_per_op, REPORT_AT_MOST, claims->ns_above_twin);
+                     (one->result.times_twin - 1) * twin->result.ns_per_op, REPORT_AT_MOST,
+                     claims->ns_above_twin);
     if (claims->times_twin > 0)
-        report_claim(report, "one worker / twin", one->times_twin, REPORT_AT_MOST,
+        report_claim(report, "one worker / twin", one->result.times_twin, REPORT_AT_MOST,
                      claims->times_twin);
     if (claims->times_recursive > 0 && recursive)
         report_claim(report, "one worker / twin that is not inlined",
-                     one->seconds.median / recursive->result.seconds.median, REPORT_AT_MOST,
+                     samples_ratio(&one->seconds, &recursive->seconds), REPORT_AT_MOST,
                      claims->times_recursive);
-    if (peer > 0)
-        report_claim(report, "the fastest peer / weft, one worker each", peer / one->seconds.median,
-                     REPORT_AT_LEAST, claims->times_faster_than_peers);
+    if (peer)
+        report_claim(report, "the fastest peer / weft, one worker each",
+                     samples_ratio(&peer->seconds, &one->seconds), REPORT_AT_LEAST,
+                     claims->times_faster_than_peers);
+}
+
+static void claim_share(struct ring *ring)
+{
+    const struct report *report = ring->run->report;
+    unsigned workers = ring->run->workers;
+    const struct contender *copies = find(ring, RING_COPIES, workers),
+                           *twin = find(ring, RING_SEQUENTIAL, 1), *one = find(ring, RING_WEFT, 1),
+                           *all = find(ring, RING_WEFT, workers);
+    if (!copies)
+        return;
+    double achieved = workers / samples_ratio(&copies->seconds, &twin->seconds);
+    double speed_up = samples_ratio(&one->seconds, &all->seconds);
+    report_claim(report, "all workers: speed-up over one worker", speed_up, REPORT_AT_LEAST, 0);
+    report_claim(report, "  that / what as many copies of the twin achieve", speed_up / achieved,
+                 REPORT_AT_LEAST, ring->contest->claims.share);
+    report_claim(report, "  work done / what the copies do in that time",
+                 samples_ratio(&copies->seconds, &all->seconds) / workers, REPORT_AT_LEAST, 0);
 }
 
 static void claim_all_workers(struct ring *ring)
 {
     const struct report *report = ring->run->report;
     const struct claims *claims = &ring->contest->claims;
-    unsigned workers = ring->run->workers;
-    const struct contender *copies = find(ring, RING_COPIES, workers);
-    const struct result *twin = &find(ring, RING_SEQUENTIAL, 1)->result,
-                        *all = &find(ring, RING_WEFT, workers)->result;
-    if (copies)
-        report_claim(report, "all workers: share of what copies achieve",
-                     copies->result.ns_per_op / all->ns_per_op, REPORT_AT_LEAST, claims->share);
+    const struct contender *twin = find(ring, RING_SEQUENTIAL, 1),
+                           *all = find(ring, RING_WEFT, ring->run->workers);
+    claim_share(ring);
     if (claims->times_twin_cpu > 0)
-        report_claim(report, "all workers: CPU time / twin", all->cpu / twin->cpu, REPORT_AT_MOST,
-                     claims->times_twin_cpu);
+        report_claim(report, "all workers: CPU time / twin", samples_ratio(&all->cpu, &twin->cpu),
+                     REPORT_AT_MOST, claims->times_twin_cpu);
     if (claims->times_twin_wall > 0)
-        report_claim(report, "all workers: wall time / twin", all->times_twin, REPORT_AT_MOST,
-                     claims->times_twin_wall);
+        report_claim(report, "all workers: wall time / twin", all->result.times_twin,
+                     REPORT_AT_MOST, claims->times_twin_wall);
     if (claims->steals > 0)
-        report_claim(report, "all workers: steals", all->steals, REPORT_BELOW, claims->steals);
+        report_claim(report, "all workers: steals", all->result.steals, REPORT_BELOW,
+                     claims->steals);
 }
 
 /* SIZE in the description is what it says. */

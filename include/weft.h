@@ -60,7 +60,7 @@ WEFT_API const char *weft_version(void);
 /* ---- Pools ------------------------------------------------------------------- */
 
 #define WEFT_WORKERS_MAX 4096
-#define WEFT_QUANTUM 50000
+#define WEFT_QUANTUM 30000
 #define WEFT_QUANTUM_NONE UINT64_MAX
 
 /* How idle workers go to sleep. This release has `events` only; asking for another

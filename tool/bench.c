@@ -45,7 +45,7 @@ static void usage(void)
 {
     puts("Usage: weft bench [OPTION]... [BENCHMARK[=SIZE]]...\n"
          "Runs the benchmarks named, or all: weft beside the sequential program and beside other\n"
-         "runtimes, in turns. What counts is the ratio of two medians of one run.\n"
+         "runtimes, in turns. What counts are the ratios of one run.\n"
          "\n"
          "  -r, --reps N       repetitions; default: each benchmark's own number\n"
          "  -w, --workers N    workers to compare with one; default: WEFT_WORKERS, else one per "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A job for every worker, through their mailboxes. */
 #include "core/pool.h"
+#include "core/wait.h"
 #include "os/memory.h"
 
 #include <errno.h>

@@ -57,7 +57,8 @@ _Static_assert(sizeof(struct weft__slot) == WEFT__CACHE_LINE,
 /* What a job knows of those who could help it. Owner only. */
 struct weft__help {
     bool wanted;          /* somebody sleeps who could be woken by a fork, */
-    bool little;          /* but only if the work goes on for longer */
+    bool little;          /* but only if the work goes on for longer, */
+    unsigned forks;       /* which one of so many shallow forks looks */
     uint64_t started;     /* when the first fork saw that; 0: none yet */
     weft_fn *whole;       /* the job from outside that this is, or NULL */
     weft_fn *first_right; /* what it forked first */

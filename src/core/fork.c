@@ -35,6 +35,7 @@
 
 #include "core/fatal.h"
 #include "core/pool.h"
+#include "core/wait.h"
 #include "os/clock.h"
 #include "os/membarrier.h"
 
@@ -49,7 +50,8 @@ extern void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r);
 
 enum {
     ANSWER_SPINS = 50, /* how often a thief looks for the answer before it uses the barrier */
-    SHALLOW_SLOTS = 4, /* forks this deep look at the clock while little work is expected */
+    SHALLOW_SLOTS = 4, /* forks this deep look at the clock while little work is expected, */
+    LOOK_TURN = 4, /* and of these every fourth, because a clock stops the CPU's reading ahead */
 };
 
 /* Never called: their addresses stand in slots. */
@@ -175,12 +177,11 @@ static void answer_and_lock(struct weft__context *context)
 
 /* Somebody sleeps who could help. Usually it is woken by the first fork there is, since the
  * owner may never come by here again. But if jobs of this kind have been over quickly so
- * far, only once this one goes on for longer; then shallow forks, which are few and far
- * between, look at the clock. */
+ * far, only once this one goes on for longer; then shallow forks look at the clock. */
 static bool wake_now(struct weft__context *context, weft *w)
 {
     struct weft__help *help = &context->help;
-    if (!help->wanted)
+    if (!help->wanted || (help->little && ++help->forks % LOOK_TURN))
         return false;
     uint64_t now = weft__clock_now();
     if (help->started == 0) {
@@ -190,6 +191,14 @@ static bool wake_now(struct weft__context *context, weft *w)
                                                            help->whole, help->first_right);
     }
     return !help->little || now - help->started >= WEFT__LITTLE_NS;
+}
+
+/* Is that look at the clock all that the slow road was taken for? */
+static bool only_looks_at_the_clock(struct weft__context *context)
+{
+    /* relaxed: a guard that is raised meanwhile is for the next fork. */
+    return context->help.started && atomic_load_relaxed(&context->guard) != UINTPTR_MAX &&
+           !weft__group_alarm();
 }
 
 /* Under the lock, oldest slot: the mark, and since when. */
@@ -253,11 +262,13 @@ static bool look_up(struct weft__context *context, weft *w, bool wake, bool *can
 void weft_fork_slow(weft *w)
 {
     struct weft__context *context = weft__context_of(w);
-    bool cancelled;
-    if (context->eager)
+    if (context->eager) {
         eager_fork(context, w);
-    else
-        look_up(context, w, wake_now(context, w), &cancelled);
+        return;
+    }
+    bool cancelled, wake = wake_now(context, w);
+    if (wake || !only_looks_at_the_clock(context))
+        look_up(context, w, wake, &cancelled);
 }
 
 /* A slot that was gone, stolen or published, is the oldest one of its context again. */
@@ -378,10 +389,13 @@ enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context
     stop_owner(context, slot);
     fn = atomic_load_acquire(&slot->fn); /* acquire B2: what the owner forked */
     bool taken = fn && is_ripe(context, fn, now);
-    if (taken)
+    if (taken) {
         *job = take(me, context, slot, fn);
-    else
+        if (context->quantum) /* the next one ages while the thief is busy */
+            mark(context, slot + 1, now);
+    } else {
         want(slot, context->called);
+    }
     guard_set(context);
     weft__lock_drop(&context->lock);
     return taken ? STEAL_GOT : STEAL_EMPTY;

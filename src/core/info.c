@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where am I, what is going on. */
 #include "core/pool.h"
+#include "core/wait.h"
 #include "os/clock.h"
 
 #include <errno.h>

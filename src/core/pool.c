@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/pool.h"
+#include "core/wait.h"
 
 #include "core/fatal.h"
 #include "os/clock.h"

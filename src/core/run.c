@@ -3,6 +3,7 @@
 #include "core/fatal.h"
 #include "core/pool.h"
 #include "core/task.h"
+#include "core/wait.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -2,6 +2,7 @@
 /* Scopes and spawned jobs. */
 #include "core/fatal.h"
 #include "core/pool.h"
+#include "core/wait.h"
 #include "os/memory.h"
 
 #include <errno.h>

@@ -8,13 +8,7 @@
  * A thread may be several at once: a worker of pool A that calls weft_run(B) is a guest
  * of B on top, its `host` the worker of A below. Whenever it waits in B it looks for
  * work in B, then in A, and it sleeps as a worker of A: so pools that wait for each other
- * can't all stand still (fault 21).
- *
- * Waiting runs other jobs on top of the waiting one. That is bounded: a waiter whose stack
- * is more than half used is *limited*, and takes no jobs of others, so a stack of twice what
- * one job needs does not overflow by helping (fault 23). Only if all threads of a pool are
- * limited and nothing moves for 10 ms, the last one takes a job all the same, since what all
- * wait for may be that one; README.md has the proof. */
+ * can't all stand still (fault 21). */
 #ifndef WEFT_CORE_WORKER_H
 #define WEFT_CORE_WORKER_H
 
@@ -45,6 +39,12 @@ struct weft__counts {
     struct atomic_u32 depth_max;
     struct atomic_u32 state; /* enum worker_state */
 };
+
+static inline void weft__count_up(struct atomic_u64 *count)
+{
+    /* relaxed, and no read-modify-write: one writer; readers want a hint. */
+    atomic_store_relaxed(count, atomic_load_relaxed(count) + 1);
+}
 
 struct weft__worker {
     struct weft_pool *pool;
@@ -90,6 +90,11 @@ static inline struct weft__worker *weft__worker_of(weft *w)
     return weft__context_of(w)->worker;
 }
 
+static inline void weft__state_is(struct weft__worker *worker, enum worker_state state)
+{
+    atomic_store_relaxed(&worker->counts.state, state); /* relaxed: for weft_pool_dump() */
+}
+
 /* The one whose job runs now, or, outside jobs, a caller or worker; NULL: none. */
 struct weft__worker *weft__worker_current(void);
 
@@ -113,9 +118,6 @@ const char *weft__worker_explain(const void *address);
  * begin with this. */
 void weft__worker_check_left(const char *frame);
 
-/* Life of a WORKER_THREAD: works until `stop` is set. */
-void weft__worker_loop(struct weft__worker *worker);
-
 /* Its thread does something else now. */
 void weft__worker_rest(struct weft__worker *worker);
 
@@ -131,6 +133,9 @@ void weft__call_whole(weft *w, weft_fn *fn, void *arg, struct weft__group *group
 /* A computation of its own: fails and is cancelled by itself. Its error or 0. */
 int weft__call_root(weft *w, weft_fn *fn, void *arg, struct weft__group *parent);
 
+/* A job that starts or goes on looks for sleepers who could help it. */
+void weft__expect_help(struct weft__worker *me);
+
 /* Is there stack for other people's jobs? Not on a stack that is the program's own
  * business, such as a coroutine's. */
 bool weft__may_help(const struct weft__worker *me);
@@ -140,24 +145,6 @@ bool weft__may_help(const struct weft__worker *me);
 bool weft__cancelled(weft *w);
 void weft__fail(weft *w, int code);
 void weft__call_attention(struct weft_pool *pool);
-
-/* What is known of the thing that is waited for; both may be NULL. */
-struct weft__awaited {
-    struct atomic_ptr *thief;  /* struct weft__worker that runs it: the best one to help */
-    struct weft__group *scope; /* its children are run by the waiter even if it is limited; */
-    int64_t base;              /* they lie above this place of its own deque */
-};
-
-/* Returns when the latch is set; runs other jobs in w meanwhile. */
-void weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited);
-
-/* The same for a thread that need not be a worker. The latch's owner has to be the parking
- * place that weft__thread_park() gave; end with weft__thread_unpark(). */
-struct weft__park *weft__thread_park(void); /* NULL: no memory */
-void weft__thread_unpark(struct weft__park *park);
-void weft__wait_anywhere(struct weft__spin_latch *latch);
-
-bool weft__run_one(weft *w); /* one job of any kind; false: none found */
 
 /* The thread of a WORKER_CALLER comes to work from outside, and goes. */
 void weft__worker_caller_in(struct weft__worker *me);

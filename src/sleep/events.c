@@ -140,6 +140,11 @@ bool weft__sleep_new_fork(struct weft__sleep *sleep, bool was_empty)
     return true;
 }
 
+bool weft__sleep_has_room(struct weft__sleep *sleep)
+{
+    return room(sleep, atomic_load_relaxed(&sleep->counters)) > 0; /* relaxed: a guess */
+}
+
 bool weft__sleep_would_wake(struct weft__sleep *sleep)
 {
     uint64_t counters = atomic_load_relaxed(&sleep->counters); /* relaxed: a guess */

@@ -70,7 +70,9 @@ void weft__sleep_more_work(struct weft__sleep *sleep, bool forks_only);
  * no other. False: there was nobody to look at it, and no room to wake anybody. */
 bool weft__sleep_new_fork(struct weft__sleep *sleep, bool was_empty);
 
-bool weft__sleep_would_wake(struct weft__sleep *sleep); /* a new fork, somebody, probably */
+/* Guesses: may forks wake anybody; and would one do so now? */
+bool weft__sleep_has_room(struct weft__sleep *sleep);
+bool weft__sleep_would_wake(struct weft__sleep *sleep);
 
 /* New jobs in the injector or on a deque. `waits`: the caller is about to sleep, and its CPU
  * is free. */

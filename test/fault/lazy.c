@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lazy.c: what the lazy road promises: a right side is taken from an owner that does not
- * cooperate, never before a quantum unless it woke the thief, never twice; and what is done without membarrier. */
+ * cooperate, never before a quantum unless it woke the thief, never twice; and what is done without
+ * membarrier. */
 #include "check.h"
 #include "child.h"
 #include "pools.h"

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* wait.h: waiting for a latch, and working meanwhile.
+ *
+ * Waiting runs other jobs on top of the waiting one. That is bounded: a waiter whose stack
+ * is more than half used is *limited*, and takes no jobs of others, so a stack of twice what
+ * one job needs does not overflow by helping (fault 23). Only if all threads of a pool are
+ * limited and nothing moves for 10 ms, the last one takes a job all the same, since what all
+ * wait for may be that one; README.md has the proof. */
+#ifndef WEFT_CORE_WAIT_H
+#define WEFT_CORE_WAIT_H
+
+#include "core/worker.h"
+
+/* What is known of the thing that is waited for; both may be NULL. */
+struct weft__awaited {
+    struct atomic_ptr *thief;  /* struct weft__worker that runs it: the best one to help */
+    struct weft__group *scope; /* its children are run by the waiter even if it is limited; */
+    int64_t base;              /* they lie above this place of its own deque */
+};
+
+/* Returns when the latch is set; runs other jobs in w meanwhile. */
+void weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited);
+
+/* The same for a thread that need not be a worker. The latch's owner has to be the parking
+ * place that weft__thread_park() gave; end with weft__thread_unpark(). */
+struct weft__park *weft__thread_park(void); /* NULL: no memory */
+void weft__thread_unpark(struct weft__park *park);
+void weft__wait_anywhere(struct weft__spin_latch *latch);
+
+bool weft__run_one(weft *w); /* one job of any kind; false: none found */
+
+/* Life of a WORKER_THREAD: works until `stop` is set. */
+void weft__worker_loop(struct weft__worker *worker);
+
+#endif
