@@ -268,22 +268,30 @@ static void a_new_one_is_young_again(void **state)
     pair_free(&pair);
 }
 
-/* The age of the next one is not that of the one before it. */
+/* The age of the next one is not that of the one before it, but is counted from when that one
+ * was taken. */
 static void each_has_its_own_age(void **state)
 {
     struct pair pair;
     int count = 0;
     struct weft__job *job;
     pair_make(&pair, SHORT_NS);
+    struct atomic_u64 *marked_at = &pair.owner->context->marked_at;
     weft *in = weft_fork(pair.w, add_one, &count);
     weft_fork(in, add_ten, &count);
     expect_young(&pair);
-    WAIT_UNTIL(try_steal(&pair, &job) == STEAL_GOT);
+    uint64_t first = atomic_load_relaxed(marked_at);
+    WAIT_UNTIL(weft_now() > first + SHORT_NS);
+    assert_int_equal(try_steal(&pair, &job), STEAL_GOT);
     run_stolen(&pair, job);
-    expect_young(&pair);
-    assert_false(weft_merge(in));
+    uint64_t second = atomic_load_relaxed(marked_at);
+    assert_true(second > first + SHORT_NS);
+    WAIT_UNTIL(weft_now() > second + SHORT_NS);
+    assert_int_equal(try_steal(&pair, &job), STEAL_GOT); /* at the first look */
+    run_stolen(&pair, job);
+    assert_true(weft_merge(in));
     assert_true(weft_merge(pair.w));
-    assert_int_equal(count, 1);
+    assert_int_equal(count, 11);
     pair_free(&pair);
 }
 
