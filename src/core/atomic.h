@@ -53,6 +53,8 @@ struct atomic_ptr {
 
 #define atomic_fetch_add_relaxed(a, v) \
     atomic_fetch_add_explicit(&(a)->value, (v), memory_order_relaxed)
+#define atomic_fetch_add_acq_rel(a, v) \
+    atomic_fetch_add_explicit(&(a)->value, (v), memory_order_acq_rel)
 #define atomic_fetch_sub_relaxed(a, v) \
     atomic_fetch_sub_explicit(&(a)->value, (v), memory_order_relaxed)
 #define atomic_fetch_sub_acq_rel(a, v) \

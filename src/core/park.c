@@ -21,8 +21,10 @@ struct weft__park *weft__park_get(void)
     weft__lock_drop(&spare.lock);
     if (!park)
         park = weft__alloc(sizeof *park);
-    if (park)
+    if (park) {
         park->cpu = -1;
+        park->census = NULL;
+    }
     return park;
 }
 
@@ -73,17 +75,24 @@ static bool wait_awake(struct weft__park *park, uint64_t ns)
 
 enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *counted, uint64_t ns)
 {
+    struct weft__census *census = park->census;
     park->counted = counted;
+    if (census)
+        weft__census_rest(census); /* before anybody can wake it */
     uint32_t kind = counted ? 0 : PARK_UNCOUNTED;
     uint32_t state = PARK_DROWSY | kind;
     /* release P1: hands `counted` to the waker. */
     if (!atomic_cas_release(&park->state, &state, PARK_ASLEEP | kind)) {
+        if (census)
+            weft__census_rouse(census, 1);
         weft__park_rouse(park);
         return PARK_WAS_NUDGED;
     }
     if (park->cpu >= 0)
         weft__thread_pin(park->cpu);
     bool woken = wait_awake(park, ns);
+    if (!woken && census)
+        weft__census_rouse(census, 1);
     if (park->cpu >= 0)
         weft__thread_unpin();
     return woken ? PARK_WAS_WOKEN : PARK_TIMED_OUT;
@@ -110,6 +119,8 @@ static bool wake(struct weft__park *park, bool uncounted_too)
      * release below carries it to the owner; to others it is a hint. */
     if (park->counted)
         atomic_fetch_sub_relaxed(park->counted, 1);
+    if (park->census)
+        weft__census_rouse(park->census, 1);
     /* release P2. The sleeper may be gone from here on; the futex gets an address only. */
     atomic_store_release(&park->state, PARK_AWAKE);
     weft__futex_wake(&park->state, 1);

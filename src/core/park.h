@@ -20,6 +20,7 @@
 #define WEFT_CORE_PARK_H
 
 #include "core/atomic.h"
+#include "core/census.h"
 
 enum park_state {
     PARK_AWAKE,
@@ -35,7 +36,8 @@ struct weft__park {
     int cpu;                    /* where the owner sleeps, or -1; written before it is in use */
     struct atomic_u64 *counted; /* its waker takes 1 off here; NULL: not counted. Written by
                                    the owner while awake, read by the waker in WAKING */
-    struct weft__park *next;    /* in the list of free ones */
+    struct weft__census *census; /* of the pool whose thread sleeps here, or NULL; as `counted` */
+    struct weft__park *next;     /* in the list of free ones */
 };
 
 struct weft__park *weft__park_get(void); /* NULL: no memory */

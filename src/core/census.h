@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* census.h: how many threads are in a pool, and how many of them rest: asleep, or blocked in
+ * somebody else's code. Both stand in one word, so that "nobody moves" is one observation
+ * and not two numbers from two moments.
+ *
+ * A thread counts itself as resting just before it sleeps. Whoever wakes it takes it off
+ * again, before it wakes: so a thread that wakes another and then rests itself never leaves a
+ * moment in which all seem to rest. */
+#ifndef WEFT_CORE_CENSUS_H
+#define WEFT_CORE_CENSUS_H
+
+#include "core/atomic.h"
+
+struct weft__census {
+    struct atomic_u64 word; /* present << 32 | resting */
+    void (*all_rest)(struct weft__census *census); /* called by the one that came to rest last,
+                                                      or left the others resting */
+};
+
+static inline bool weft__census_full(uint64_t word)
+{
+    return word >> 32 == (uint32_t)word;
+}
+
+static inline void weft__census_enter(struct weft__census *census)
+{
+    /* acq_rel Z1, all of these with each other: who finds all at rest sees what they did
+     * before; above all that they are blocked, and by what. */
+    atomic_fetch_add_acq_rel(&census->word, (uint64_t)1 << 32);
+}
+
+static inline void weft__census_leave(struct weft__census *census)
+{
+    uint64_t one = (uint64_t)1 << 32;
+    if (weft__census_full(atomic_fetch_sub_acq_rel(&census->word, one) - one)) /* acq_rel Z1 */
+        census->all_rest(census);
+}
+
+static inline void weft__census_rest(struct weft__census *census)
+{
+    if (weft__census_full(atomic_fetch_add_acq_rel(&census->word, 1) + 1)) /* acq_rel Z1 */
+        census->all_rest(census);
+}
+
+/* For n threads that rest; by whoever wakes them, or by themselves if nobody did. */
+static inline void weft__census_rouse(struct weft__census *census, unsigned n)
+{
+    atomic_fetch_sub_acq_rel(&census->word, n); /* acq_rel Z1 */
+}
+
+#endif
