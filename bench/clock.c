@@ -20,6 +20,11 @@ double clock_cpu(void)
     return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+double clock_cpu_here(void)
+{
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 void clock_compute(double seconds)
 {
     double end = clock_now() + seconds;

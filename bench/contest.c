@@ -14,35 +14,6 @@ static struct contender *find(struct ring *ring, enum ring_kind kind, unsigned w
     return NULL;
 }
 
-/* Copies do the work as many times as there are of them. */
-static double per_work(const struct contender *c, double value)
-{
-    return c->kind == RING_COPIES ? value / c->workers : value;
-}
-
-/* The twin is the first of them. */
-static void summarise(struct ring *ring)
-{
-    const struct contender *twin = &ring->contenders[0];
-    double operations = ring->contest->kernel->operations(ring->data[0]);
-    for (unsigned i = 0; i < ring->count; i++) {
-        struct contender *c = &ring->contenders[i];
-        c->result = (struct result){
-            .bench = ring->contest->kernel->name,
-            .peer = c->name,
-            .workers = c->workers,
-            .seconds = samples_summary(&c->seconds),
-            .cpu = samples_summary(&c->cpu).median,
-            .checksum = ring->checksum,
-            .steals = c->kind == RING_WEFT ? samples_summary(&c->steals).median : -1,
-        };
-        c->result.ns_per_op = per_work(c, c->result.seconds.median) * 1e9 / operations;
-        c->result.times_twin = per_work(c, samples_ratio(&c->seconds, &twin->seconds));
-        c->result.plotted = ring->contest->mostly_asleep ? samples_ratio(&c->cpu, &twin->cpu)
-                                                         : c->result.times_twin;
-    }
-}
-
 static const struct contender *fastest_peer(const struct ring *ring)
 {
     const struct contender *fastest = NULL;
@@ -138,7 +109,7 @@ int contest_run(const struct contest *contest, const struct bench_run *run)
     struct ring ring;
     bool good = ring_open(&ring, contest, run) && ring_run(&ring);
     if (good) {
-        summarise(&ring);
+        ring_summarise(&ring);
         print_all(&ring);
     }
     ring_close(&ring);

@@ -25,6 +25,8 @@ struct claims {
 struct contest {
     const struct kernel *kernel;
     void (*weft)(weft_pool *pool, void *data);
+    double (*own_cpu)(const void *data); /* CPU time of weft's run that is not to be counted;
+                                            NULL: all counts */
     const char *what;      /* for the reader */
     const char *operation; /* what nanoseconds are counted for */
     unsigned size, quick;  /* of the data; quick is for --quick */

@@ -10,7 +10,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct start {
     atomic_uint missing; /* copies that are not ready yet */
@@ -24,13 +23,6 @@ struct copy {
     pthread_t thread;
 };
 
-static double thread_cpu(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static void *copy_run(void *arg)
 {
     struct copy *copy = arg;
@@ -38,11 +30,11 @@ static void *copy_run(void *arg)
     atomic_fetch_sub(&copy->start->missing, 1);
     while (atomic_load(&copy->start->missing) > 0)
         sched_yield();
-    double cpu = thread_cpu();
+    double cpu = clock_cpu_here();
     copy->began = clock_now();
     copy->kernel->sequential(copy->data);
     copy->ended = clock_now();
-    copy->cpu = thread_cpu() - cpu;
+    copy->cpu = clock_cpu_here() - cpu;
     return NULL;
 }
 

@@ -25,11 +25,23 @@ static struct contender *add(struct ring *ring, enum ring_kind kind, const char 
     return c;
 }
 
+void ring_add_twin(struct ring *ring)
+{
+    add(ring, RING_SEQUENTIAL, "sequential", 1);
+}
+
+struct contender *ring_add_weft(struct ring *ring, const weft_config *config)
+{
+    struct contender *c = add(ring, RING_WEFT, "weft", config->workers);
+    c->pool = bench_pool(config);
+    if (c->pool)
+        bench_until_asleep(c->pool); /* a new pool's workers look around first */
+    return c->pool ? c : NULL;
+}
+
 static bool add_weft(struct ring *ring, unsigned workers)
 {
-    struct contender *c = add(ring, RING_WEFT, "weft", workers);
-    c->pool = bench_pool(&(weft_config){.workers = workers});
-    return c->pool != NULL;
+    return ring_add_weft(ring, &(weft_config){.workers = workers}) != NULL;
 }
 
 static bool add_peer(struct ring *ring, const char *name, unsigned workers)
@@ -62,7 +74,7 @@ static bool has_limit(const struct ring *ring)
 static bool add_contenders(struct ring *ring)
 {
     unsigned workers = ring->run->workers;
-    add(ring, RING_SEQUENTIAL, "sequential", 1);
+    ring_add_twin(ring);
     if (ring->contest->kernel->recursive)
         add(ring, RING_RECURSIVE, "not inlined", 1);
     if (has_limit(ring))
@@ -70,9 +82,17 @@ static bool add_contenders(struct ring *ring)
     return add_weft(ring, 1) && (workers == 1 || add_weft(ring, workers)) && add_peers(ring);
 }
 
+static unsigned copies_in(const struct ring *ring)
+{
+    for (unsigned i = 0; i < ring->count; i++)
+        if (ring->contenders[i].kind == RING_COPIES)
+            return ring->contenders[i].workers;
+    return 1;
+}
+
 static bool make_data(struct ring *ring)
 {
-    unsigned count = has_limit(ring) ? ring->run->workers : 1;
+    unsigned count = copies_in(ring);
     ring->data = calloc(count + 1, sizeof *ring->data);
     for (unsigned i = 0; ring->data && i < count; i++) {
         ring->data[i] = ring->contest->kernel->prepare(ring->size);
@@ -96,7 +116,7 @@ static bool make_samples(struct ring *ring)
     return true;
 }
 
-bool ring_open(struct ring *ring, const struct contest *contest, const struct bench_run *run)
+void ring_begin(struct ring *ring, const struct contest *contest, const struct bench_run *run)
 {
     *ring = (struct ring){
         .contest = contest,
@@ -108,7 +128,17 @@ bool ring_open(struct ring *ring, const struct contest *contest, const struct be
                 : run->quick ? QUICK_REPS
                              : contest->reps,
     };
-    return add_contenders(ring) && make_samples(ring) && make_data(ring);
+}
+
+bool ring_make(struct ring *ring)
+{
+    return make_samples(ring) && make_data(ring);
+}
+
+bool ring_open(struct ring *ring, const struct contest *contest, const struct bench_run *run)
+{
+    ring_begin(ring, contest, run);
+    return add_contenders(ring) && ring_make(ring);
 }
 
 void ring_close(struct ring *ring)
@@ -147,6 +177,8 @@ static void turn_here(const struct ring *ring, const struct contender *c, struct
     run_here(ring, c);
     turn->seconds = clock_now() - start;
     turn->cpu = clock_cpu() - cpu;
+    if (ring->contest->own_cpu)
+        turn->cpu -= ring->contest->own_cpu(ring->data[0]);
     turn->checksum = kernel->checksum(ring->data[0]);
 }
 
@@ -224,4 +256,35 @@ bool ring_run(struct ring *ring)
         }
     progress_end(&progress);
     return good;
+}
+
+/* ---- What came out ---- */
+
+/* Copies do the work as many times as there are of them. */
+static double per_work(const struct contender *c, double value)
+{
+    return c->kind == RING_COPIES ? value / c->workers : value;
+}
+
+/* The twin is the first of them. */
+void ring_summarise(struct ring *ring)
+{
+    const struct contender *twin = &ring->contenders[0];
+    double operations = ring->contest->kernel->operations(ring->data[0]);
+    for (unsigned i = 0; i < ring->count; i++) {
+        struct contender *c = &ring->contenders[i];
+        c->result = (struct result){
+            .bench = ring->contest->kernel->name,
+            .peer = c->name,
+            .workers = c->workers,
+            .seconds = samples_summary(&c->seconds),
+            .cpu = samples_summary(&c->cpu).median,
+            .checksum = ring->checksum,
+            .steals = c->kind == RING_WEFT ? samples_summary(&c->steals).median : -1,
+        };
+        c->result.ns_per_op = per_work(c, c->result.seconds.median) * 1e9 / operations;
+        c->result.times_twin = per_work(c, samples_ratio(&c->seconds, &twin->seconds));
+        c->result.plotted = ring->contest->mostly_asleep ? samples_ratio(&c->cpu, &twin->cpu)
+                                                         : c->result.times_twin;
+    }
 }

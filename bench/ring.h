@@ -39,11 +39,21 @@ struct ring {
     uint64_t checksum; /* the first one; all others must be the same */
 };
 
-/* False, with a message. ring_close() has to follow in any case. */
+/* The twin, weft and all peers. False, with a message. ring_close() has to follow in any case. */
 bool ring_open(struct ring *ring, const struct contest *contest, const struct bench_run *run);
 void ring_close(struct ring *ring);
 
+/* The same in steps, for who takes part is up to the caller: begin; the twin, then others; make.
+ * NULL or false, with a message. */
+void ring_begin(struct ring *ring, const struct contest *contest, const struct bench_run *run);
+void ring_add_twin(struct ring *ring);
+struct contender *ring_add_weft(struct ring *ring, const weft_config *config);
+bool ring_make(struct ring *ring);
+
 /* All repetitions of all contenders. False, with a message, if one fails or is wrong. */
 bool ring_run(struct ring *ring);
+
+/* Makes each contender's result of its samples. */
+void ring_summarise(struct ring *ring);
 
 #endif

@@ -63,14 +63,21 @@ WEFT_API const char *weft_version(void);
 #define WEFT_QUANTUM 30000
 #define WEFT_QUANTUM_NONE UINT64_MAX
 
-/* How idle workers go to sleep. This release has `events` only; asking for another
- * gives -ENOTSUP. */
+/* How idle workers go to sleep, and whom new work wakes. The default is what WEFT_SLEEP names
+ * (events, counters-local and so on), else EVENTS. The others are there to be compared with;
+ * weft_pool_create(3) says what each may miss. */
 enum weft_sleep {
     WEFT_SLEEP_DEFAULT,
-    WEFT_SLEEP_TICKLE,
-    WEFT_SLEEP_TICKLE_SEQCST,
-    WEFT_SLEEP_COUNTERS,
-    WEFT_SLEEP_EVENTS,
+    WEFT_SLEEP_TICKLE,          /* whatever happens wakes everybody; not for weakly ordered CPUs */
+    WEFT_SLEEP_TICKLE_SEQCST,   /* the same, sequentially consistent; */
+    WEFT_SLEEP_COUNTERS,        /* a new job wakes one worker, if nobody is idle */
+    WEFT_SLEEP_EVENTS,          /* a new job wakes one worker, if too few are idle, and keeps
+                                   those awake who were about to sleep */
+    WEFT_SLEEP_TICKLE_FLAG,     /* TICKLE_SEQCST with a flag per deque, for forks too; */
+    WEFT_SLEEP_TICKLE_SWAP,     /* TICKLE, but waking writes even if nobody sleeps */
+    WEFT_SLEEP_COUNTERS_LOCAL,  /* COUNTERS, but a fork asks whether its own deque is empty; */
+    WEFT_SLEEP_COUNTERS_BLOCKS, /* waking up to the next power of two; */
+    WEFT_SLEEP_COUNTERS_ALL,    /* waking as many as there are new jobs */
 };
 
 /* How forks are published. */
@@ -105,6 +112,11 @@ enum weft_flag {
  * The thread may end only after run() has returned. */
 typedef int weft_thread_spawner(void (*run)(void *), void *arg, unsigned worker, void *data);
 
+/* Nobody in the pool can go on: `report` says who waits for what, `graph` the same for
+ * Graphviz. Called on one of its threads, with a lock held: it must neither block nor end a
+ * wait in this pool. When it returns, that thread goes to sleep like the others. */
+typedef void weft_deadlock_fn(weft_pool *pool, const char *report, const char *graph, void *data);
+
 /* Starts as WEFT_CONFIG_INIT; zero means the default everywhere. */
 typedef struct weft_config {
     size_t size;      /* sizeof (weft_config), set by WEFT_CONFIG_INIT */
@@ -123,7 +135,11 @@ typedef struct weft_config {
     void (*on_start)(weft_pool *pool, unsigned worker, void *data); /* on the worker's thread, */
     void (*on_exit)(weft_pool *pool, unsigned worker, void *data);  /* first and last */
     weft_thread_spawner *spawn_thread;                              /* default: pthread_create */
-    void *data; /* passed to the three functions above */
+    void *data;                 /* passed to the functions above and below */
+    weft_deadlock_fn *deadlock; /* default: writes the report to standard error, and the graph
+                                   to the file that WEFT_DEADLOCK_DOT names */
+    int spares; /* how many threads at most take the places of blocked workers; default 16,
+                   -1: none */
 } weft_config;
 
 #ifdef __cplusplus
@@ -140,7 +156,7 @@ static inline weft_config weft_config_init(void)
 /* clang-format on */
 #endif
 
-/* -EINVAL: a value out of range; -ENOTSUP: a protocol this release does not have; -EBUSY:
+/* -EINVAL: a value out of range; -ENOTSUP: a field this release does not have; -EBUSY:
  * WEFT_USE_CALLER on a thread that is in a pool already; -ENOMEM; or why a thread could not
  * be started. Nothing is left behind on failure. */
 WEFT_API int weft_pool_create(weft_pool **pool, const weft_config *config);
@@ -358,8 +374,8 @@ WEFT_API bool weft_cancelled(weft *w);
 WEFT_API weft *weft_here(void); /* NULL outside a worker or guest */
 WEFT_API weft_pool *weft_pool_of(weft *w);
 
-/* Workers have 0 to weft_pool_workers() - 1; guests have the smallest free numbers from
- * there on, so k guests at once stay below weft_pool_workers() + k. */
+/* Workers have 0 to weft_pool_workers() - 1; guests and spares have the smallest free numbers
+ * from there on, so k of them at once stay below weft_pool_workers() + k. */
 WEFT_API unsigned weft_worker_index(weft *w);
 
 /* Does one piece of other work, if there is any; true if it did. */
@@ -379,9 +395,11 @@ typedef struct weft_pool_info {
     unsigned sleeping; /* workers asleep */
     unsigned guests;   /* outside threads working in the pool now */
     size_t queued;     /* submitted tasks nobody has started */
-    const char *sleep; /* "events" */
+    const char *sleep; /* the protocol, as WEFT_SLEEP names it: "events" */
     const char *fork;  /* "lazy", "eager", or "eager (no membarrier)" */
     uint64_t quantum;  /* nanoseconds; 0: none */
+    unsigned blocked;  /* workers and guests blocked in weft_block_begin, mutexes and so on */
+    unsigned spares;   /* threads that stand in for them now */
 } weft_pool_info;
 
 WEFT_API void weft_pool_get_info(weft_pool *pool, weft_pool_info *info);
@@ -406,5 +424,7 @@ WEFT_API void weft_pool_dump(weft_pool *pool, FILE *out);
 #ifdef __cplusplus
 }
 #endif
+
+#include "weft/sync.h"
 
 #endif

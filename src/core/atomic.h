@@ -40,9 +40,11 @@ struct atomic_ptr {
 
 #define atomic_load_relaxed(a) atomic_load_explicit(&(a)->value, memory_order_relaxed)
 #define atomic_load_acquire(a) atomic_load_explicit(&(a)->value, memory_order_acquire)
+#define atomic_load_seq_cst(a) atomic_load_explicit(&(a)->value, memory_order_seq_cst)
 
 #define atomic_store_relaxed(a, v) atomic_store_explicit(&(a)->value, (v), memory_order_relaxed)
 #define atomic_store_release(a, v) atomic_store_explicit(&(a)->value, (v), memory_order_release)
+#define atomic_store_seq_cst(a, v) atomic_store_explicit(&(a)->value, (v), memory_order_seq_cst)
 
 #define atomic_exchange_acquire(a, v) \
     atomic_exchange_explicit(&(a)->value, (v), memory_order_acquire)
@@ -50,6 +52,8 @@ struct atomic_ptr {
     atomic_exchange_explicit(&(a)->value, (v), memory_order_release)
 #define atomic_exchange_acq_rel(a, v) \
     atomic_exchange_explicit(&(a)->value, (v), memory_order_acq_rel)
+#define atomic_exchange_seq_cst(a, v) \
+    atomic_exchange_explicit(&(a)->value, (v), memory_order_seq_cst)
 
 #define atomic_fetch_add_relaxed(a, v) \
     atomic_fetch_add_explicit(&(a)->value, (v), memory_order_relaxed)

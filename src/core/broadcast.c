@@ -60,6 +60,8 @@ static void send_to_all(struct weft_pool *pool, struct broadcast *all, weft_fn *
     atomic_fence_seq_cst();
     for (unsigned i = 0; i < pool->config.workers; i++)
         weft__park_wake(pool->workers[i]->park);
+    if (pool->sleep.crowd)
+        weft__crowd_tickle(pool->sleep.crowd);
 }
 
 int weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg)

@@ -12,7 +12,7 @@
 #include "core/atomic.h"
 
 struct weft__census {
-    struct atomic_u64 word; /* present << 32 | resting */
+    struct atomic_u64 word;                        /* present << 32 | resting */
     void (*all_rest)(struct weft__census *census); /* called by the one that came to rest last,
                                                       or left the others resting */
 };
@@ -34,6 +34,12 @@ static inline void weft__census_leave(struct weft__census *census)
     uint64_t one = (uint64_t)1 << 32;
     if (weft__census_full(atomic_fetch_sub_acq_rel(&census->word, one) - one)) /* acq_rel Z1 */
         census->all_rest(census);
+}
+
+/* Of one that has entered but never came: whoever let it in is there, or looks itself. */
+static inline void weft__census_withdraw(struct weft__census *census)
+{
+    atomic_fetch_sub_acq_rel(&census->word, (uint64_t)1 << 32); /* acq_rel Z1 */
 }
 
 static inline void weft__census_rest(struct weft__census *census)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STACK_DEFAULT = 8 << 20, STACK_MIN = 64 << 10 };
+enum { STACK_DEFAULT = 8 << 20, STACK_MIN = 64 << 10, SPARES_DEFAULT = 16 };
 
 static void complain(const char *name, const char *value, const char *wanted)
 {
@@ -35,14 +35,6 @@ static long env_number(const char *name, long low, long high, const char *wanted
     return -1;
 }
 
-/* Complains unless the variable is missing or has one of the values this release knows. */
-static void env_check(const char *name, const char *known)
-{
-    const char *value = getenv(name);
-    if (value && *value && strcmp(value, known) != 0)
-        complain(name, value, known);
-}
-
 static unsigned workers_wanted(void)
 {
     long number = env_number("WEFT_WORKERS", 1, WEFT_WORKERS_MAX, "a number from 1 to 4096");
@@ -58,6 +50,20 @@ static enum weft_fork fork_wanted(void)
         return WEFT_FORK_EAGER;
     complain("WEFT_FORK", value, "lazy or eager");
     return WEFT_FORK_LAZY;
+}
+
+static enum weft_sleep sleep_wanted(void)
+{
+    const char *value = getenv("WEFT_SLEEP");
+    if (!value || !*value)
+        return WEFT_SLEEP_EVENTS;
+    enum weft_sleep protocol = weft__sleep_named(value);
+    if (protocol != WEFT_SLEEP_DEFAULT)
+        return protocol;
+    complain("WEFT_SLEEP", value,
+             "tickle, tickle-seqcst, tickle-flag, tickle-swap, counters, counters-local, "
+             "counters-blocks, counters-all or events");
+    return WEFT_SLEEP_EVENTS;
 }
 
 static uint64_t quantum_wanted(void)
@@ -78,17 +84,16 @@ static int spin_wanted(unsigned cpus)
 
 static int check(const weft_config *config)
 {
-    if (config->workers > WEFT_WORKERS_MAX || config->spin_rounds < -1)
+    if (config->workers > WEFT_WORKERS_MAX || config->spin_rounds < -1 || config->spares < -1 ||
+        config->spares > WEFT_WORKERS_MAX)
         return -EINVAL;
     if (config->flags & ~(unsigned)(WEFT_USE_CALLER | WEFT_NO_GUESTS | WEFT_NO_SIGSEGV))
         return -EINVAL;
     if (config->stack_size && config->stack_size < STACK_MIN)
         return -EINVAL;
-    if (config->sleep > WEFT_SLEEP_EVENTS || config->fork > WEFT_FORK_EAGER ||
+    if (config->sleep > WEFT_SLEEP_COUNTERS_ALL || config->fork > WEFT_FORK_EAGER ||
         config->pin > WEFT_PIN_NEVER)
         return -EINVAL;
-    if (config->sleep != WEFT_SLEEP_DEFAULT && config->sleep != WEFT_SLEEP_EVENTS)
-        return -ENOTSUP;
     return 0;
 }
 
@@ -111,7 +116,6 @@ int weft__config_complete(weft_config *full, const weft_config *given, unsigned 
     int error = check(full);
     if (error)
         return error;
-    env_check("WEFT_SLEEP", "events");
     if (full->workers == 0)
         full->workers = workers_wanted();
     if (full->spin_rounds == 0)
@@ -120,9 +124,12 @@ int weft__config_complete(weft_config *full, const weft_config *given, unsigned 
         full->stack_size = STACK_DEFAULT;
     if (full->pin == WEFT_PIN_DEFAULT)
         full->pin = WEFT_PIN_ASLEEP;
+    if (full->spares == 0)
+        full->spares = SPARES_DEFAULT;
     if (!full->name)
         full->name = "weft";
-    full->sleep = WEFT_SLEEP_EVENTS;
+    if (full->sleep == WEFT_SLEEP_DEFAULT)
+        full->sleep = sleep_wanted();
     if (full->fork == WEFT_FORK_DEFAULT)
         full->fork = fork_wanted();
     if (full->quantum == 0)

@@ -74,6 +74,12 @@ void weft__context_call_merges(struct weft__context *context)
     weft__lock_drop(&context->lock);
 }
 
+bool weft__context_has_pending(struct weft__context *context)
+{
+    struct weft__slot *slot = atomic_load_relaxed(&context->oldest); /* relaxed, both: a hint */
+    return atomic_load_relaxed(&slot->fn) != NULL;
+}
+
 bool weft__context_robbed(struct weft__context *context)
 {
     weft__context_lock(context);

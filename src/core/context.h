@@ -82,6 +82,7 @@ struct weft__context {
     unsigned shallow;                     /* slots above the oldest that it covers; lock */
     struct atomic_ptr oldest;             /* weft *: the first slot not stolen; under the lock */
     struct atomic_bool answered;          /* the owner is on a slow road; see fork.c */
+    struct atomic_bool away;              /* the owner is blocked: age does not matter */
     weft_fn *marked_fn;                   /* what the mark in the oldest slot replaced; lock */
     struct atomic_u64 marked_at;          /* when; written under the lock */
 };
@@ -102,6 +103,9 @@ static inline struct weft__slot *weft__slot_of(weft *w)
 
 /* The first free slot: the context of whatever runs on top now. */
 weft *weft__context_top(struct weft__context *context);
+
+/* Is a right side pending that could be stolen? A hint, unless its owner rests. */
+bool weft__context_has_pending(struct weft__context *context);
 
 /* Owner only: was anything stolen since it asked last? */
 bool weft__context_robbed(struct weft__context *context);

@@ -73,6 +73,8 @@ int weft__deque_push(struct weft__deque *deque, struct weft__job *job)
     atomic_store_relaxed(ring_at(ring, bottom), job); /* relaxed: bottom publishes it */
     /* release D1: the job and its place in the ring. */
     atomic_store_release(&deque->bottom, bottom + 1);
+    if (deque->flagged)
+        atomic_store_seq_cst(&deque->flag, true); /* seq_cst V3: before the owner tickles */
     return 0;
 }
 
@@ -102,6 +104,8 @@ struct weft__job *weft__deque_pop(struct weft__deque *deque)
 
 enum steal_result weft__deque_steal(struct weft__deque *deque, struct weft__job **job)
 {
+    if (deque->flagged)
+        (void)atomic_load_seq_cst(&deque->flag); /* seq_cst V3: after the thief got sleepy */
     /* acquire D3: an older top with a newer bottom would look like jobs that are gone. */
     int64_t top = atomic_load_acquire(&deque->top);
     /* fence D4: partner of the one in pop. */

@@ -28,6 +28,8 @@ struct weft__deque {
     WEFT__ALIGNED struct atomic_i64 top;    /* thieves, and the owner for the last job */
     WEFT__ALIGNED struct atomic_i64 bottom; /* written by the owner only */
     struct atomic_ptr ring;                 /* written by the owner only */
+    bool flagged;                           /* written before the deque is shared: */
+    struct atomic_bool flag; /* a push stores here, and a steal looks: `tickle-flag` */
 };
 
 int weft__deque_init(struct weft__deque *deque, size_t capacity); /* a power of two; 0 or -ENOMEM */

@@ -73,8 +73,7 @@ static void right_is_over(struct weft__slot *slot)
 {
     /* Its context stays, but a guest may leave once the latch is set. */
     struct weft__park *owner = weft__worker_of((weft *)slot)->park;
-    if (weft__latch_set(&slot->latch))
-        weft__park_wake(owner);
+    weft__latch_set_for(&slot->latch, owner);
 }
 
 /* ---- Published right sides: every one on the eager road, a few on the lazy one ---- */
@@ -341,7 +340,7 @@ static void stop_owner(struct weft__context *context, struct weft__slot *slot)
 
 static bool is_ripe(struct weft__context *context, weft_fn *fn, uint64_t now)
 {
-    if (context->quantum == 0)
+    if (context->quantum == 0 || atomic_load_relaxed(&context->away)) /* relaxed: a hint */
         return true;
     return fn == marked && now - atomic_load_relaxed(&context->marked_at) >= context->quantum;
 }

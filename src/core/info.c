@@ -75,11 +75,13 @@ void weft_pool_get_info(weft_pool *pool, weft_pool_info *info)
         .sleeping = weft__sleep_sleeping(&pool->sleep),
         .guests = atomic_load_relaxed(&pool->sleep.guests), /* relaxed: a hint */
         .queued = weft__queue_length(&pool->injector),
-        .sleep = "events",
+        .sleep = weft__sleep_name(pool->config.sleep),
         .fork = pool->config.fork == WEFT_FORK_LAZY ? "lazy"
                 : pool->no_membarrier               ? "eager (no membarrier)"
                                                     : "eager",
         .quantum = pool->config.quantum,
+        .blocked = atomic_load_relaxed(&pool->blocking.count), /* relaxed, both: hints */
+        .spares = weft__spares_active(pool),
     };
 }
 
@@ -105,8 +107,8 @@ int weft_worker_get_info(weft_pool *pool, unsigned index, weft_worker_info *info
 
 static void dump_worker(struct weft__worker *worker, FILE *out)
 {
-    static const char *const kinds[] = {"worker", "caller", "guest"};
-    static const char *const states[] = {"outside", "busy", "searching"};
+    static const char *const kinds[] = {"worker", "caller", "guest", "spare"};
+    static const char *const states[] = {"outside", "busy", "searching", "blocked"};
     static const char *const parks[] = {"awake", "drowsy", "nudged", "asleep", "waking"};
     struct weft__counts *counts = &worker->counts;
     uint32_t park = atomic_load_relaxed(&worker->own_park->state);

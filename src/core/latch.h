@@ -14,11 +14,12 @@
  * latch is for outside threads, any number of them, which sleep on the word itself.
  *
  * A latch often lies in a frame that its owner leaves as soon as it is set: after the
- * set, the setter touches nothing but parking places, which are never freed. */
+ * set, the setter touches nothing but parking places and crowds, which are never freed. */
 #ifndef WEFT_CORE_LATCH_H
 #define WEFT_CORE_LATCH_H
 
 #include "core/atomic.h"
+#include "core/crowd.h"
 #include "core/park.h"
 #include "os/futex.h"
 
@@ -60,8 +61,19 @@ static inline void weft__latch_rouse(struct weft__latch *latch)
  * return from its frame now. */
 static inline bool weft__latch_set(struct weft__latch *latch)
 {
-    /* acq_rel L1: publishes the result; acquire L2: the owner's parking place. */
-    return atomic_exchange_acq_rel(&latch->state, LATCH_SET) == LATCH_SLEEPING;
+    /* acq_rel L1: publishes the result; acquire L2: the owner's parking place. And seq_cst V2:
+     * before the look at a crowd that may follow. It is the same instruction. */
+    return atomic_exchange_seq_cst(&latch->state, LATCH_SET) == LATCH_SLEEPING;
+}
+
+/* Wakes the owner, wherever it sleeps. */
+static inline void weft__latch_set_for(struct weft__latch *latch, struct weft__park *owner)
+{
+    struct weft__crowd *crowd = owner->crowd; /* before the last touch */
+    if (weft__latch_set(latch))
+        weft__park_wake(owner);
+    if (crowd)
+        weft__crowd_tickle(crowd);
 }
 
 struct weft__spin_latch {
@@ -71,9 +83,7 @@ struct weft__spin_latch {
 
 static inline void weft__spin_latch_set(struct weft__spin_latch *latch)
 {
-    struct weft__park *owner = latch->owner; /* before the last touch */
-    if (weft__latch_set(&latch->core))
-        weft__park_wake(owner);
+    weft__latch_set_for(&latch->core, latch->owner); /* `owner` is read before the last touch */
 }
 
 /* Starts with a count of one, the owner's own. */

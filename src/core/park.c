@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/park.h"
 
+#include "core/crowd.h"
 #include "core/lock.h"
 #include "os/clock.h"
 #include "os/futex.h"
@@ -24,6 +25,8 @@ struct weft__park *weft__park_get(void)
     if (park) {
         park->cpu = -1;
         park->census = NULL;
+        park->crowd = NULL;
+        park->place = 0;
     }
     return park;
 }
@@ -39,6 +42,7 @@ void weft__park_put(struct weft__park *park)
 void weft__park_forked(void)
 {
     spare.lock = (struct weft__lock){0};
+    weft__crowd_forked();
 }
 
 void weft__park_drowse(struct weft__park *park, bool counted)

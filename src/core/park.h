@@ -31,12 +31,16 @@ enum park_state {
     PARK_UNCOUNTED = 1 << 3, /* beside DROWSY or ASLEEP */
 };
 
+struct weft__crowd;
+
 struct weft__park {
     WEFT__ALIGNED struct atomic_u32 state; /* enum park_state */
-    int cpu;                    /* where the owner sleeps, or -1; written before it is in use */
-    struct atomic_u64 *counted; /* its waker takes 1 off here; NULL: not counted. Written by
-                                   the owner while awake, read by the waker in WAKING */
+    int cpu;                     /* where the owner sleeps, or -1; written before it is in use */
+    struct atomic_u64 *counted;  /* its waker takes 1 off here; NULL: not counted. Written by
+                                    the owner while awake, read by the waker in WAKING */
     struct weft__census *census; /* of the pool whose thread sleeps here, or NULL; as `counted` */
+    struct weft__crowd *crowd;   /* where its owner may sleep instead, or NULL; as `cpu`, */
+    unsigned place;              /* and which one of the sleep module's places it is */
     struct weft__park *next;     /* in the list of free ones */
 };
 
@@ -59,7 +63,7 @@ enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *co
 bool weft__park_wake(struct weft__park *park);
 bool weft__park_wake_counted(struct weft__park *park);
 
-/* In the child after fork(): nobody else is left to hold the list's lock. */
+/* In the child after fork(): nobody else is left to hold the list's lock, or the crowds'. */
 void weft__park_forked(void);
 
 #endif

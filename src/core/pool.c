@@ -3,6 +3,7 @@
 #include "core/wait.h"
 
 #include "core/fatal.h"
+#include "core/guest.h"
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/membarrier.h"
@@ -78,12 +79,19 @@ static void work(struct weft__worker *worker)
     if (config->on_start)
         config->on_start(pool, worker->index, config->data);
     pthread_cleanup_push(left_by_exit, worker);
-    weft__worker_loop(worker);
+    if (worker->kind == WORKER_SPARE)
+        weft__spare_loop(worker);
+    else
+        weft__worker_loop(worker);
     pthread_cleanup_pop(0);
     if (config->on_exit)
         config->on_exit(pool, worker->index, config->data);
     weft__worker_remove(worker);
     weft__thread_leave();
+    if (worker->kind == WORKER_SPARE)
+        weft__guest_put(worker);
+    else
+        weft__census_leave(&pool->census);
 }
 
 static void *thread_main(void *p)
@@ -103,7 +111,7 @@ static void foreign_main(void *p)
         weft__futex_wake(&pool->threads, 1);
 }
 
-static int start_once(struct weft_pool *pool, struct weft__worker *worker)
+int weft__worker_start(struct weft_pool *pool, struct weft__worker *worker)
 {
     const weft_config *config = &pool->config;
     if (!config->spawn_thread)
@@ -119,10 +127,10 @@ static int start_once(struct weft_pool *pool, struct weft__worker *worker)
 static int start(struct weft_pool *pool, struct weft__worker *worker)
 {
     enum { TRIES = 5, FIRST_WAIT_NS = 1000000 };
-    int error = start_once(pool, worker);
+    int error = weft__worker_start(pool, worker);
     for (int i = 0; i < TRIES && error == -EAGAIN; i++) {
         weft__clock_sleep((uint64_t)FIRST_WAIT_NS << i);
-        error = start_once(pool, worker);
+        error = weft__worker_start(pool, worker);
     }
     worker->started = error == 0;
     return error;
@@ -130,6 +138,7 @@ static int start(struct weft_pool *pool, struct weft__worker *worker)
 
 static void stop_all(struct weft_pool *pool)
 {
+    weft__spares_stop(pool);
     for (unsigned i = 0; i < pool->config.workers; i++)
         if (pool->workers[i]->started)
             weft__spin_latch_set(&pool->workers[i]->stop);
@@ -155,6 +164,7 @@ static void release(struct weft_pool *pool)
         if (pool->workers[i])
             weft__worker_free(pool->workers[i]);
     weft__free(pool->workers);
+    weft__spares_free(pool);
     weft__sleep_destroy(&pool->sleep);
     weft__cpus_free(&pool->homes);
     weft__free(pool);
@@ -179,7 +189,7 @@ static int make_workers(struct weft_pool *pool)
         if (!worker)
             return -ENOMEM;
         pool->workers[i] = worker;
-        pool->sleep.parks[i] = worker->park;
+        weft__sleep_place(&pool->sleep, i, worker->park);
         worker->home = pool->homes.ids[(home + i) % pool->homes.count];
         if (pool->config.pin == WEFT_PIN_ASLEEP && !caller && pool->homes.count > 1)
             worker->park->cpu = worker->home;
@@ -193,14 +203,21 @@ static int start_workers(struct weft_pool *pool)
     if (pool->config.flags & WEFT_USE_CALLER)
         weft__worker_push(pool->workers[i++], __builtin_frame_address(0));
     for (; i < pool->config.workers; i++) {
+        weft__census_enter(&pool->census);
         int error = start(pool, pool->workers[i]);
         if (error) {
+            weft__census_leave(&pool->census);
             stop_all(pool);
             weft__worker_remove(pool->workers[0]); /* if it is this thread's */
             return error;
         }
     }
     return 0;
+}
+
+static void call_spare(struct weft__sleep *sleep)
+{
+    weft__spare_call((struct weft_pool *)((char *)sleep - offsetof(struct weft_pool, sleep)));
 }
 
 /* All but its threads. */
@@ -225,13 +242,20 @@ static int prepare(struct weft_pool *pool, const weft_config *config)
         pool->config.fork = WEFT_FORK_EAGER;
         pool->no_membarrier = true;
     }
-    error = weft__sleep_init(&pool->sleep, n, rounds, WEFT__JEC_BITS);
+    pool->census.all_rest = weft__block_all_rest;
+    error = weft__spares_init(pool);
+    if (error)
+        return error;
+    error = weft__sleep_init(&pool->sleep, pool->config.sleep, n, n + pool->spares.most, rounds,
+                             WEFT__JEC_BITS);
     if (error)
         return error;
     if (caller)
-        weft__sleep_caller_left(&pool->sleep);
+        weft__sleep_absent(&pool->sleep);
     if (pool->config.fork == WEFT_FORK_LAZY)
         pool->sleep.doze = WEFT__DOZE_NS;
+    if (pool->spares.most > 0)
+        pool->sleep.call_spare = call_spare;
     pool->workers = weft__alloc(n * sizeof pool->workers[0]);
     return pool->workers ? make_workers(pool) : -ENOMEM;
 }

@@ -3,7 +3,9 @@
 #ifndef WEFT_CORE_POOL_H
 #define WEFT_CORE_POOL_H
 
+#include "core/block.h"
 #include "core/habit.h"
+#include "core/spare.h"
 #include "core/worker.h"
 #include "os/thread.h"
 #include "os/topology.h"
@@ -19,6 +21,9 @@ struct weft_pool {
     struct weft__sleep sleep;
     struct weft__queue injector;
     struct weft__habits habits;
+    struct weft__census census;
+    struct weft__blocking blocking;
+    struct weft__spares spares;
 
     /* What has to end before the pool can: guests, submitted tasks, detached jobs. The top
      * bit is set by destroy; from then on nothing new is let in, so only that bit is left
@@ -53,6 +58,9 @@ static inline bool weft__pool_is_forked(const struct weft_pool *pool)
 {
     return pool->fork_count != weft__fork_count();
 }
+
+/* Starts its thread. 0 or a negative errno. */
+int weft__worker_start(struct weft_pool *pool, struct weft__worker *worker);
 
 /* Moves the spawned jobs on the worker's deque to the injector, when its thread goes away
  * from them for an unknown time (fault 27). No forks may be on it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The ways into a pool from outside: run, submit and wait. */
 #include "core/fatal.h"
+#include "core/guest.h"
 #include "core/pool.h"
 #include "core/task.h"
 #include "core/wait.h"
@@ -40,17 +41,35 @@ static struct weft__worker *guest_make(struct weft_pool *pool)
     return guest;
 }
 
-static struct weft__worker *guest_enter(struct weft_pool *pool, const char *entry)
+struct weft__worker *weft__guest_get(struct weft_pool *pool, enum worker_kind kind)
 {
     weft__lock_take(&pool->guest_lock);
     struct weft__worker *guest = guest_find(pool);
     if (!guest)
         guest = guest_make(pool);
-    if (guest)
+    if (guest) {
         guest->taken = true;
+        guest->kind = kind;
+    }
     weft__lock_drop(&pool->guest_lock);
+    return guest;
+}
+
+void weft__guest_put(struct weft__worker *guest)
+{
+    struct weft_pool *pool = guest->pool;
+    weft__lock_take(&pool->guest_lock);
+    guest->taken = false;
+    weft__lock_drop(&pool->guest_lock);
+}
+
+static struct weft__worker *guest_enter(struct weft_pool *pool, const char *entry)
+{
+    struct weft__worker *guest = weft__guest_get(pool, WORKER_GUEST);
     if (!guest)
         return NULL;
+    weft__census_enter(&pool->census);
+    weft__block_let_report(pool);
     weft__worker_push(guest, entry);
     guest->park = guest->host ? guest->host->park : guest->own_park;
     weft__sleep_guest_entered(&pool->sleep);
@@ -69,10 +88,8 @@ static void guest_leave(struct weft__worker *guest)
         weft__sleep_more_work(sleep, true);
     weft__worker_remove(guest);
     weft__worker_rest(guest);
-    struct weft_pool *pool = guest->pool;
-    weft__lock_take(&pool->guest_lock);
-    guest->taken = false;
-    weft__lock_drop(&pool->guest_lock);
+    weft__census_leave(&guest->pool->census);
+    weft__guest_put(guest);
 }
 
 /* ---- Run ---- */
@@ -172,6 +189,7 @@ static void execute_task(weft *w, struct weft__job *job)
 {
     struct weft__task *task = (struct weft__task *)job;
     struct weft_pool *pool = task->pool;
+    weft__worker_of(w)->frame->task = task;
     weft__call_whole(w, job->fn, job->arg, &task->group);
     task->result = weft__group_end(&task->group);
     int32_t fd = TASK_NO_FD;
@@ -187,6 +205,11 @@ static void execute_task(weft *w, struct weft__job *job)
     weft__pool_leave(pool);
 }
 
+struct weft__task *weft__task_of_job(struct weft__job *job)
+{
+    return job->execute == execute_task ? (struct weft__task *)job : NULL;
+}
+
 static int submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *arg, bool waits)
 {
     struct weft__task *task = task_of(public);
@@ -197,6 +220,7 @@ static int submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *
         .pool = pool,
         .fork_count = pool->fork_count,
         .guests = !(pool->config.flags & WEFT_NO_GUESTS),
+        .from_outside = !weft__worker_current(),
     };
     task->node.job = (struct weft__job){fn, arg, &task->group, execute_task};
     weft__group_begin(&task->group, NULL);

@@ -11,9 +11,9 @@ enum {
 
 struct weft__worker *weft__next_worker(struct weft_pool *pool, struct weft__worker *worker)
 {
-    if (worker && worker->kind == WORKER_GUEST)
-        return worker->next_guest;
     unsigned next = worker ? worker->index + 1 : 0;
+    if (next > pool->config.workers)
+        return worker->next_guest;
     if (next < pool->config.workers)
         return pool->workers[next];
     return atomic_load_acquire(&pool->guests); /* acquire G1 */
@@ -27,12 +27,22 @@ static uint64_t next_random(struct weft__worker *me)
     return me->random;
 }
 
+/* The fork that a stolen job is the right side of; NULL: it was spawned. */
+static weft *fork_of(struct weft__worker *me, struct weft__worker *victim, struct weft__job *job)
+{
+    if (job == &me->stolen)
+        return (weft *)me->stolen_slot;
+    weft *slot = (weft *)job;
+    return weft__context_of(slot) == victim->context ? slot : NULL;
+}
+
 /* One try, and again as long as somebody else was faster: EMPTY is then true of a moment
  * within this call, which the sleep module relies on. */
 static struct weft__job *steal_from(struct weft__worker *me, struct weft__worker *victim)
 {
     struct weft__job *job = NULL;
     enum steal_result result;
+    me->taken_from = NULL;
     if (victim == me)
         return NULL;
     do
@@ -44,6 +54,8 @@ static struct weft__job *steal_from(struct weft__worker *me, struct weft__worker
     if (result != STEAL_GOT)
         return NULL;
     weft__count_up(&me->counts.steals);
+    me->taken_from = victim;
+    me->taken_slot = fork_of(me, victim, job);
     return job;
 }
 

@@ -16,11 +16,14 @@ struct weft__task {
     struct weft_pool *pool;   /* lives until the task is over; waiters may come later */
     uint32_t fork_count;      /* the pool's */
     bool guests;              /* whether the pool lets guests work */
+    bool from_outside;        /* a thread outside the pool submitted it */
     struct weft__latch latch; /* a lock latch: outside threads wait here */
     struct atomic_i32 fd;     /* TASK_NO_FD, an event descriptor, or TASK_FD_OVER */
     struct atomic_ptr waiter; /* NULL, a weft__spin_latch of a waiting job, or TASK_OVER */
     int result;               /* valid once the latch is set */
 };
+
+struct weft__task *weft__task_of_job(struct weft__job *job); /* NULL: it is none */
 
 enum { TASK_NO_FD = -1, TASK_FD_OVER = -2 };
 

@@ -22,6 +22,7 @@ struct wait {
     bool last;     /* unless it is the last one left */
     bool despair;  /* and nothing has happened for a while: */
     uint64_t jobs; /* so many were run in its pool when it looked last */
+    bool holds;    /* a mutex: so it must not take jobs that may want it */
     bool counted;  /* idle and asleep as a worker of root's pool */
     struct weft__idle idle;
     uint64_t patient_until; /* how long to stay awake for right sides that are too young */
@@ -55,11 +56,14 @@ static void stop_looking(struct wait *wait)
     if (!wait->counted)
         return;
     struct weft_pool *pool = wait->root->pool;
-    if (!weft__sleep_work_found(&pool->sleep, &wait->idle))
+    bool last = weft__sleep_work_found(&pool->sleep, &wait->idle);
+    /* relaxed: a hint. Who blocked while this one searched has called nobody else. */
+    bool short_handed = atomic_load_relaxed(&pool->sleep.blocked) > 0;
+    if (!last && !short_handed)
         return;
     /* Somebody should look out for forks, even if there are none now. */
     bool jobs = weft__pool_holds_jobs(pool);
-    if (jobs || pool->config.fork == WEFT_FORK_LAZY)
+    if (jobs || (last && pool->config.fork == WEFT_FORK_LAZY))
         weft__sleep_more_work(&pool->sleep, !jobs);
 }
 
@@ -167,6 +171,8 @@ static void found_nothing(struct wait *wait)
         return;
     }
     guests_rest(wait);
+    if (wait->holds)
+        weft__block_count(root->pool);
     if (wait->counted) {
         slept = weft__sleep_no_work(sleep, &wait->idle, &sleeper);
     } else {
@@ -175,6 +181,9 @@ static void found_nothing(struct wait *wait)
         wait->despair = result == PARK_TIMED_OUT && stands_still(wait);
         wait->idle.round = 0;
     }
+    weft__block_let_report(root->pool);
+    if (wait->holds)
+        weft__block_uncount(root->pool);
     guests_return(wait);
     if (slept) {
         weft__count_up(&wait->me->counts.sleeps);
@@ -223,25 +232,24 @@ static void wait_on(struct wait *wait)
     }
 }
 
-static struct weft__worker *root_of(struct weft__worker *me)
-{
-    while (me->host)
-        me = me->host;
-    return me;
-}
-
 void weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited)
 {
     struct weft__worker *me = weft__worker_of(w);
-    struct wait wait = {.w = w, .me = me, .root = root_of(me), .latch = latch, .awaited = awaited};
+    struct wait wait = {
+        .w = w, .me = me, .root = weft__root_of(me), .latch = latch, .awaited = awaited};
     if (weft__latch_probe(latch))
         return;
     weft__worker_check_left(__builtin_frame_address(0));
-    wait.limited = !weft__may_help(me);
-    wait.last = wait.limited && limit(wait.root);
+    wait.holds = wait.root->held != NULL;
+    wait.limited = wait.holds || !weft__may_help(me);
+    bool limits = wait.limited && !wait.holds;
+    wait.last = limits && limit(wait.root);
     wait.counted = !wait.limited && wait.root->kind != WORKER_GUEST;
+    const struct weft__awaited *outer = me->awaited;
+    me->awaited = &wait.awaited;
     wait_on(&wait);
-    if (wait.limited)
+    me->awaited = outer;
+    if (limits)
         unlimit(wait.root);
     if (!me->context->help.wanted)
         weft__expect_help(me); /* those who helped may have gone to sleep meanwhile */
@@ -252,7 +260,7 @@ void weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited
 static void wait_unlimited(struct weft__worker *me, struct weft__latch *latch)
 {
     struct wait wait = {
-        .w = weft__context_top(me->context), .me = me, .root = root_of(me), .latch = latch};
+        .w = weft__context_top(me->context), .me = me, .root = weft__root_of(me), .latch = latch};
     wait.counted = wait.root->kind != WORKER_GUEST;
     wait_on(&wait);
 }
@@ -303,9 +311,14 @@ bool weft__run_one(weft *w)
     return !weft__pool_is_forked(me->pool) && weft__may_help(me) && run_one(w);
 }
 
-void weft__worker_loop(struct weft__worker *worker)
+void weft__worker_serve(struct weft__worker *worker)
 {
     wait_unlimited(worker, &worker->stop.core);
+}
+
+void weft__worker_loop(struct weft__worker *worker)
+{
+    weft__worker_serve(worker);
     /* What jobs of other pools left here is theirs to wait for. */
     while (run_one(worker->context->first))
         ;

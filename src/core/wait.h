@@ -5,7 +5,11 @@
  * is more than half used is *limited*, and takes no jobs of others, so a stack of twice what
  * one job needs does not overflow by helping (fault 23). Only if all threads of a pool are
  * limited and nothing moves for 10 ms, the last one takes a job all the same, since what all
- * wait for may be that one; README.md has the proof. */
+ * wait for may be that one; README.md has the proof.
+ *
+ * A thread that holds a weft_mutex is limited, too, and never takes jobs of others: they might
+ * want the same mutex, and would wait for the job below them (fault 22). A spare comes in its
+ * place. */
 #ifndef WEFT_CORE_WAIT_H
 #define WEFT_CORE_WAIT_H
 
@@ -29,7 +33,10 @@ void weft__wait_anywhere(struct weft__spin_latch *latch);
 
 bool weft__run_one(weft *w); /* one job of any kind; false: none found */
 
-/* Life of a WORKER_THREAD: works until `stop` is set. */
+/* Works until `stop` is set. */
+void weft__worker_serve(struct weft__worker *worker);
+
+/* Life of a WORKER_THREAD: the same, and ends what is left. */
 void weft__worker_loop(struct weft__worker *worker);
 
 #endif

@@ -27,6 +27,7 @@ struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,
     worker->random = (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
     if (weft__deque_init(&worker->deque, DEQUE_CAPACITY))
         goto no_deque;
+    worker->deque.flagged = pool->config.sleep == WEFT_SLEEP_TICKLE_FLAG;
     worker->context =
         weft__context_make(worker, pool->config.fork == WEFT_FORK_EAGER, pool->config.quantum);
     if (!worker->context)
@@ -34,6 +35,7 @@ struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,
     worker->park = worker->own_park = weft__park_get();
     if (!worker->park)
         goto no_park;
+    worker->park->census = &pool->census;
     worker->stop.owner = worker->park;
     return worker;
 
@@ -85,7 +87,8 @@ static bool on_own_stack(const struct weft__worker *me, const char *frame)
 void weft__worker_push(struct weft__worker *worker, const char *entry)
 {
     worker->stack = weft__thread_stack();
-    if (worker->kind == WORKER_THREAD && on_own_stack(worker, entry))
+    if ((worker->kind == WORKER_THREAD || worker->kind == WORKER_SPARE) &&
+        on_own_stack(worker, entry))
         worker->stack.high = entry; /* what lies above is somebody else's, thread-local data */
     worker->host = top;
     worker->outer = current;
@@ -160,7 +163,17 @@ void weft__execute(weft *w, struct weft__job *job)
     struct weft__worker *me = weft__worker_of(w);
     struct weft__worker *before = current;
     struct weft__frame *outer = me->frame;
-    struct weft__frame frame = {outer, __builtin_frame_address(0), outer ? outer->depth + 1 : 0};
+    struct weft__frame frame = {
+        .outer = outer,
+        .address = __builtin_frame_address(0),
+        .depth = outer ? outer->depth + 1 : 0,
+        .w = w,
+        .from = me->taken_from,
+        .slot = me->taken_from ? me->taken_slot : NULL,
+    };
+    me->taken_from = NULL;
+    const struct weft__mutex *held = weft__root_of(me)->held;
+    unsigned block_depth = me->block_depth;
     struct weft__help outer_help = me->context->help;
     me->context->help = (struct weft__help){0};
     weft__expect_help(me);
@@ -172,10 +185,14 @@ void weft__execute(weft *w, struct weft__job *job)
     current = me;
     job->execute(w, job);
     bool forked = weft__pool_is_forked(me->pool);
-    if (forked && me->kind == WORKER_THREAD)
+    if (forked && (me->kind == WORKER_THREAD || me->kind == WORKER_SPARE))
         weft__fatal("a forked child came back from a job to the worker; it should exec or exit");
     if (me->frame != &frame || (current != me && !forked))
         left(me);
+    if (me->block_depth != block_depth)
+        weft__fatal("a job returned between weft_block_begin and weft_block_end");
+    if (weft__root_of(me)->held != held)
+        weft__fatal("a job returned that holds a mutex");
     me->frame = outer;
     current = forked ? NULL : before;
     me->context->help = outer_help;
@@ -224,6 +241,8 @@ void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
     struct weft__group *outer = context->group, *outer_here = slot->group;
     struct weft__frame *frame = context->worker->frame;
     context->group = slot->group = group;
+    frame->fn = fn;
+    frame->group = group;
     if (weft__group_alarm())
         weft__context_call(context); /* perhaps for this group */
     if (!weft__cancelled(w))
@@ -265,7 +284,9 @@ int weft__call_root(weft *w, weft_fn *fn, void *arg, struct weft__group *parent)
 
 void weft__worker_caller_in(struct weft__worker *me)
 {
-    weft__sleep_caller_entered(&me->pool->sleep);
+    weft__census_enter(&me->pool->census);
+    weft__block_let_report(me->pool);
+    weft__sleep_present(&me->pool->sleep);
 }
 
 void weft__worker_caller_out(struct weft__worker *me)
@@ -274,7 +295,8 @@ void weft__worker_caller_out(struct weft__worker *me)
         return; /* what is left is the parent's */
     weft__worker_spill(me);
     weft__worker_rest(me);
-    weft__sleep_caller_left(&me->pool->sleep);
+    weft__sleep_absent(&me->pool->sleep);
+    weft__census_leave(&me->pool->census);
 }
 
 int weft__post_fork(struct weft__worker *worker, struct weft__job *job)

@@ -18,19 +18,33 @@
 #include "core/queue.h"
 #include "os/thread.h"
 
+struct weft__awaited;
+struct weft__blocked;
+struct weft__mutex;
+struct weft__task;
+
 enum worker_kind {
     WORKER_THREAD, /* a thread of the pool */
     WORKER_CALLER, /* the thread that made the pool (WEFT_USE_CALLER) */
     WORKER_GUEST,
+    WORKER_SPARE, /* a thread of the pool in the place of a blocked one; see spare.h */
 };
 
-enum worker_state { WORKER_OUTSIDE, WORKER_BUSY, WORKER_SEARCHING };
+enum worker_state { WORKER_OUTSIDE, WORKER_BUSY, WORKER_SEARCHING, WORKER_BLOCKED };
 
 /* A job that runs on this thread, innermost first. Lies in weft__execute()'s frame. */
 struct weft__frame {
     struct weft__frame *outer;
     const char *address; /* of that frame; a sanitizer may keep this record elsewhere */
     unsigned depth;
+
+    /* For reports. */
+    weft *w;                   /* where it runs */
+    struct weft__worker *from; /* whom it was taken from, or NULL, */
+    weft *slot;                /* and the fork that it is the right side of, or NULL */
+    struct weft__task *task;   /* the task that it is, or NULL */
+    weft_fn *fn;
+    struct weft__group *group;
 };
 
 /* Written by the worker only, with plain loads and stores; read by anybody as a hint. */
@@ -64,12 +78,21 @@ struct weft__worker {
     struct weft__frame *frame;
     struct weft__job stolen; /* from the lazy road, on its way from search to execution */
     struct weft__slot *stolen_slot;
+    struct weft__worker *taken_from; /* as in weft__frame, of what the last search found */
+    weft *taken_slot;
     bool saw_young; /* the last search saw a right side that was too young */
     uint64_t random;
     struct weft__node *spare; /* spawn nodes to use again */
     unsigned spares;
 
-    struct weft__spin_latch stop; /* set when a WORKER_THREAD should end */
+    /* Why it does not move. Its own, and read by reports when it does not. */
+    const struct weft__blocked *blocked; /* in what, or NULL */
+    const struct weft__awaited *awaited; /* the innermost wait, or NULL */
+    struct weft__mutex *held;            /* by its thread; of the outermost one only */
+    unsigned block_depth;
+    bool alive; /* the report's own note */
+
+    struct weft__spin_latch stop; /* set when a WORKER_THREAD or a WORKER_SPARE should end */
     pthread_t thread;
     bool started; /* `thread` is ours to join */
 
@@ -80,6 +103,13 @@ struct weft__worker {
     bool taken;                      /* guests: in use by a thread. Under the pool's guest_lock */
     struct weft__worker *next_guest; /* in the pool's list; written before it is shared */
 };
+
+static inline struct weft__worker *weft__root_of(struct weft__worker *me)
+{
+    while (me->host)
+        me = me->host;
+    return me;
+}
 
 struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,
                                        enum worker_kind kind); /* NULL: no memory */

@@ -231,7 +231,7 @@ static void values_out_of_range_are_refused(void)
     REFUSED(size, 0, -EINVAL);
     REFUSED(size, 1, -EINVAL);
     REFUSED(size, SIZE_MAX, -EINVAL);
-    REFUSED(sleep, WEFT_SLEEP_TICKLE, -ENOTSUP);
+    REFUSED(sleep, WEFT_SLEEP_COUNTERS_ALL + 1, -EINVAL);
 }
 
 /* A stack so large that there is none. */
@@ -489,7 +489,8 @@ static void readable(void *arg)
     pool = pool_with(&(struct setting){"WEFT_SPIN", "7"});
     CHECK_EQUAL(pool->config.spin_rounds, 7);
     child_pool_end(pool);
-    pool = pool_with(&(struct setting){"WEFT_SLEEP", "events"});
+    pool = pool_with(&(struct setting){"WEFT_SLEEP", "counters-local"});
+    CHECK_EQUAL(pool->config.sleep, WEFT_SLEEP_COUNTERS_LOCAL);
     child_pool_end(pool);
     pool = pool_with(&(struct setting){"WEFT_FORK", "eager"});
     CHECK_EQUAL(pool->config.fork, WEFT_FORK_EAGER);

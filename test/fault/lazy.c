@@ -97,7 +97,12 @@ static void fork_many_and_compute(weft *w, void *arg)
 
 static void oldest_goes_first(void)
 {
-    weft_pool *pool = lazy_pool(2, WEFT_QUANTUM_NONE); /* a guest and one thief */
+    weft_config config = WEFT_CONFIG_INIT;
+    config.workers = 2;               /* a guest and one thief, */
+    config.sleep = WEFT_SLEEP_EVENTS; /* since others wake both */
+    config.fork = WEFT_FORK_LAZY;
+    config.quantum = WEFT_QUANTUM_NONE;
+    weft_pool *pool = pool_make_with(&config);
     for (int i = 0; i < 50; i++)
         CHECK(weft_run(pool, fork_many_and_compute, NULL) == 0);
     pool_drop(pool);

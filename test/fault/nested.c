@@ -550,8 +550,9 @@ static void bug_27_caller_leaves_work_behind_after_a_wait(void)
     FOR_EACH_WAY(way)
     {
         weft_config config = child_config(2, WEFT_USE_CALLER, way);
-        config.fork = WEFT_FORK_EAGER; /* or sleepers would look by themselves now and then */
-        config.pin = WEFT_PIN_NEVER;   /* the caller's place is the first to be woken */
+        config.fork = WEFT_FORK_EAGER;    /* or sleepers would look by themselves now and then */
+        config.pin = WEFT_PIN_NEVER;      /* the caller's place is the first to be woken, */
+        config.sleep = WEFT_SLEEP_EVENTS; /* and the only one */
         struct left left = {.caller = pthread_self(), .stay = true};
         struct other held = {0};
         weft_task holder;

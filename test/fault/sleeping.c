@@ -39,8 +39,8 @@ static bool always(void *arg)
 static void steps_begin(struct steps *steps, unsigned rounds, unsigned jec_bits)
 {
     *steps = (struct steps){.park = weft__park_get()};
-    CHECK_EQUAL(weft__sleep_init(&steps->sleep, 1, rounds, jec_bits), 0);
-    steps->sleep.parks[0] = steps->park;
+    CHECK_EQUAL(weft__sleep_init(&steps->sleep, WEFT_SLEEP_EVENTS, 1, 1, rounds, jec_bits), 0);
+    weft__sleep_place(&steps->sleep, 0, steps->park);
     weft__sleep_start_looking(&steps->sleep, &steps->idle);
 }
 
@@ -174,11 +174,12 @@ static void *mini_work(void *arg)
 static void mini_begin(struct mini *mini, unsigned n, unsigned rounds, unsigned jec_bits)
 {
     *mini = (struct mini){.n = n};
-    CHECK_EQUAL(weft__sleep_init(&mini->sleep, n, rounds, jec_bits), 0);
+    CHECK_EQUAL(weft__sleep_init(&mini->sleep, WEFT_SLEEP_EVENTS, n, n, rounds, jec_bits), 0);
     for (unsigned i = 0; i < n; i++) {
         struct mini_worker *worker = &mini->workers[i];
         worker->mini = mini;
-        mini->sleep.parks[i] = worker->stop.owner = weft__park_get();
+        worker->stop.owner = weft__park_get();
+        weft__sleep_place(&mini->sleep, i, worker->stop.owner);
     }
     for (unsigned i = 0; i < n; i++)
         child_thread(mini_work, &mini->workers[i], &mini->workers[i].thread);

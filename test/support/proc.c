@@ -8,15 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file of /proc/self/task/TID, as a string of at most `size` bytes. */
+/* A file of /proc/self/task/TID, as a string of at most `size` bytes; empty, if there is no
+ * such thread any more. */
 static void read_file(pid_t tid, const char *name, char *text, size_t size)
 {
     char path[100];
     snprintf(path, sizeof path, "/proc/self/task/%d/%s", (int)tid, name);
     FILE *file = fopen(path, "r");
-    CHECK(file);
-    text[fread(text, 1, size - 1, file)] = '\0';
-    fclose(file);
+    text[file ? fread(text, 1, size - 1, file) : 0] = '\0';
+    if (file)
+        fclose(file);
 }
 
 bool thread_is_asleep(pid_t tid)

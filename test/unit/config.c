@@ -15,6 +15,18 @@ enum { CPUS = 4, STACK_MIN = 64 << 10 };
 static const char *const variables[] = {"WEFT_WORKERS", "WEFT_SPIN", "WEFT_SLEEP", "WEFT_FORK",
                                         "WEFT_QUANTUM_US"};
 
+static const char *const protocols[] = {
+    [WEFT_SLEEP_TICKLE] = "tickle",
+    [WEFT_SLEEP_TICKLE_SEQCST] = "tickle-seqcst",
+    [WEFT_SLEEP_COUNTERS] = "counters",
+    [WEFT_SLEEP_EVENTS] = "events",
+    [WEFT_SLEEP_TICKLE_FLAG] = "tickle-flag",
+    [WEFT_SLEEP_TICKLE_SWAP] = "tickle-swap",
+    [WEFT_SLEEP_COUNTERS_LOCAL] = "counters-local",
+    [WEFT_SLEEP_COUNTERS_BLOCKS] = "counters-blocks",
+    [WEFT_SLEEP_COUNTERS_ALL] = "counters-all",
+};
+
 static int forget_environment(void **state)
 {
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
@@ -74,6 +86,7 @@ static void wishes(void **state)
 {
     setenv("WEFT_WORKERS", "3", 1); /* the program knows better than the environment */
     setenv("WEFT_SPIN", "3", 1);
+    setenv("WEFT_SLEEP", "tickle", 1);
     setenv("WEFT_FORK", "lazy", 1);
     setenv("WEFT_QUANTUM_US", "3", 1);
     weft_config given = {
@@ -125,15 +138,12 @@ static void out_of_range(void **state)
         {{.workers = UINT32_MAX}, -EINVAL},
         {{.flags = 1u << 3}, -EINVAL},
         {{.flags = 1u << 31}, -EINVAL},
-        {{.sleep = WEFT_SLEEP_EVENTS + 1}, -EINVAL},
+        {{.sleep = WEFT_SLEEP_COUNTERS_ALL + 1}, -EINVAL},
         {{.fork = WEFT_FORK_EAGER + 1}, -EINVAL},
         {{.pin = WEFT_PIN_NEVER + 1}, -EINVAL},
         {{.spin_rounds = -2}, -EINVAL},
         {{.stack_size = STACK_MIN - 1}, -EINVAL},
         {{.stack_size = 1}, -EINVAL},
-        {{.sleep = WEFT_SLEEP_TICKLE}, -ENOTSUP},
-        {{.sleep = WEFT_SLEEP_TICKLE_SEQCST}, -ENOTSUP},
-        {{.sleep = WEFT_SLEEP_COUNTERS}, -ENOTSUP},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         weft_config given = bad[i].config, full;
@@ -223,7 +233,11 @@ static void readable_values(void **state)
         assert_string_equal(complaint(variables[i], "", &full), ""); /* as if not there */
         expect_defaults(&full);
     }
-    assert_string_equal(complaint("WEFT_SLEEP", "events", &full), "");
+    for (enum weft_sleep i = WEFT_SLEEP_TICKLE; i <= WEFT_SLEEP_COUNTERS_ALL; i++) {
+        assert_string_equal(complaint("WEFT_SLEEP", protocols[i], &full), "");
+        assert_int_equal(full.sleep, i);
+        assert_string_equal(weft__sleep_name(i), protocols[i]);
+    }
     assert_string_equal(complaint("WEFT_FORK", "eager", &full), "");
     assert_int_equal(full.fork, WEFT_FORK_EAGER);
     assert_string_equal(complaint("WEFT_FORK", "lazy", &full), "");
@@ -257,6 +271,8 @@ static void unreadable_values(void **state)
     expect_complaint("WEFT_WORKERS", "0");
     expect_complaint("WEFT_WORKERS", "4097");
     expect_complaint("WEFT_SLEEP", "soundly");
+    expect_complaint("WEFT_SLEEP", "Events");
+    expect_complaint("WEFT_SLEEP", "counters-");
     expect_complaint("WEFT_FORK", "sometimes");
 }
 

@@ -81,13 +81,15 @@ static void count_latch_sets_at_zero(void **state)
 {
     struct weft__count_latch latch;
     memset(&latch, 0xff, sizeof latch);
-    weft__count_latch_init(&latch, NULL, 2);
+    struct weft__park *park = weft__park_get();
+    weft__count_latch_init(&latch, park, 2);
     weft__count_latch_up(&latch);
     for (int left = 3; left > 0; left--) {
         assert_false(weft__latch_probe(&latch.spin.core));
         weft__count_latch_down(&latch);
     }
     assert_true(weft__latch_probe(&latch.spin.core));
+    weft__park_put(park);
 }
 
 /* ---- Set against sleep ---- */

@@ -32,11 +32,12 @@ struct house {
 static void house_open(struct house *house, unsigned rounds, unsigned jec_bits)
 {
     memset(house, 0, sizeof *house);
-    assert_int_equal(weft__sleep_init(&house->sleep, WORKERS, rounds, jec_bits), 0);
+    assert_int_equal(weft__sleep_init(&house->sleep, WEFT_SLEEP_EVENTS, WORKERS, WORKERS, rounds, jec_bits), 0);
     for (int i = 0; i < WORKERS; i++) {
         house->mice[i].sleep = &house->sleep;
-        house->mice[i].park = house->sleep.parks[i] = weft__park_get();
+        house->mice[i].park = weft__park_get();
         assert_non_null(house->mice[i].park);
+        weft__sleep_place(&house->sleep, (unsigned)i, house->mice[i].park);
     }
 }
 
@@ -552,12 +553,12 @@ static void absent_ones_are_not_at_work(void **state)
     struct house house;
     house_open(&house, 0, WEFT__JEC_BITS);
     house.sleep.doze = DOZE_NS;
-    weft__sleep_caller_left(&house.sleep);
+    weft__sleep_absent(&house.sleep);
     for (int i = 1; i < WORKERS - 1; i++)
         start_looking(&house, i);
     put_one_to_sleep(&house, 0, fall_asleep);
     assert_int_equal(house.mice[0].idle.doze, 0);
-    weft__sleep_caller_entered(&house.sleep);
+    weft__sleep_present(&house.sleep);
     weft__sleep_more_work(&house.sleep, false);
     assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
     doze(&house, 0); /* ends by itself now */
@@ -697,10 +698,12 @@ static void run_shop(unsigned rounds, unsigned jec_bits, uint64_t doze_ns)
 {
     struct shop shop;
     memset(&shop, 0, sizeof shop);
-    assert_int_equal(weft__sleep_init(&shop.sleep, CONSUMERS, rounds, jec_bits), 0);
+    assert_int_equal(weft__sleep_init(&shop.sleep, WEFT_SLEEP_EVENTS, CONSUMERS, CONSUMERS, rounds, jec_bits), 0);
     shop.sleep.doze = doze_ns;
-    for (int i = 0; i < CONSUMERS; i++)
-        shop.closed[i].owner = shop.sleep.parks[i] = weft__park_get();
+    for (unsigned i = 0; i < CONSUMERS; i++) {
+        shop.closed[i].owner = weft__park_get();
+        weft__sleep_place(&shop.sleep, i, shop.closed[i].owner);
+    }
     shop.nodes = calloc(PRODUCERS * (size_t)EACH, sizeof shop.nodes[0]);
     shop.seen = calloc(PRODUCERS * (size_t)EACH, sizeof shop.seen[0]);
     assert_true(shop.nodes && shop.seen);
@@ -710,7 +713,7 @@ static void run_shop(unsigned rounds, unsigned jec_bits, uint64_t doze_ns)
     assert_int_equal(weft__sleep_idle(&shop.sleep), 0);
     assert_int_equal(weft__sleep_sleeping(&shop.sleep), 0);
     for (int i = 0; i < CONSUMERS; i++)
-        weft__park_put(shop.sleep.parks[i]);
+        weft__park_put(shop.closed[i].owner);
     weft__sleep_destroy(&shop.sleep);
     free(shop.nodes);
     free(shop.seen);

@@ -64,7 +64,10 @@ static enum steal_result try_steal(struct pair *pair, struct weft__job **job)
 
 static void run_stolen(struct pair *pair, struct weft__job *job)
 {
+    struct weft__frame frame = {0};
+    pair->thief->frame = &frame;
     job->execute(pair->thief->context->first, job);
+    pair->thief->frame = NULL;
 }
 
 static void expect_nothing(struct pair *pair)

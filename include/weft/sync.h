@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* weft/sync.h: blocking code. Part of weft.h.
+ *
+ * A job may block: in a system call, in somebody else's lock, or in one of the objects below.
+ * While it does, a spare worker takes its place, and if in the end nobody in the pool can go
+ * on, that is reported with who waits for what (weft_config.deadlock) instead of a silence.
+ *
+ * All functions that take a context can be called by outside threads, too, with NULL. */
+#ifndef WEFT_SYNC_H
+#define WEFT_SYNC_H
+
+#include "../weft.h" /* which includes this */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Around code that blocks: reads, writes, other libraries' locks. May be nested. What ends
+ * the wait is unknown to weft; so this alone is never reported as a deadlock, unless the pool
+ * has a deadlock handler of its own. A job of the same pool that ends the wait should call
+ * weft_block_end(w), with the blocked one's w and in its place, before it does: and if it ends
+ * several, for all of them before any. */
+WEFT_API void weft_block_begin(weft *w);
+WEFT_API void weft_block_end(weft *w);
+
+/* ---- Mutex ------------------------------------------------------------------- */
+
+/* Starts as zeros or by init. Fair: the one that has waited longest is next. While a job
+ * holds one, its thread takes no jobs of others when it waits for its own (they might want
+ * the same mutex), only children of the scope that it waits for. */
+typedef struct weft_mutex {
+    WEFT_ALIGNAS(8) unsigned char opaque[64];
+} weft_mutex;
+
+/* clang-format off */
+#define WEFT_MUTEX_INIT {{0}}
+/* clang-format on */
+
+WEFT_API void weft_mutex_init(weft_mutex *mutex, const char *name); /* for reports; or NULL */
+WEFT_API void weft_mutex_lock(weft *w, weft_mutex *mutex);
+WEFT_API bool weft_mutex_trylock(weft *w, weft_mutex *mutex); /* true: the caller holds it now */
+WEFT_API void weft_mutex_unlock(weft *w, weft_mutex *mutex);  /* by the job that locked it */
+
+/* ---- Event ------------------------------------------------------------------- */
+
+/* Something that has happened or not. Starts as zeros, not set, or by init. */
+typedef struct weft_event {
+    WEFT_ALIGNAS(8) unsigned char opaque[64];
+} weft_event;
+
+/* clang-format off */
+#define WEFT_EVENT_INIT {{0}}
+/* clang-format on */
+
+WEFT_API void weft_event_init(weft_event *event, const char *name);
+WEFT_API void weft_event_wait(weft *w, weft_event *event); /* until it is set */
+WEFT_API void weft_event_set(weft *w, weft_event *event);  /* all who wait go on */
+WEFT_API void weft_event_reset(weft *w, weft_event *event);
+WEFT_API bool weft_event_is_set(const weft_event *event);
+
+/* ---- Channel ----------------------------------------------------------------- */
+
+/* Items of one size, first in, first out, at most `capacity` of them waiting; 0: a sender
+ * waits for its receiver. */
+typedef struct weft_channel {
+    WEFT_ALIGNAS(8) unsigned char opaque[128];
+} weft_channel;
+
+/* -EINVAL: no item size, or too large; -ENOMEM. */
+WEFT_API int weft_channel_init(weft_channel *channel, const char *name, size_t item_size,
+                               size_t capacity);
+WEFT_API void weft_channel_destroy(weft_channel *channel); /* nobody uses it any more */
+
+/* Both copy one item. -EPIPE: it is closed; for receivers, and all that was sent has been
+ * received. The try kinds give -EAGAIN instead of waiting. */
+WEFT_API int weft_channel_send(weft *w, weft_channel *channel, const void *item);
+WEFT_API int weft_channel_receive(weft *w, weft_channel *channel, void *item);
+WEFT_API int weft_channel_try_send(weft *w, weft_channel *channel, const void *item);
+WEFT_API int weft_channel_try_receive(weft *w, weft_channel *channel, void *item);
+
+/* No more is sent; who waits to do so gets -EPIPE. Closing twice is closing once. */
+WEFT_API void weft_channel_close(weft *w, weft_channel *channel);
+
+/* ---- Outside ----------------------------------------------------------------- */
+
+/* Threads outside the pool use the object, too: a job that waits for it may be woken by one
+ * of them, and is not reported. An object learns that by itself as soon as one does; say so
+ * beforehand if jobs may come to wait earlier. */
+WEFT_API void weft_event_from_outside(weft_event *event);
+WEFT_API void weft_channel_from_outside(weft_channel *channel);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

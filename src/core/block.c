@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/block.h"
+
+#include "core/fatal.h"
+#include "core/pool.h"
+#include "core/report.h"
+#include "core/search.h"
+#include "core/spare.h"
+
+/* Somebody comes in the place of one that does not work: a sleeper, or else a spare. One that
+ * searches already finds by itself what there is. */
+static void call_another(struct weft_pool *pool)
+{
+    if (weft__sleep_idle(&pool->sleep) > 0)
+        return;
+    if (weft__sleep_sleeping(&pool->sleep) > 0)
+        weft__sleep_more_work(&pool->sleep, false);
+    else
+        weft__spare_call(pool);
+}
+
+void weft__block_count(struct weft_pool *pool)
+{
+    struct weft__blocking *blocking = &pool->blocking;
+    /* relaxed, all: who finds all at rest sees it through the census (Z1). */
+    atomic_fetch_add_relaxed(&blocking->marks, 1);
+    atomic_fetch_add_relaxed(&blocking->count, 1);
+    atomic_fetch_add_relaxed(&pool->sleep.blocked, 1);
+    call_another(pool);
+}
+
+void weft__block_uncount(struct weft_pool *pool)
+{
+    atomic_fetch_sub_relaxed(&pool->blocking.count, 1); /* relaxed: as above */
+    atomic_fetch_sub_relaxed(&pool->sleep.blocked, 1);
+    weft__spare_dismiss(pool);
+}
+
+void weft__block_mark(struct weft__worker *me, const struct weft__blocked *what)
+{
+    struct weft_pool *pool = me->pool;
+    if (weft__pool_is_forked(pool))
+        weft__fatal("a job waits in a forked child for what only its parent's threads do");
+    me->blocked = what;
+    /* relaxed: a thief that misses it waits for a quantum. */
+    atomic_store_relaxed(&me->context->away, true);
+    if (me->kind == WORKER_GUEST)
+        (void)weft__sleep_guest_left(&pool->sleep);
+    else
+        weft__sleep_absent(&pool->sleep);
+    weft__state_is(me, WORKER_BLOCKED);
+    weft__block_count(pool);
+}
+
+void weft__block_rest(struct weft__worker *me)
+{
+    weft__census_rest(&me->pool->census);
+}
+
+void weft__block_rouse(struct weft__worker *worker)
+{
+    struct weft_pool *pool = worker->pool;
+    weft__lock_take(&pool->blocking.lock);
+    weft__census_rouse(&pool->census, 1);
+    weft__lock_drop(&pool->blocking.lock);
+}
+
+void weft__block_unmark(struct weft__worker *me)
+{
+    struct weft_pool *pool = me->pool;
+    me->blocked = NULL;
+    atomic_store_relaxed(&me->context->away, false); /* relaxed: as above */
+    if (me->kind == WORKER_GUEST)
+        weft__sleep_guest_entered(&pool->sleep);
+    else
+        weft__sleep_present(&pool->sleep);
+    weft__state_is(me, WORKER_BUSY);
+    weft__block_uncount(pool);
+}
+
+/* ---- Other people's waits ---- */
+
+static const struct weft__blocked in_own_code = {BLOCKED_OUTSIDE, NULL};
+
+void weft_block_begin(weft *w)
+{
+    struct weft__worker *me = weft__worker_of(w);
+    if (me->block_depth++ > 0 || weft__pool_is_forked(me->pool))
+        return;
+    weft__block_mark(me, &in_own_code);
+    weft__block_rest(me);
+}
+
+void weft_block_end(weft *w)
+{
+    struct weft__worker *worker = weft__worker_of(w);
+    if (worker->block_depth == 0)
+        weft__fatal("weft_block_end without weft_block_begin");
+    if (--worker->block_depth > 0 || weft__pool_is_forked(worker->pool))
+        return;
+    weft__block_rouse(worker);
+    weft__block_unmark(worker);
+}
+
+/* ---- Nobody moves ---- */
+
+/* What a blocked worker has forked or spawned is not its own to run any more, and those who
+ * are asleep may have looked for work just before it blocked. So before the pool is called
+ * dead, one of them, or a spare, looks once more. False: there is nothing, or nobody. */
+static bool wake_for_what_is_left(struct weft_pool *pool)
+{
+    struct weft__worker *worker = NULL;
+    bool left = weft__pool_holds_jobs(pool);
+    while (!left && (worker = weft__next_worker(pool, worker)))
+        left = weft__context_has_pending(worker->context);
+    if (!left)
+        return false;
+    if (weft__sleep_sleeping(&pool->sleep) > 0)
+        weft__sleep_more_work(&pool->sleep, false);
+    else
+        weft__spare_call(pool);
+    return !weft__census_full(atomic_load_relaxed(&pool->census.word)); /* relaxed: own writes */
+}
+
+void weft__block_all_rest(struct weft__census *census)
+{
+    struct weft_pool *pool =
+        (struct weft_pool *)((char *)census - offsetof(struct weft_pool, census));
+    struct weft__blocking *blocking = &pool->blocking;
+    if (atomic_load_relaxed(&blocking->count) == 0) /* relaxed: after the census (Z1) */
+        return;                                     /* an idle pool */
+    weft__lock_take(&blocking->lock);
+    atomic_store_relaxed(&blocking->reporting, true); /* relaxed: the fence orders it */
+    /* fence Z2: who is woken from here on waits for the report to end; or its waker's word is
+     * seen, and there is nothing to report. Partner: weft__block_let_report(). */
+    atomic_fence_seq_cst();
+    uint32_t marks = atomic_load_relaxed(&blocking->marks);
+    bool full = weft__census_full(atomic_load_acquire(&census->word)); /* acquire Z1 */
+    if (full && blocking->looked != marks && wake_for_what_is_left(pool))
+        blocking->looked = marks;
+    else if (full && blocking->reported != marks && weft__report_deadlock(pool))
+        blocking->reported = marks;
+    atomic_store_relaxed(&blocking->reporting, false); /* relaxed: the lock */
+    weft__lock_drop(&blocking->lock);
+}
+
+void weft__block_look(struct weft_pool *pool)
+{
+    if (weft__census_full(atomic_load_relaxed(&pool->census.word))) /* relaxed: a hint */
+        weft__block_all_rest(&pool->census);
+}
+
+void weft__block_let_report(struct weft_pool *pool)
+{
+    struct weft__blocking *blocking = &pool->blocking;
+    atomic_fence_seq_cst();                         /* fence Z2 */
+    if (!atomic_load_relaxed(&blocking->reporting)) /* relaxed: after the fence */
+        return;
+    weft__lock_take(&blocking->lock);
+    weft__lock_drop(&blocking->lock);
+}

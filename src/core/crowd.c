@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/crowd.h"
+
+#include "os/clock.h"
+#include "os/futex.h"
+#include "os/memory.h"
+#include "os/thread.h"
+
+static struct {
+    struct weft__lock lock;
+    struct weft__crowd *first;
+} spare;
+
+static struct weft__crowd *take_spare(enum crowd_kind kind)
+{
+    weft__lock_take(&spare.lock);
+    struct weft__crowd **at = &spare.first;
+    while (*at && (*at)->kind != kind)
+        at = &(*at)->next;
+    struct weft__crowd *crowd = *at;
+    if (crowd)
+        *at = crowd->next;
+    weft__lock_drop(&spare.lock);
+    return crowd;
+}
+
+struct weft__crowd *weft__crowd_get(enum crowd_kind kind)
+{
+    struct weft__crowd *crowd = take_spare(kind);
+    if (crowd) {
+        atomic_store_relaxed(&crowd->state, 0); /* relaxed: its workers are not there yet */
+        return crowd;
+    }
+    crowd = weft__alloc(sizeof *crowd);
+    if (crowd)
+        crowd->kind = kind;
+    return crowd;
+}
+
+void weft__crowd_put(struct weft__crowd *crowd)
+{
+    weft__lock_take(&spare.lock);
+    crowd->next = spare.first;
+    spare.first = crowd;
+    weft__lock_drop(&spare.lock);
+}
+
+void weft__crowd_forked(void)
+{
+    spare.lock = (struct weft__lock){0};
+}
+
+static bool state_cas(struct weft__crowd *crowd, uint32_t *old, uint32_t state)
+{
+    if (crowd->kind == CROWD_SEQ_CST)
+        return atomic_cas_seq_cst(&crowd->state, old, state); /* seq_cst V2 */
+    /* acq_rel V1: acquire: the news of those who tickled before. */
+    return atomic_cas_acq_rel(&crowd->state, old, state);
+}
+
+bool weft__crowd_get_sleepy(struct weft__crowd *crowd, unsigned number)
+{
+    uint32_t state = weft__crowd_state(crowd);
+    do {
+        if (state & ~(uint32_t)CROWD_ASLEEP)
+            return false;
+    } while (!state_cas(crowd, &state, state | number << 1));
+    if (crowd->kind == CROWD_SEQ_CST)
+        atomic_fence_seq_cst(); /* fence F1, fence V2: sleepy before the next search and probe */
+    return true;
+}
+
+bool weft__crowd_is_sleepy(struct weft__crowd *crowd, unsigned number)
+{
+    return weft__crowd_state(crowd) >> 1 == number;
+}
+
+void weft__crowd_be_awake(struct weft__crowd *crowd, unsigned number)
+{
+    uint32_t state = weft__crowd_state(crowd);
+    if (state >> 1 == number) /* if this fails, it was tickled, and is awake */
+        state_cas(crowd, &state, state & CROWD_ASLEEP);
+}
+
+/* With the lock: the caller is asleep, unless it was tickled. The lock makes it one step with
+ * the wait: who tickles has to get it before it wakes anybody. */
+static bool go_to_sleep(struct weft__crowd *crowd, const struct weft__park *park,
+                        struct atomic_u64 *counted)
+{
+    uint32_t state = weft__crowd_state(crowd);
+    if (state >> 1 != park->place + 1 || !state_cas(crowd, &state, CROWD_ASLEEP))
+        return false;
+    crowd->asleep++;
+    crowd->counted = counted;
+    crowd->census = park->census;
+    return true;
+}
+
+/* relaxed, the notices: the lock, which is taken afterwards, orders them. They are 32 bits wide:
+ * who is kept from this wait while they go round, each of them a sleep and a wake, sleeps on. */
+static void wait_for_notice(struct weft__crowd *crowd, uint32_t notice, uint64_t ns)
+{
+    uint64_t end = ns ? weft__clock_now() + ns : 0;
+    while (atomic_load_relaxed(&crowd->notices) == notice) {
+        uint64_t now = ns ? weft__clock_now() : 0;
+        if (!ns)
+            weft__futex_wait(&crowd->notices, notice);
+        else if (now < end)
+            weft__futex_wait_for(&crowd->notices, notice, end - now);
+        else
+            return;
+    }
+}
+
+/* Its time is up: false if it has been woken meanwhile. */
+static bool get_up(struct weft__crowd *crowd, uint32_t notice)
+{
+    weft__lock_take(&crowd->lock);
+    bool by_itself = atomic_load_relaxed(&crowd->notices) == notice; /* relaxed: under the lock */
+    if (by_itself)
+        crowd->asleep--; /* bit 0 may stay: it costs the next one to tickle a look */
+    weft__lock_drop(&crowd->lock);
+    return by_itself;
+}
+
+enum park_result weft__crowd_sleep(struct weft__crowd *crowd, struct weft__park *park,
+                                   struct atomic_u64 *counted, uint64_t ns)
+{
+    struct weft__census *census = park->census;
+    if (census)
+        weft__census_rest(census); /* before anybody can wake it, and without the lock */
+    weft__lock_take(&crowd->lock);
+    uint32_t notice = atomic_load_relaxed(&crowd->notices); /* relaxed: under the lock */
+    bool asleep = go_to_sleep(crowd, park, counted);
+    weft__lock_drop(&crowd->lock);
+    bool by_itself = true;
+    if (asleep) {
+        if (park->cpu >= 0)
+            weft__thread_pin(park->cpu);
+        wait_for_notice(crowd, notice, ns);
+        by_itself = get_up(crowd, notice);
+        if (park->cpu >= 0)
+            weft__thread_unpin();
+    }
+    if (by_itself && census)
+        weft__census_rouse(census, 1);
+    return !asleep ? PARK_WAS_NUDGED : by_itself ? PARK_TIMED_OUT : PARK_WAS_WOKEN;
+}
+
+void weft__crowd_wake_all(struct weft__crowd *crowd)
+{
+    weft__lock_take(&crowd->lock);
+    unsigned n = crowd->asleep;
+    if (n > 0) {
+        /* All are taken off before any wakes (fault 28). They can't leave without the lock,
+         * so their pool, where they are counted, lives. relaxed: a hint to others. */
+        atomic_fetch_sub_relaxed(crowd->counted, n);
+        if (crowd->census)
+            weft__census_rouse(crowd->census, n);
+        crowd->asleep = 0;
+        /* relaxed: under the lock. */
+        atomic_store_relaxed(&crowd->notices, atomic_load_relaxed(&crowd->notices) + 1);
+    }
+    weft__lock_drop(&crowd->lock);
+    if (n > 0)
+        weft__futex_wake(&crowd->notices, WEFT__WAKE_ALL);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* crowd.h: where workers sleep together and are woken all at once; for the `tickle`
+ * protocols, see ../sleep/README.md. One word says who is on the way:
+ *
+ *   bit 0      somebody sleeps, or is about to and has the lock
+ *   the rest   the number of the sleepy worker, which is its place + 1; 0: nobody is sleepy
+ *
+ *   0, 1         -get_sleepy-> number << 1, and bit 0 as it was   by a worker that found nothing
+ *   number << 1  -be_awake---> 0, 1: bit 0 as it was              by that worker, who found work
+ *   number << 1  -sleep------> 1                                  by that worker, with the lock
+ *   any          -tickle-----> 0                                  by whoever has news
+ *
+ * At most one worker is sleepy. It searches once more at least, and if it finds nothing, and
+ * nobody tickled meanwhile, it sleeps. Who tickles finds 0, and then all search after that; or
+ * the sleepy one, who then finds itself awake; or sleepers, and wakes them.
+ *
+ * Crowds are never freed, only handed to another pool, for the reason for which parking
+ * places are: who sets a latch tickles afterwards, when its owner and the pool may be gone. A
+ * crowd keeps its kind, so that such a late one finds it as it was. */
+#ifndef WEFT_CORE_CROWD_H
+#define WEFT_CORE_CROWD_H
+
+#include "core/atomic.h"
+#include "core/lock.h"
+#include "core/park.h"
+
+enum crowd_kind {
+    CROWD_ACQ_REL, /* acquire and release on the word: may lose news, see README.md */
+    CROWD_SEQ_CST,
+    CROWD_SWAPS, /* as ACQ_REL, but who tickles always writes */
+};
+
+enum { CROWD_ASLEEP = 1 };
+
+struct weft__crowd {
+    WEFT__ALIGNED struct atomic_u32 state;
+    enum crowd_kind kind; /* constant */
+
+    WEFT__ALIGNED struct weft__lock lock;
+    struct atomic_u32 notices;   /* the condition: changes when sleepers are woken; the lock */
+    unsigned asleep;             /* under the lock, as what follows. The sleepers are counted */
+    struct atomic_u64 *counted;  /* here, */
+    struct weft__census *census; /* and rest here, unless NULL */
+    struct weft__crowd *next;    /* in the list of free ones */
+};
+
+struct weft__crowd *weft__crowd_get(enum crowd_kind kind); /* NULL: no memory */
+void weft__crowd_put(struct weft__crowd *crowd);
+
+/* False: somebody else is sleepy. */
+bool weft__crowd_get_sleepy(struct weft__crowd *crowd, unsigned number);
+bool weft__crowd_is_sleepy(struct weft__crowd *crowd, unsigned number);
+void weft__crowd_be_awake(struct weft__crowd *crowd, unsigned number);
+
+/* The sleepy one, at park->place. NUDGED: it was tickled. The caller has counted itself in
+ * `counted`; whoever wakes it uncounts it, otherwise the caller does. */
+enum park_result weft__crowd_sleep(struct weft__crowd *crowd, struct weft__park *park,
+                                   struct atomic_u64 *counted, uint64_t ns);
+
+void weft__crowd_wake_all(struct weft__crowd *crowd);
+
+static inline uint32_t weft__crowd_state(struct weft__crowd *crowd)
+{
+    if (crowd->kind == CROWD_SEQ_CST)
+        return atomic_load_seq_cst(&crowd->state); /* seq_cst V2 */
+    return atomic_load_acquire(&crowd->state);     /* acquire V1 */
+}
+
+/* There is news: the caller has posted work, set a latch or sent mail. */
+static inline void weft__crowd_tickle(struct weft__crowd *crowd)
+{
+    /* seq_cst V2: the news before this look; partner: a worker that gets sleepy and then looks
+     * for news. acquire V1 is not enough for that: this may read an old 0. */
+    if (crowd->kind != CROWD_SWAPS && weft__crowd_state(crowd) == 0)
+        return;
+    /* release V1: who finds itself tickled, or gets sleepy later, sees the news. */
+    uint32_t old = crowd->kind == CROWD_SEQ_CST ? atomic_exchange_seq_cst(&crowd->state, 0)
+                                                : atomic_exchange_release(&crowd->state, 0);
+    if (old & CROWD_ASLEEP)
+        weft__crowd_wake_all(crowd);
+}
+
+/* In the child after fork(): nobody else is left to hold the list's lock. */
+void weft__crowd_forked(void);
+
+#endif

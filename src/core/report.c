@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* Who waits for whom. Every thread of the pool rests, so that what it left in its worker can
+ * be read: what blocks it, what it holds, the jobs on its stack, the wait it sleeps in.
+ *
+ * A thread is *alive* if something outside the pool may set it going, or if it waits for one
+ * that is alive. A deadlock is a blocked thread that is not. */
+#include "core/report.h"
+#include "core/fatal.h"
+#include "core/pool.h"
+#include "core/search.h"
+#include "core/task.h"
+#include "core/wait.h"
+#include "os/memory.h"
+#include "sync/mutex.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+/* ---- Whom a thread waits for ---- */
+
+static bool is_inside(const struct weft__group *group, const struct weft__group *outer)
+{
+    while (group && group != outer)
+        group = group->parent;
+    return group != NULL;
+}
+
+/* Does it run a child of the scope, or something that a child forked or spawned? */
+static bool runs_child(const struct weft__worker *worker, const struct weft__group *scope)
+{
+    for (const struct weft__frame *frame = worker->frame; frame; frame = frame->outer)
+        if (is_inside(frame->group, scope))
+            return true;
+    return false;
+}
+
+/* Sleeps until somebody else has done something for it. */
+static bool waits(const struct weft__worker *worker)
+{
+    return worker->awaited && !worker->blocked;
+}
+
+/* The worker that took the right side which this one waits for; NULL: it is not such a wait. */
+static struct weft__worker *thief_of(const struct weft__worker *worker)
+{
+    if (!waits(worker) || !worker->awaited->thief)
+        return NULL;
+    return atomic_load_relaxed(worker->awaited->thief); /* relaxed: Z1 */
+}
+
+static bool waits_for_child(const struct weft__worker *worker, const struct weft__worker *other)
+{
+    return waits(worker) && worker->awaited->scope && other != worker &&
+           runs_child(other, worker->awaited->scope);
+}
+
+static const struct weft__mutex *mutex_of(const struct weft__worker *worker)
+{
+    if (!worker->blocked || worker->blocked->kind != BLOCKED_MUTEX)
+        return NULL;
+    return (const struct weft__mutex *)worker->blocked->object;
+}
+
+/* ---- Who is alive ---- */
+
+/* A thread outside that submitted something and does not wait for it may do anything: submit
+ * another job that sets an event, for instance. Several tasks may be one thread's: if any is
+ * waited for, they are taken to be. */
+struct submitters {
+    bool any, waiting;
+};
+
+static void look_at_task(struct submitters *submitters, const struct weft__task *task)
+{
+    if (!task || !task->from_outside)
+        return;
+    submitters->any = true;
+    submitters->waiting |= atomic_load_relaxed(&task->latch.state) != LATCH_UNSET; /* a hint */
+}
+
+static bool submitter_is_free(struct weft_pool *pool)
+{
+    struct submitters submitters = {0};
+    struct weft__worker *worker = NULL;
+    while ((worker = weft__next_worker(pool, worker)))
+        for (const struct weft__frame *frame = worker->frame; frame; frame = frame->outer)
+            look_at_task(&submitters, frame->task);
+    weft__lock_take(&pool->injector.lock);
+    for (struct weft__node *node = pool->injector.first; node; node = node->next)
+        look_at_task(&submitters, weft__task_of_job(&node->job));
+    weft__lock_drop(&pool->injector.lock);
+    return submitters.any && !submitters.waiting;
+}
+
+static bool may_be_set_going(const struct weft__worker *worker, bool from_outside)
+{
+    if (!worker->blocked)
+        return false;
+    switch (worker->blocked->kind) {
+    case BLOCKED_OUTSIDE: /* who has a handler wants to know */
+        return !worker->pool->config.deadlock;
+    case BLOCKED_MUTEX: {
+        const struct weft__worker *holder = mutex_of(worker)->holder;
+        return !holder || holder->pool != worker->pool;
+    }
+    default:
+        return from_outside ||
+               atomic_load_relaxed(&worker->blocked->object->outside); /* relaxed: Z1 */
+    }
+}
+
+static bool waits_for_live_child(const struct weft__worker *worker)
+{
+    struct weft__worker *other = NULL;
+    while ((other = weft__next_worker(worker->pool, other)))
+        if (other->alive && waits_for_child(worker, other))
+            return true;
+    return false;
+}
+
+/* Any of those that are alive may set an event, send, receive, or end a task. */
+static bool waits_for_live(const struct weft__worker *worker)
+{
+    const struct weft__mutex *mutex = mutex_of(worker);
+    if (mutex)
+        return mutex->holder && mutex->holder->alive;
+    if (worker->blocked)
+        return worker->blocked->kind != BLOCKED_OUTSIDE;
+    if (thief_of(worker))
+        return thief_of(worker)->alive;
+    if (waits(worker) && worker->awaited->scope)
+        return waits_for_live_child(worker);
+    return waits(worker);
+}
+
+static void find_alive(struct weft_pool *pool)
+{
+    struct weft__worker *worker = NULL;
+    bool any = false, more, from_outside = submitter_is_free(pool);
+    while ((worker = weft__next_worker(pool, worker)))
+        any |= worker->alive = may_be_set_going(worker, from_outside);
+    do {
+        more = false;
+        while (any && (worker = weft__next_worker(pool, worker)))
+            if (!worker->alive && waits_for_live(worker))
+                worker->alive = more = true;
+    } while (more);
+}
+
+/* A mutex's holder that waits and takes no jobs of others is as good as blocked. */
+static bool is_stuck(const struct weft__worker *worker)
+{
+    return !worker->alive && (worker->blocked || (waits(worker) && worker->held));
+}
+
+static bool anybody_stuck(struct weft_pool *pool)
+{
+    struct weft__worker *worker = NULL;
+    while ((worker = weft__next_worker(pool, worker)))
+        if (is_stuck(worker))
+            return true;
+    return false;
+}
+
+/* ---- Names ---- */
+
+static const char *kind_of(const struct weft__worker *worker)
+{
+    static const char *const kinds[] = {"worker", "caller", "guest", "spare"};
+    return kinds[worker->kind];
+}
+
+static const char *const object_kinds[] = {"", "mutex", "event", "channel", "channel"};
+
+/* NAME is the address if it has none. */
+static void put_object(FILE *out, enum blocked_kind kind, const struct weft__sync *object)
+{
+    if (object->name)
+        fprintf(out, "%s '%s'", object_kinds[kind], object->name);
+    else
+        fprintf(out, "%s %p", object_kinds[kind], (const void *)object);
+}
+
+/* Static functions have no name at run time; addr2line finds them by file and offset. */
+static void put_function(FILE *out, weft_fn *fn)
+{
+    Dl_info info;
+    void *address;
+    *(weft_fn **)(void *)&address = fn;
+    if (!dladdr(address, &info))
+        fprintf(out, "%p", address);
+    else if (info.dli_sname && info.dli_saddr == address)
+        fprintf(out, "%s", info.dli_sname);
+    else
+        fprintf(out, "%s+%#tx", info.dli_fname, (char *)address - (char *)info.dli_fbase);
+}
+
+/* ---- As text ---- */
+
+static void text_blocked(FILE *out, const struct weft__worker *worker)
+{
+    static const char *const verbs[] = {"", "waits for", "waits for", "wants to send into",
+                                        "wants to receive from"};
+    const struct weft__blocked *blocked = worker->blocked;
+    const struct weft__mutex *mutex = mutex_of(worker);
+    if (blocked->kind == BLOCKED_OUTSIDE) {
+        fprintf(out, "is blocked in code of its own");
+        return;
+    }
+    fprintf(out, "%s ", verbs[blocked->kind]);
+    put_object(out, blocked->kind, blocked->object);
+    if (mutex && mutex->holder)
+        fprintf(out, ", held by %s %u%s", kind_of(mutex->holder), mutex->holder->index,
+                mutex->holder == worker ? ", which is itself" : "");
+    else if (mutex)
+        fprintf(out, ", held by a thread outside the pool");
+}
+
+static void text_waits(FILE *out, const struct weft__worker *worker)
+{
+    struct weft__worker *thief = thief_of(worker), *other = NULL;
+    if (thief) {
+        fprintf(out, "waits for a right side that %s %u took from it", kind_of(thief),
+                thief->index);
+    } else if (worker->awaited->scope) {
+        fprintf(out, "waits for children of its scope");
+        while ((other = weft__next_worker(worker->pool, other)))
+            if (waits_for_child(worker, other))
+                fprintf(out, ", on %s %u", kind_of(other), other->index);
+    } else {
+        fprintf(out, "waits for a task");
+    }
+}
+
+/* The job that forked the one in `frame`: on the stack of the worker it was taken from, the
+ * innermost that started at or below the fork's slot. */
+static const struct weft__frame *forker_of(const struct weft__frame *frame)
+{
+    const struct weft__frame *outer = frame->from ? frame->from->frame : NULL;
+    while (outer &&
+           (weft__context_of(outer->w) != weft__context_of(frame->slot) || outer->w > frame->slot))
+        outer = outer->outer;
+    return outer;
+}
+
+static void text_backtrace(FILE *out, const struct weft__worker *worker)
+{
+    enum { MOST = 32 };
+    const struct weft__frame *frame = worker->frame;
+    for (int i = 0; frame && i < MOST; i++) {
+        fprintf(out, "      %s ", i == 0 ? "in" : "forked by");
+        put_function(out, frame->fn);
+        fprintf(out, " on %s %u", kind_of(worker), worker->index);
+        if (frame->from)
+            fprintf(out, ", taken from %s %u", kind_of(frame->from), frame->from->index);
+        fprintf(out, "\n");
+        worker = frame->from;
+        frame = frame->slot ? forker_of(frame) : NULL;
+    }
+}
+
+static void text_worker(FILE *out, const struct weft__worker *worker)
+{
+    fprintf(out, "  %s %u ", kind_of(worker), worker->index);
+    if (worker->blocked)
+        text_blocked(out, worker);
+    else
+        text_waits(out, worker);
+    for (const struct weft__mutex *mutex = worker->held; mutex; mutex = mutex->next_held) {
+        fprintf(out, mutex == worker->held ? "; holds " : ", ");
+        put_object(out, BLOCKED_MUTEX, &mutex->sync);
+    }
+    fprintf(out, "\n");
+    text_backtrace(out, worker);
+}
+
+static void text(FILE *out, struct weft_pool *pool)
+{
+    struct weft__worker *worker = NULL;
+    fprintf(out,
+            "weft: deadlock in pool \"%s\": these threads wait for each other, or for what "
+            "nobody will do\n",
+            pool->config.name);
+    while ((worker = weft__next_worker(pool, worker)))
+        if (worker->blocked || waits(worker))
+            text_worker(out, worker);
+    size_t queued = weft__queue_length(&pool->injector);
+    if (queued)
+        fprintf(out,
+                "  jobs that nobody is left to run: %zu; more spares may help "
+                "(weft_config.spares)\n",
+                queued);
+}
+
+/* ---- As a graph ---- */
+
+static void graph_edges(FILE *out, struct weft__worker *worker)
+{
+    struct weft__worker *thief = thief_of(worker), *other = NULL;
+    if (worker->blocked && worker->blocked->object) {
+        fprintf(out, "  \"%s %u\" -> \"", kind_of(worker), worker->index);
+        put_object(out, worker->blocked->kind, worker->blocked->object);
+        fprintf(out, "\" [label=\"waits for\"];\n");
+    }
+    for (const struct weft__mutex *mutex = worker->held; mutex; mutex = mutex->next_held) {
+        fprintf(out, "  \"");
+        put_object(out, BLOCKED_MUTEX, &mutex->sync);
+        fprintf(out, "\" -> \"%s %u\" [label=\"held by\"];\n", kind_of(worker), worker->index);
+    }
+    if (thief)
+        fprintf(out, "  \"%s %u\" -> \"%s %u\" [label=\"stolen by\", style=dashed];\n",
+                kind_of(worker), worker->index, kind_of(thief), thief->index);
+    while ((other = weft__next_worker(worker->pool, other)))
+        if (waits_for_child(worker, other))
+            fprintf(out, "  \"%s %u\" -> \"%s %u\" [label=\"child on\", style=dashed];\n",
+                    kind_of(worker), worker->index, kind_of(other), other->index);
+}
+
+static void graph(FILE *out, struct weft_pool *pool)
+{
+    struct weft__worker *worker = NULL;
+    fprintf(out, "digraph deadlock {\n  node [shape=box];\n");
+    while ((worker = weft__next_worker(pool, worker)))
+        if (worker->blocked || waits(worker))
+            graph_edges(out, worker);
+    fprintf(out, "}\n");
+}
+
+/* ---- Telling ---- */
+
+static char *written(void (*write)(FILE *, struct weft_pool *), struct weft_pool *pool)
+{
+    char *string = NULL;
+    size_t size;
+    FILE *out = open_memstream(&string, &size);
+    if (!out)
+        return NULL;
+    write(out, pool);
+    return fclose(out) == 0 ? string : NULL;
+}
+
+static void save_graph(const char *dot)
+{
+    const char *path = getenv("WEFT_DEADLOCK_DOT");
+    FILE *out = path && *path ? fopen(path, "w") : NULL;
+    if (!out)
+        return;
+    fputs(dot, out);
+    fclose(out);
+}
+
+bool weft__report_deadlock(struct weft_pool *pool)
+{
+    const weft_config *config = &pool->config;
+    find_alive(pool);
+    if (!anybody_stuck(pool))
+        return false;
+    char *report = written(text, pool), *dot = written(graph, pool);
+    const char *shown = report ? report : "weft: deadlock, and no memory to say more\n";
+    if (config->deadlock) {
+        config->deadlock(pool, shown, dot ? dot : "", config->data);
+    } else {
+        fputs(shown, stderr);
+        save_graph(dot ? dot : "");
+    }
+    free(report);
+    free(dot);
+    return true;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* report.h: who waits for what, when nobody in a pool can go on. */
+#ifndef WEFT_CORE_REPORT_H
+#define WEFT_CORE_REPORT_H
+
+struct weft_pool;
+
+/* All threads of the pool rest, and stay so during the call. Looks for threads that wait for
+ * each other, or for what nobody will do; calls the deadlock handler if there are any.
+ * False: all may be woken from outside. */
+bool weft__report_deadlock(struct weft_pool *pool);
+
+#endif

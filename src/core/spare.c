@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/spare.h"
+
+#include "core/guest.h"
+#include "core/pool.h"
+#include "core/wait.h"
+#include "os/futex.h"
+#include "os/memory.h"
+
+#include <errno.h>
+
+enum { KEPT_NS = 100000000 };
+
+enum spare_state {
+    SPARE_NONE,    /* no thread; if `joinable`, one that has ended, or is about to */
+    SPARE_KEPT,    /* its thread waits to be called again */
+    SPARE_ACTIVE,  /* works */
+    SPARE_LEAVING, /* works, and has been told to leave */
+};
+
+struct weft__spare {
+    struct atomic_u32 state; /* written under the lock; its thread waits on it while KEPT */
+    struct weft__worker *worker;
+    pthread_t thread; /* if `joinable` */
+    bool joinable;
+};
+
+int weft__spares_init(struct weft_pool *pool)
+{
+    struct weft__spares *spares = &pool->spares;
+    spares->most = pool->config.spares > 0 ? (unsigned)pool->config.spares : 0;
+    if (spares->most == 0)
+        return 0;
+    spares->all = weft__alloc(spares->most * sizeof spares->all[0]);
+    return spares->all ? 0 : -ENOMEM;
+}
+
+void weft__spares_free(struct weft_pool *pool)
+{
+    weft__free(pool->spares.all);
+}
+
+/* All below: under the lock, unless they say otherwise. relaxed, every access to `state`:
+ * the lock orders them. */
+
+static enum spare_state state_of(struct weft__spare *spare)
+{
+    return (enum spare_state)atomic_load_relaxed(&spare->state);
+}
+
+static void state_is(struct weft__spare *spare, enum spare_state state)
+{
+    atomic_store_relaxed(&spare->state, state);
+}
+
+static struct weft__spare *find(struct weft__spares *spares, enum spare_state state)
+{
+    for (unsigned i = 0; i < spares->most; i++)
+        if (state_of(&spares->all[i]) == state)
+            return &spares->all[i];
+    return NULL;
+}
+
+static bool is_short(struct weft_pool *pool)
+{
+    struct weft__spares *spares = &pool->spares;
+    return !spares->closed && spares->active < spares->most &&
+           spares->active < atomic_load_relaxed(&pool->blocking.count);
+}
+
+/* It counts as there from now on, so that nobody takes the pool for dead meanwhile. */
+static void activate(struct weft_pool *pool, struct weft__spare *spare)
+{
+    atomic_store_relaxed(&spare->worker->stop.core.state, LATCH_UNSET);
+    state_is(spare, SPARE_ACTIVE);
+    pool->spares.active++;
+    weft__census_enter(&pool->census);
+    weft__sleep_present(&pool->sleep);
+}
+
+/* ---- The thread ---- */
+
+/* Without the lock, which is taken once the spare has left the pool. True: called again. */
+static bool wait_for_call(struct weft_pool *pool, struct weft__spare *spare)
+{
+    struct weft__spares *spares = &pool->spares;
+    weft__lock_take(&spares->lock);
+    bool again = is_short(pool);
+    if (again)
+        activate(pool, spare);
+    else
+        state_is(spare, SPARE_KEPT);
+    bool closed = spares->closed;
+    weft__lock_drop(&spares->lock);
+    if (!again && !closed)
+        weft__futex_wait_for(&spare->state, SPARE_KEPT, KEPT_NS);
+    weft__lock_take(&spares->lock);
+    again = state_of(spare) == SPARE_ACTIVE;
+    if (!again)
+        state_is(spare, SPARE_NONE);
+    weft__lock_drop(&spares->lock);
+    return again;
+}
+
+static struct weft__spare *spare_of(const struct weft__worker *worker)
+{
+    struct weft__spare *spare = worker->pool->spares.all;
+    while (spare->worker != worker)
+        spare++;
+    return spare;
+}
+
+void weft__spare_loop(struct weft__worker *worker)
+{
+    struct weft_pool *pool = worker->pool;
+    weft__lock_take(&pool->spares.lock); /* who called it writes it down under the lock */
+    struct weft__spare *spare = spare_of(worker);
+    weft__lock_drop(&pool->spares.lock);
+    weft__block_let_report(pool);
+    do {
+        weft__worker_serve(worker);
+        weft__worker_spill(worker);
+        weft__worker_rest(worker);
+        weft__sleep_absent(&pool->sleep);
+        weft__census_leave(&pool->census);
+    } while (wait_for_call(pool, spare));
+}
+
+/* ---- Called and dismissed ---- */
+
+static void make(struct weft_pool *pool)
+{
+    struct weft__spares *spares = &pool->spares;
+    struct weft__spare *spare = find(spares, SPARE_NONE);
+    if (!spare)
+        return; /* those that are leaving are still busy */
+    if (spare->joinable)
+        pthread_join(spare->thread, NULL); /* it has nothing left to do */
+    spare->joinable = false;
+    spare->worker = weft__guest_get(pool, WORKER_SPARE);
+    if (!spare->worker)
+        return;
+    unsigned place = pool->config.workers + (unsigned)(spare - spares->all);
+    spare->worker->home = pool->homes.ids[place % pool->homes.count];
+    weft__sleep_place(&pool->sleep, place, spare->worker->park);
+    activate(pool, spare);
+    if (weft__worker_start(pool, spare->worker)) {
+        weft__sleep_absent(&pool->sleep);
+        weft__census_withdraw(&pool->census);
+        spares->active--;
+        state_is(spare, SPARE_NONE);
+        weft__guest_put(spare->worker);
+        return;
+    }
+    spare->thread = spare->worker->thread;
+    spare->joinable = !pool->config.spawn_thread;
+}
+
+void weft__spare_call(struct weft_pool *pool)
+{
+    struct weft__spares *spares = &pool->spares;
+    if (spares->most == 0)
+        return;
+    weft__lock_take(&spares->lock);
+    struct weft__spare *kept = NULL;
+    if (is_short(pool)) {
+        kept = find(spares, SPARE_KEPT);
+        if (kept)
+            activate(pool, kept);
+        else
+            make(pool);
+    }
+    weft__lock_drop(&spares->lock);
+    if (kept)
+        weft__futex_wake(&kept->state, 1);
+}
+
+void weft__spare_dismiss(struct weft_pool *pool)
+{
+    struct weft__spares *spares = &pool->spares;
+    if (spares->most == 0)
+        return;
+    weft__lock_take(&spares->lock);
+    if (spares->active > atomic_load_relaxed(&pool->blocking.count)) {
+        struct weft__spare *spare = find(spares, SPARE_ACTIVE);
+        state_is(spare, SPARE_LEAVING);
+        spares->active--;
+        weft__spin_latch_set(&spare->worker->stop);
+    }
+    weft__lock_drop(&spares->lock);
+}
+
+void weft__spares_stop(struct weft_pool *pool)
+{
+    struct weft__spares *spares = &pool->spares;
+    weft__lock_take(&spares->lock);
+    spares->closed = true;
+    struct weft__spare *spare;
+    while ((spare = find(spares, SPARE_KEPT))) {
+        state_is(spare, SPARE_NONE);
+        weft__futex_wake(&spare->state, 1);
+    }
+    weft__lock_drop(&spares->lock);
+    for (unsigned i = 0; i < spares->most; i++)
+        if (spares->all[i].joinable)
+            pthread_join(spares->all[i].thread, NULL);
+}
+
+unsigned weft__spares_active(struct weft_pool *pool)
+{
+    weft__lock_take(&pool->spares.lock);
+    unsigned active = pool->spares.active;
+    weft__lock_drop(&pool->spares.lock);
+    return active;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* The `counters` protocol and its variants: idle and sleeping workers are counted, and new
+ * work wakes somebody if too few are idle. Nobody gets sleepy first. */
+#include "os/thread.h"
+#include "sleep/common.h"
+
+enum kind {
+    ONE,    /* each post wakes at most one */
+    LOCAL,  /* for forks: an empty deque means that those who are idle are enough */
+    BLOCKS, /* as many as make those awake a power of two */
+    ALL,    /* as many as there are new jobs */
+};
+
+static enum kind kind_of(const struct weft__sleep *sleep)
+{
+    return (enum kind)sleep->protocol->kind;
+}
+
+static unsigned up_to_a_power_of_two(const struct weft__sleep *sleep, uint64_t counters)
+{
+    unsigned sleeping = sleeping_in(counters), power = 1;
+    unsigned awake = sleeping < sleep->workers ? sleep->workers - sleeping : 0;
+    while (power <= awake)
+        power *= 2;
+    return power - awake;
+}
+
+/* How many to wake for new jobs that are too many for those who are idle. */
+static unsigned how_many(const struct weft__sleep *sleep, uint64_t counters, unsigned missing)
+{
+    switch (kind_of(sleep)) {
+    case BLOCKS:
+        return up_to_a_power_of_two(sleep, counters);
+    case ALL:
+        return missing;
+    default:
+        return 1;
+    }
+}
+
+/* The local rule is wrong when a fork lies there because nobody looks: so it holds only while
+ * there is a look-out, who will. */
+static bool idle_ones_are_enough(struct weft__sleep *sleep, uint64_t counters, bool was_empty)
+{
+    if (kind_of(sleep) == LOCAL)
+        return was_empty && atomic_load_relaxed(&sleep->lookout); /* relaxed: a heuristic */
+    return idle_in(counters) > 0;
+}
+
+static bool new_fork(struct weft__sleep *sleep, bool was_empty)
+{
+    uint64_t counters = atomic_load_acquire(&sleep->counters); /* acquire E1 */
+    if (idle_ones_are_enough(sleep, counters, was_empty))
+        return true;
+    unsigned most = room(sleep, counters);
+    if (most > 0)
+        weft__wake_any(sleep, at_most(how_many(sleep, counters, 1), most), false);
+    else
+        call_spare_if_none_is_left(sleep, counters);
+    return most > 0 || idle_in(counters) > 0;
+}
+
+static void new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits)
+{
+    /* fence F1 (PushFence): as in `events`. */
+    atomic_fence_seq_cst();
+    uint64_t counters = atomic_load_acquire(&sleep->counters); /* acquire E1 */
+    unsigned idle = idle_in(counters), sleeping = sleeping_in(counters);
+    if (sleeping > 0 && idle < jobs)
+        weft__wake_any(sleep, at_most(how_many(sleep, counters, jobs - idle), sleeping), waits);
+    else
+        call_spare_if_none_is_left(sleep, counters);
+}
+
+static bool no_work(struct weft__sleep *sleep, struct weft__idle *idle,
+                    const struct weft__sleeper *sleeper)
+{
+    if (idle->round < sleep->rounds) {
+        idle->round++;
+        weft__thread_yield();
+        return false;
+    }
+    if (!weft__doze_off(sleeper, true))
+        return false;
+    /* IncSleepers. acq_rel E1: release: whoever counts this one sees its parking place DROWSY. */
+    atomic_fetch_add_acq_rel(&sleep->counters, one_sleeping);
+    enum outcome outcome = weft__sleep_counted(sleep, idle, sleeper);
+    idle->round = outcome == DOZED ? sleep->rounds : 0;
+    return outcome == DOZED || outcome == SLEPT;
+}
+
+/* New work on a deque may be missed for as long as its owner does not come to it, so there is
+ * a look-out on both roads. */
+#define COUNTERS(name_, kind_)                                                        \
+    {                                                                                 \
+        .name = name_, .kind = kind_, .looks_out = true, .no_work = no_work,          \
+        .work_found = weft__work_found_counted, .more_work = weft__more_work_counted, \
+        .new_fork = new_fork, .new_jobs = new_jobs,                                   \
+    }
+
+const struct weft__protocol weft__counters = COUNTERS("counters", ONE);
+const struct weft__protocol weft__counters_local = COUNTERS("counters-local", LOCAL);
+const struct weft__protocol weft__counters_blocks = COUNTERS("counters-blocks", BLOCKS);
+const struct weft__protocol weft__counters_all = COUNTERS("counters-all", ALL);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* The `tickle` protocols: one worker at a time gets sleepy, then sleeps in the crowd, and
+ * whatever happens wakes them all. Their word is core/crowd.h's. */
+#include "core/crowd.h"
+#include "os/thread.h"
+#include "sleep/common.h"
+
+static bool new_fork(struct weft__sleep *sleep, bool was_empty)
+{
+    (void)was_empty;
+    uint64_t counters = atomic_load_relaxed(&sleep->counters); /* relaxed: a hint */
+    weft__crowd_tickle(sleep->crowd);
+    call_spare_if_none_is_left(sleep, counters);
+    return idle_in(counters) + sleeping_in(counters) > 0;
+}
+
+static void new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits)
+{
+    (void)jobs;
+    (void)waits;
+    if (sleep->crowd->kind == CROWD_SEQ_CST)
+        atomic_fence_seq_cst(); /* fence F1 (PushFence); partner: after getting sleepy */
+    new_fork(sleep, true);
+}
+
+static void more_work(struct weft__sleep *sleep, bool forks_only)
+{
+    if (!forks_only || weft__sleep_has_room(sleep))
+        new_jobs(sleep, 1, false);
+}
+
+static bool work_found(struct weft__sleep *sleep, struct weft__idle *idle)
+{
+    weft__stop_looking_out(sleep, idle);
+    if (idle->sleepy)
+        weft__crowd_be_awake(sleep->crowd, idle->sleepy);
+    uint64_t old = atomic_fetch_sub_relaxed(&sleep->counters, one_inactive); /* relaxed: a hint */
+    /* Nobody was passed over in its favour; but there should be another look-out. */
+    return sleep->doze && sleeping_in(old) > 0 && idle_in(old) == 1;
+}
+
+static bool fall_asleep(struct weft__sleep *sleep, struct weft__idle *idle, struct weft__park *park)
+{
+    atomic_fetch_add_relaxed(&sleep->counters, one_sleeping); /* relaxed: a hint, or the fence */
+    if (sleep->doze)
+        atomic_fence_seq_cst(); /* fence F1 (SleepFence); partner: EnterFence */
+    enum park_result result =
+        weft__crowd_sleep(sleep->crowd, park, &sleep->counters, weft__doze_time(sleep, idle));
+    if (result != PARK_WAS_WOKEN)
+        atomic_fetch_sub_relaxed(&sleep->counters, one_sleeping); /* relaxed: a hint */
+    idle->round = result == PARK_TIMED_OUT ? sleep->rounds : 0;
+    idle->sleepy = 0;
+    return result != PARK_WAS_NUDGED;
+}
+
+/* Rounds until sleepy: `rounds`. Until asleep: as many again and one, so that there is a
+ * search after getting sleepy even without spinning. */
+static bool no_work(struct weft__sleep *sleep, struct weft__idle *idle,
+                    const struct weft__sleeper *sleeper)
+{
+    struct weft__crowd *crowd = sleep->crowd;
+    if (idle->sleepy && !weft__crowd_is_sleepy(crowd, idle->sleepy)) { /* tickled */
+        idle->round = 0;
+        idle->sleepy = 0;
+        return false;
+    }
+    if (idle->round == 2 * sleep->rounds + 1)
+        return fall_asleep(sleep, idle, sleeper->park);
+    if (idle->round != sleep->rounds) {
+        idle->round++;
+    } else if (weft__crowd_get_sleepy(crowd, sleeper->park->place + 1)) {
+        idle->sleepy = sleeper->park->place + 1;
+        idle->round++;
+    } /* else somebody else is, and this one tries again */
+    weft__thread_yield();
+    return false;
+}
+
+#define TICKLE(name_, kind_)                                                    \
+    {                                                                           \
+        .name = name_, .kind = kind_, .crowded = true, .no_work = no_work,      \
+        .work_found = work_found, .more_work = more_work, .new_fork = new_fork, \
+        .new_jobs = new_jobs,                                                   \
+    }
+
+const struct weft__protocol weft__tickle = TICKLE("tickle", CROWD_ACQ_REL);
+const struct weft__protocol weft__tickle_seqcst = TICKLE("tickle-seqcst", CROWD_SEQ_CST);
+const struct weft__protocol weft__tickle_flag = TICKLE("tickle-flag", CROWD_SEQ_CST);
+const struct weft__protocol weft__tickle_swap = TICKLE("tickle-swap", CROWD_SWAPS);

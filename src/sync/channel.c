@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* A ring of items, a line of receivers while it is empty, a line of senders while it is full.
+ * Never are there items and waiting receivers, or room and waiting senders: who comes first
+ * is served directly. */
+#include "core/fatal.h"
+#include "os/memory.h"
+#include "sync/sync.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct channel {
+    struct weft__sync sync;
+    struct weft__line senders, receivers;
+    size_t item_size, capacity;
+    size_t first, count; /* of the items in the ring */
+    bool closed;
+    char *ring;
+};
+
+_Static_assert(sizeof(struct channel) <= sizeof(weft_channel), "weft_channel is too small");
+
+static struct channel *channel_of(weft_channel *channel)
+{
+    return (struct channel *)(void *)channel;
+}
+
+int weft_channel_init(weft_channel *public, const char *name, size_t item_size, size_t capacity)
+{
+    size_t bytes;
+    if (item_size == 0 || __builtin_mul_overflow(item_size, capacity, &bytes))
+        return -EINVAL;
+    char *ring = bytes ? weft__alloc(bytes) : NULL;
+    if (bytes && !ring)
+        return -ENOMEM;
+    *channel_of(public) = (struct channel){
+        .sync.name = name, .item_size = item_size, .capacity = capacity, .ring = ring};
+    return 0;
+}
+
+void weft_channel_destroy(weft_channel *public)
+{
+    struct channel *channel = channel_of(public);
+    if (channel->senders.first || channel->receivers.first)
+        weft__fatal("channel \"%s\" is destroyed while somebody waits for it",
+                    channel->sync.name ? channel->sync.name : "");
+    weft__free(channel->ring);
+}
+
+void weft_channel_from_outside(weft_channel *channel)
+{
+    atomic_store_relaxed(&channel_of(channel)->sync.outside, true); /* relaxed: see sync.c */
+}
+
+static char *place(struct channel *channel, size_t i)
+{
+    return channel->ring + (channel->first + i) % channel->capacity * channel->item_size;
+}
+
+/* All under the lock, as what follows. *served: whose wait is over. */
+static int send_now(struct channel *channel, const void *item, struct weft__waiter **served)
+{
+    if (channel->closed)
+        return -EPIPE;
+    if ((*served = weft__line_pop(&channel->receivers)))
+        memcpy((*served)->item, item, channel->item_size);
+    else if (channel->count < channel->capacity)
+        memcpy(place(channel, channel->count++), item, channel->item_size);
+    else
+        return -EAGAIN;
+    return 0;
+}
+
+static int receive_now(struct channel *channel, void *item, struct weft__waiter **served)
+{
+    if (channel->count > 0) {
+        memcpy(item, place(channel, 0), channel->item_size);
+        channel->first = (channel->first + 1) % channel->capacity;
+        channel->count--;
+        if ((*served = weft__line_pop(&channel->senders))) /* there is room for it now */
+            memcpy(place(channel, channel->count++), (*served)->item, channel->item_size);
+        return 0;
+    }
+    if ((*served = weft__line_pop(&channel->senders))) {
+        memcpy(item, (*served)->item, channel->item_size);
+        return 0;
+    }
+    return channel->closed ? -EPIPE : -EAGAIN;
+}
+
+/* What both have in common; *item is read or written. */
+static int pass(weft *w, struct channel *channel, void *item, bool send, bool wait)
+{
+    struct weft__worker *me = weft__sync_caller(w);
+    struct weft__waiter *served = NULL;
+    weft__lock_take(&channel->sync.lock);
+    weft__sync_used_by(&channel->sync, me);
+    int result = send ? send_now(channel, item, &served) : receive_now(channel, item, &served);
+    if (result == -EAGAIN && wait) {
+        struct weft__waiter waiter = {
+            .worker = me,
+            .blocked = {send ? BLOCKED_SEND : BLOCKED_RECEIVE, &channel->sync},
+            .item = item,
+        };
+        return weft__sync_wait(&channel->sync, send ? &channel->senders : &channel->receivers,
+                               &waiter);
+    }
+    weft__sync_rouse(served, 0);
+    weft__lock_drop(&channel->sync.lock);
+    weft__sync_let_go(served);
+    return result;
+}
+
+int weft_channel_send(weft *w, weft_channel *channel, const void *item)
+{
+    return pass(w, channel_of(channel), (void *)(uintptr_t)item, true, true);
+}
+
+int weft_channel_try_send(weft *w, weft_channel *channel, const void *item)
+{
+    return pass(w, channel_of(channel), (void *)(uintptr_t)item, true, false);
+}
+
+int weft_channel_receive(weft *w, weft_channel *channel, void *item)
+{
+    return pass(w, channel_of(channel), item, false, true);
+}
+
+int weft_channel_try_receive(weft *w, weft_channel *channel, void *item)
+{
+    return pass(w, channel_of(channel), item, false, false);
+}
+
+void weft_channel_close(weft *w, weft_channel *public)
+{
+    struct channel *channel = channel_of(public);
+    weft__lock_take(&channel->sync.lock);
+    weft__sync_used_by(&channel->sync, weft__sync_caller(w));
+    channel->closed = true;
+    struct weft__waiter *senders = channel->senders.first, *receivers = channel->receivers.first;
+    channel->senders.first = channel->receivers.first = NULL;
+    weft__sync_rouse(senders, -EPIPE);
+    weft__sync_rouse(receivers, -EPIPE);
+    weft__lock_drop(&channel->sync.lock);
+    weft__sync_let_go(senders);
+    weft__sync_let_go(receivers);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "sync/sync.h"
+
+struct event {
+    struct weft__sync sync;
+    struct atomic_bool set; /* written under the lock */
+    struct weft__line line;
+};
+
+_Static_assert(sizeof(struct event) <= sizeof(weft_event), "weft_event is too small");
+
+static struct event *event_of(const weft_event *event)
+{
+    return (struct event *)(void *)event;
+}
+
+void weft_event_init(weft_event *event, const char *name)
+{
+    *event_of(event) = (struct event){.sync.name = name};
+}
+
+void weft_event_from_outside(weft_event *event)
+{
+    atomic_store_relaxed(&event_of(event)->sync.outside, true); /* relaxed: see sync.c */
+}
+
+bool weft_event_is_set(const weft_event *event)
+{
+    return atomic_load_acquire(&event_of(event)->set); /* acquire W2 */
+}
+
+/* Always through the lock: who waited may free the event, so whoever set it must be out. */
+void weft_event_wait(weft *w, weft_event *public)
+{
+    struct event *event = event_of(public);
+    struct weft__waiter waiter = {
+        .worker = weft__sync_caller(w),
+        .blocked = {BLOCKED_EVENT, &event->sync},
+    };
+    weft__lock_take(&event->sync.lock);
+    weft__sync_used_by(&event->sync, waiter.worker);
+    if (atomic_load_relaxed(&event->set)) /* relaxed: the lock */
+        weft__lock_drop(&event->sync.lock);
+    else
+        weft__sync_wait(&event->sync, &event->line, &waiter);
+}
+
+void weft_event_set(weft *w, weft_event *public)
+{
+    struct event *event = event_of(public);
+    weft__lock_take(&event->sync.lock);
+    weft__sync_used_by(&event->sync, weft__sync_caller(w));
+    atomic_store_release(&event->set, true); /* release W2: what happened before */
+    struct weft__waiter *all = event->line.first;
+    event->line.first = NULL;
+    weft__sync_rouse(all, 0);
+    weft__lock_drop(&event->sync.lock);
+    weft__sync_let_go(all);
+}
+
+void weft_event_reset(weft *w, weft_event *public)
+{
+    struct event *event = event_of(public);
+    weft__lock_take(&event->sync.lock);
+    weft__sync_used_by(&event->sync, weft__sync_caller(w));
+    atomic_store_relaxed(&event->set, false); /* relaxed: tells nobody anything */
+    weft__lock_drop(&event->sync.lock);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "sync/mutex.h"
+
+#include "core/fatal.h"
+#include "core/pool.h"
+#include "core/wait.h"
+
+enum { SPINS = 100 }; /* sections are often short */
+
+static struct weft__mutex *mutex_of(weft_mutex *mutex)
+{
+    return (struct weft__mutex *)(void *)mutex;
+}
+
+void weft_mutex_init(weft_mutex *mutex, const char *name)
+{
+    *mutex_of(mutex) = (struct weft__mutex){.sync.name = name};
+}
+
+/* The thread's list of those it holds makes its waits careful; see wait.h. */
+static void note(struct weft__mutex *mutex, struct weft__worker *me)
+{
+    if (!me)
+        return;
+    struct weft__worker *root = weft__root_of(me);
+    mutex->next_held = root->held;
+    root->held = mutex;
+}
+
+static void forget(struct weft__mutex *mutex, struct weft__worker *me)
+{
+    struct weft__mutex **link = &weft__root_of(me)->held;
+    while (*link && *link != mutex)
+        link = &(*link)->next_held;
+    if (*link)
+        *link = mutex->next_held;
+}
+
+/* Under the lock. */
+static bool take(struct weft__mutex *mutex, struct weft__worker *me)
+{
+    weft__sync_used_by(&mutex->sync, me);
+    if (atomic_load_relaxed(&mutex->held)) /* relaxed, as its writes: the lock */
+        return false;
+    atomic_store_relaxed(&mutex->held, true);
+    mutex->holder = me;
+    return true;
+}
+
+static bool try(struct weft__mutex *mutex, struct weft__worker *me)
+{
+    weft__lock_take(&mutex->sync.lock);
+    bool taken = take(mutex, me);
+    weft__lock_drop(&mutex->sync.lock);
+    return taken;
+}
+
+static bool is_own(struct weft__mutex *mutex, struct weft__worker *me)
+{
+    weft__lock_take(&mutex->sync.lock);
+    /* Some job below on this thread's stack holds it, and can't go on before this one does. */
+    bool own = atomic_load_relaxed(&mutex->held) && me && mutex->holder &&
+               weft__root_of(mutex->holder) == weft__root_of(me);
+    weft__lock_drop(&mutex->sync.lock);
+    return own;
+}
+
+static bool spin(struct weft__mutex *mutex, struct weft__worker *me)
+{
+    if (is_own(mutex, me))
+        return false; /* a deadlock: straight to where it is found */
+    for (int i = 0; i < SPINS; i++) {
+        weft__relax();
+        if (!atomic_load_relaxed(&mutex->held) && try(mutex, me)) /* relaxed: a hint */
+            return true;
+    }
+    return false;
+}
+
+/* Stands in line; unlock hands the mutex over. */
+static void wait(struct weft__mutex *mutex, struct weft__worker *me)
+{
+    weft__lock_take(&mutex->sync.lock);
+    if (take(mutex, me)) {
+        weft__lock_drop(&mutex->sync.lock);
+        return;
+    }
+    struct weft__waiter waiter = {
+        .worker = me,
+        .blocked = {BLOCKED_MUTEX, &mutex->sync},
+    };
+    weft__sync_wait(&mutex->sync, &mutex->line, &waiter);
+}
+
+void weft_mutex_lock(weft *w, weft_mutex *public)
+{
+    struct weft__mutex *mutex = mutex_of(public);
+    struct weft__worker *me = weft__sync_caller(w);
+    if (!try(mutex, me) && !spin(mutex, me))
+        wait(mutex, me);
+    note(mutex, me);
+}
+
+bool weft_mutex_trylock(weft *w, weft_mutex *public)
+{
+    struct weft__mutex *mutex = mutex_of(public);
+    struct weft__worker *me = weft__sync_caller(w);
+    if (!try(mutex, me))
+        return false;
+    note(mutex, me);
+    return true;
+}
+
+void weft_mutex_unlock(weft *w, weft_mutex *public)
+{
+    struct weft__mutex *mutex = mutex_of(public);
+    struct weft__worker *me = weft__sync_caller(w);
+    weft__lock_take(&mutex->sync.lock);
+    if (!atomic_load_relaxed(&mutex->held) || mutex->holder != me)
+        weft__fatal("mutex \"%s\" is unlocked by a thread that does not hold it",
+                    mutex->sync.name ? mutex->sync.name : "");
+    if (me)
+        forget(mutex, me);
+    struct weft__waiter *next = weft__line_pop(&mutex->line);
+    mutex->holder = next ? next->worker : NULL;
+    if (next)
+        weft__sync_rouse(next, 0);
+    else
+        atomic_store_relaxed(&mutex->held, false);
+    weft__lock_drop(&mutex->sync.lock);
+    weft__sync_let_go(next);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "sync/sync.h"
+
+#include "core/pool.h"
+#include "os/futex.h"
+
+enum { WAITER_QUEUED, WAITER_RESTING, WAITER_ROUSED, WAITER_GONE };
+
+struct weft__worker *weft__sync_caller(weft *w)
+{
+    return w ? weft__worker_of(w) : weft__worker_current();
+}
+
+void weft__sync_used_by(struct weft__sync *sync, const struct weft__worker *me)
+{
+    /* relaxed, all: written under the lock; who makes a report reads them while nobody of the
+     * pool runs. */
+    struct weft_pool *known = atomic_load_relaxed(&sync->pool);
+    if (!me || (known && known != me->pool))
+        atomic_store_relaxed(&sync->outside, true);
+    else if (!known)
+        atomic_store_relaxed(&sync->pool, me->pool);
+}
+
+struct weft__waiter *weft__line_pop(struct weft__line *line)
+{
+    struct weft__waiter *waiter = line->first;
+    if (waiter) {
+        line->first = waiter->next;
+        waiter->next = NULL;
+    }
+    return waiter;
+}
+
+static void line_push(struct weft__line *line, struct weft__waiter *waiter)
+{
+    waiter->next = NULL;
+    if (line->first)
+        line->last->next = waiter;
+    else
+        line->first = waiter;
+    line->last = waiter;
+}
+
+/* relaxed, both: which of them comes first decides; going is what hands over (W1). */
+
+static void rest(struct weft__waiter *waiter)
+{
+    uint32_t state = WAITER_QUEUED;
+    if (atomic_cas_relaxed(&waiter->state, &state, WAITER_RESTING))
+        weft__block_rest(waiter->worker);
+}
+
+static void rouse(struct weft__waiter *waiter)
+{
+    uint32_t state = WAITER_QUEUED;
+    if (!waiter->worker || atomic_cas_relaxed(&waiter->state, &state, WAITER_ROUSED))
+        return;
+    atomic_store_relaxed(&waiter->state, WAITER_ROUSED);
+    weft__block_rouse(waiter->worker);
+}
+
+/* Now and then it looks for a deadlock: a thread outside, which could have ended it, may have
+ * come to wait for the pool meanwhile, and that nobody is told. */
+static void wait_until_gone(struct weft__waiter *waiter)
+{
+    enum { FIRST_NS = 4000000, LAST_NS = 1024000000 };
+    uint64_t ns = FIRST_NS;
+    uint32_t state;
+    /* acquire W1: what the one that ended the wait did. */
+    while ((state = atomic_load_acquire(&waiter->state)) != WAITER_GONE) {
+        if (!waiter->worker) {
+            weft__futex_wait(&waiter->state, state);
+            continue;
+        }
+        weft__futex_wait_for(&waiter->state, state, ns);
+        weft__block_look(waiter->worker->pool);
+        if (ns < LAST_NS)
+            ns *= 2;
+    }
+}
+
+int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter)
+{
+    struct weft__worker *me = waiter->worker;
+    line_push(line, waiter);
+    weft__lock_drop(&sync->lock);
+    if (me) {
+        weft__block_mark(me, &waiter->blocked);
+        rest(waiter);
+    }
+    wait_until_gone(waiter);
+    if (me)
+        weft__block_unmark(me);
+    return waiter->result;
+}
+
+void weft__sync_rouse(struct weft__waiter *waiter, int result)
+{
+    for (; waiter; waiter = waiter->next) {
+        waiter->result = result;
+        rouse(waiter);
+    }
+}
+
+void weft__sync_let_go(struct weft__waiter *waiter)
+{
+    while (waiter) {
+        struct weft__waiter *next = waiter->next;
+        /* release W1. The waiter may be gone from here on; the futex gets an address only. */
+        atomic_store_release(&waiter->state, WAITER_GONE);
+        weft__futex_wake(&waiter->state, 1);
+        waiter = next;
+    }
+}

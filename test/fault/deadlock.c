@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/* deadlock.c: what can't go on is reported, with who waits for what (faults 22, 28 and 29). A
+ * pool that hangs can't be destroyed, so each case has a process of its own, which its deadlock
+ * handler ends. */
+#include "check.h"
+#include "child.h"
+#include "pools.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What the report has to say; NULL ends it. */
+static const char *const *expected_text, *const *expected_graph;
+
+static bool contains_all(const char *text, const char *const *parts)
+{
+    for (; *parts; parts++)
+        if (!strstr(text, *parts)) {
+            fprintf(stderr, "missing: %s\n", *parts);
+            return false;
+        }
+    return true;
+}
+
+static void judge(weft_pool *pool, const char *report, const char *graph, void *data)
+{
+    if (contains_all(report, expected_text) && contains_all(graph, expected_graph))
+        _exit(EXIT_SUCCESS);
+    fprintf(stderr, "%s%s", report, graph);
+    _exit(EXIT_FAILURE);
+}
+
+static weft_pool *judged_pool(unsigned workers, int spares)
+{
+    weft_config config = WEFT_CONFIG_INIT;
+    config.workers = workers;
+    config.spares = spares;
+    config.deadlock = judge;
+    return pool_make_with(&config);
+}
+
+/* ---- Two mutexes ---- */
+
+struct two {
+    weft_mutex a, b;
+    atomic_int locked;
+};
+
+static void both_locked(struct two *two)
+{
+    atomic_fetch_add(&two->locked, 1);
+    WAIT_UNTIL(atomic_load(&two->locked) == 2);
+}
+
+static void lock_a_then_b(weft *w, void *arg)
+{
+    struct two *two = arg;
+    weft_mutex_lock(w, &two->a);
+    both_locked(two);
+    weft_mutex_lock(w, &two->b);
+}
+
+static void lock_b_then_a(weft *w, void *arg)
+{
+    struct two *two = arg;
+    weft_mutex_lock(w, &two->b);
+    both_locked(two);
+    weft_mutex_lock(w, &two->a);
+}
+
+static void two_mutexes(void)
+{
+    static const char *const text[] = {"waits for mutex 'a', held by",
+                                       "waits for mutex 'b', held by", "holds mutex 'a'",
+                                       "holds mutex 'b'", NULL};
+    static const char *const graph[] = {"digraph", "-> \"mutex 'a'\" [label=\"waits for\"]",
+                                        "\"mutex 'b'\" -> \"worker", "[label=\"held by\"]", NULL};
+    expected_text = text;
+    expected_graph = graph;
+    struct two two;
+    weft_mutex_init(&two.a, "a");
+    weft_mutex_init(&two.b, "b");
+    atomic_store(&two.locked, 0);
+    weft_pool *pool = judged_pool(3, 4);
+    weft_task tasks[2];
+    CHECK(weft_submit(pool, &tasks[0], lock_a_then_b, &two) == 0);
+    CHECK(weft_submit(pool, &tasks[1], lock_b_then_a, &two) == 0);
+    pause();
+}
+
+/* ---- A channel nobody will send to ---- */
+
+static void receive_one(weft *w, void *channel)
+{
+    int item;
+    weft_channel_receive(w, channel, &item);
+}
+
+static void receive_in_join(weft *w, void *channel)
+{
+    weft_join(w, receive_one, channel, receive_one, channel);
+}
+
+static void channel_without_sender(void)
+{
+    static const char *const text[] = {"wants to receive from channel 'orders'", NULL};
+    static const char *const graph[] = {"-> \"channel 'orders'\"", NULL};
+    expected_text = text;
+    expected_graph = graph;
+    weft_channel channel;
+    CHECK(weft_channel_init(&channel, "orders", sizeof(int), 4) == 0);
+    weft_run(judged_pool(2, -1), receive_in_join, &channel);
+}
+
+/* ---- A mutex held across a join whose stolen half wants it ---- */
+
+struct shared {
+    weft_mutex mutex;
+    atomic_bool taken;
+};
+
+static void want_the_mutex(weft *w, void *arg)
+{
+    struct shared *shared = arg;
+    atomic_store(&shared->taken, true);
+    weft_mutex_lock(w, &shared->mutex);
+}
+
+static void wait_until_taken(weft *w, void *arg)
+{
+    WAIT_UNTIL(atomic_load(&((struct shared *)arg)->taken));
+}
+
+static void hold_across_join(weft *w, void *arg)
+{
+    struct shared *shared = arg;
+    weft_mutex_lock(w, &shared->mutex);
+    weft_join(w, wait_until_taken, shared, want_the_mutex, shared);
+}
+
+static void mutex_across_a_join(void)
+{
+    static const char *const text[] = {"waits for mutex 'ledger', held by guest 2",
+                                       "guest 2 waits for a right side that worker",
+                                       "took from it; holds mutex 'ledger'",
+                                       ", taken from guest 2\n",
+                                       "      forked by ",
+                                       NULL};
+    static const char *const graph[] = {"\"mutex 'ledger'\" -> \"guest 2\" [label=\"held by\"]",
+                                        "\"guest 2\" -> \"worker", "[label=\"stolen by\"", NULL};
+    expected_text = text;
+    expected_graph = graph;
+    struct shared shared;
+    weft_mutex_init(&shared.mutex, "ledger");
+    atomic_store(&shared.taken, false);
+    weft_run(judged_pool(2, 4), hold_across_join, &shared);
+}
+
+/* The same if nobody takes it: the thread waits for itself. */
+static void nothing(weft *w, void *arg)
+{
+}
+
+static void hold_across_sequence(weft *w, void *arg)
+{
+    struct shared *shared = arg;
+    weft_mutex_lock(w, &shared->mutex);
+    nothing(w, NULL);
+    want_the_mutex(w, shared);
+}
+
+static void mutex_locked_twice(void)
+{
+    static const char *const text[] = {"waits for mutex 'ledger', held by guest 1, which is itself",
+                                       NULL};
+    static const char *const graph[] = {"\"mutex 'ledger'\" -> \"guest 1\"", NULL};
+    expected_text = text;
+    expected_graph = graph;
+    struct shared shared;
+    weft_mutex_init(&shared.mutex, "ledger");
+    weft_run(judged_pool(1, -1), hold_across_sequence, &shared);
+}
+
+/* ---- A scope whose child waits for what its opener holds ---- */
+
+static void hold_across_scope(weft *w, void *arg)
+{
+    struct shared *shared = arg;
+    weft_mutex_lock(w, &shared->mutex);
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK(weft_spawn(w, &scope, want_the_mutex, shared) == 0);
+    wait_until_taken(w, shared);
+    weft_scope_close(w, &scope);
+}
+
+static void mutex_across_a_scope(void)
+{
+    static const char *const text[] = {"held by guest 2", "guest 2 waits for children of its scope",
+                                       ", on worker", NULL};
+    static const char *const graph[] = {"\"guest 2\" -> \"worker", "[label=\"child on\"", NULL};
+    expected_text = text;
+    expected_graph = graph;
+    struct shared shared;
+    weft_mutex_init(&shared.mutex, "ledger");
+    atomic_store(&shared.taken, false);
+    weft_run(judged_pool(2, 4), hold_across_scope, &shared);
+}
+
+/* ---- Part of the pool ---- */
+
+/* Two wait for each other; a third one's wait may be ended from outside. */
+static void wait_for_event(weft *w, void *event)
+{
+    weft_event_wait(w, event);
+}
+
+static void two_mutexes_beside_a_live_one(void)
+{
+    static const char *const text[] = {"waits for mutex 'a', held by",
+                                       "waits for mutex 'b', held by", NULL};
+    static const char *const graph[] = {"digraph", NULL};
+    expected_text = text;
+    expected_graph = graph;
+    struct two two;
+    weft_event event;
+    weft_mutex_init(&two.a, "a");
+    weft_mutex_init(&two.b, "b");
+    weft_event_init(&event, "later");
+    weft_event_from_outside(&event);
+    atomic_store(&two.locked, 0);
+    weft_pool *pool = judged_pool(3, -1);
+    weft_task tasks[3];
+    CHECK(weft_submit(pool, &tasks[2], wait_for_event, &event) == 0);
+    CHECK(weft_submit(pool, &tasks[0], lock_a_then_b, &two) == 0);
+    CHECK(weft_submit(pool, &tasks[1], lock_b_then_a, &two) == 0);
+    pause();
+}
+
+/* ---- The program's own blocking ---- */
+
+static void block_for_ever(weft *w, void *arg)
+{
+    weft_block_begin(w);
+    pause();
+}
+
+static void own_blocking_counts_if_there_is_a_handler(void)
+{
+    static const char *const text[] = {"is blocked in code of its own", NULL};
+    static const char *const graph[] = {"digraph", NULL};
+    expected_text = text;
+    expected_graph = graph;
+    weft_task task;
+    CHECK(weft_submit(judged_pool(2, -1), &task, block_for_ever, NULL) == 0);
+    pause();
+}
+
+/* ---- No deadlocks ---- */
+
+static void never(weft_pool *pool, const char *report, const char *graph, void *data)
+{
+    fprintf(stderr, "false: %s", report);
+    _exit(EXIT_FAILURE);
+}
+
+static weft_pool *calm_pool(unsigned workers, int spares)
+{
+    weft_config config = WEFT_CONFIG_INIT;
+    config.workers = workers;
+    config.spares = spares;
+    config.deadlock = never;
+    return pool_make_with(&config);
+}
+
+/* Fault 28: the one that ends all waits sleeps, or blocks, before any of them runs. */
+struct crowd {
+    weft_event go[2];
+    atomic_int waiting;
+};
+
+enum { CROWD = 4 };
+
+static void wait_and_release(weft *w, void *arg)
+{
+    struct crowd *crowd = arg;
+    if (atomic_fetch_add(&crowd->waiting, 1) + 1 == CROWD)
+        weft_event_set(w, &crowd->go[0]);
+    weft_event_wait(w, &crowd->go[0]);
+    if (atomic_fetch_sub(&crowd->waiting, 1) == 1)
+        weft_event_set(w, &crowd->go[1]);
+    weft_event_wait(w, &crowd->go[1]);
+}
+
+static void release_each_other(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    for (int i = 0; i < CROWD; i++)
+        CHECK(weft_spawn(w, &scope, wait_and_release, arg) == 0);
+    CHECK(weft_scope_close(w, &scope) == 0);
+}
+
+static void bug_28_all_are_roused_before_any_goes(void)
+{
+    weft_pool *pool = calm_pool(CROWD, -1);
+    for (int i = 0; i < SCALED(2000, 20); i++) {
+        struct crowd crowd = {.waiting = 0};
+        CHECK(weft_run(pool, release_each_other, &crowd) == 0);
+    }
+    pool_drop(pool);
+}
+
+/* A right side that only the blocked one's own pool can take, however young it is. */
+static void set_event(weft *w, void *event)
+{
+    weft_event_set(w, event);
+}
+
+static void wait_for_own_right_side(weft *w, void *event)
+{
+    weft_event_reset(w, event);
+    weft_fork(w, set_event, event);
+    weft_event_wait(w + 1, event);
+    CHECK(weft_merge(w));
+}
+
+static void forks_of_a_blocked_owner_are_taken(void)
+{
+    weft_config config = WEFT_CONFIG_INIT;
+    config.workers = 2;
+    config.quantum = UINT64_C(600) * 1000000000; /* ten minutes */
+    config.deadlock = never;
+    weft_pool *pool = pool_make_with(&config);
+    weft_event event;
+    weft_event_init(&event, "right side");
+    for (int i = 0; i < SCALED(1000, 20); i++)
+        CHECK(weft_run(pool, wait_for_own_right_side, &event) == 0);
+    pool_drop(pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_CHILD(two_mutexes),
+        IN_CHILD(channel_without_sender),
+        IN_CHILD(mutex_across_a_join),
+        IN_CHILD(mutex_locked_twice),
+        IN_CHILD(mutex_across_a_scope),
+        IN_CHILD(two_mutexes_beside_a_live_one),
+        IN_CHILD(own_blocking_counts_if_there_is_a_handler),
+        IN_CHILD(bug_28_all_are_roused_before_any_goes),
+        IN_CHILD(forks_of_a_blocked_owner_are_taken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
