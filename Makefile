@@ -7,10 +7,12 @@
 #: make test-spin0     the same build, with WEFT_SPIN=0: workers sleep at once
 #: make test-eager     with WEFT_FORK=eager
 #: make test-quantum0  with WEFT_QUANTUM_US=0: right sides are taken at once
+#: make test-tickle    with WEFT_SLEEP=tickle; likewise test-tickle-seqcst, test-counters
 #: make test-clang     clang, without libhwloc
 #: make test-asan      AddressSanitizer and UBSan, not optimised, checks on
 #: make test-tsan      ThreadSanitizer
 #: make lint         the lint tests alone
+#: make check-full   every harness of weft check without bounds: hours
 #: make format       format the sources
 #: make install      install below PREFIX (/usr/local) inside DESTDIR (empty)
 #: make uninstall    remove what was installed
@@ -24,7 +26,7 @@ PEERS := OFF
 BUILD := build/release
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
-MATRIX := gcc spin0 eager quantum0 clang asan tsan
+MATRIX := gcc spin0 eager quantum0 tickle tickle-seqcst counters clang asan tsan
 
 all: build
 
@@ -53,6 +55,9 @@ $(MATRIX:%=test-%): test-%:
 lint:
 	@sh test/matrix.sh lint
 
+check-full: build
+	@$(BUILD)/weft check --preemptions none --stale none
+
 format:
 	@sh test/lint/format.sh --fix
 
@@ -67,4 +72,4 @@ uninstall:
 clean:
 	@rm -rf build
 
-.PHONY: all help build demo bench test $(MATRIX:%=test-%) lint format install uninstall clean
+.PHONY: all help build demo bench test $(MATRIX:%=test-%) lint check-full format install uninstall clean

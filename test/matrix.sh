@@ -32,7 +32,7 @@ need()
 
 # What is special about a configuration. clang's goes without libhwloc, so that both ways
 # are built.
-once='lint|outside|cost|example|bench|stress' # what a setting makes no difference to, or too long
+once='lint|outside|cost|check|example|bench|stress' # what a setting makes no difference to, or too long
 describe()
 {
     directory=build/$1 cc=gcc options='' only=. skip='^$' setting=
@@ -42,6 +42,7 @@ describe()
     spin0) directory=build/gcc skip=$once setting=WEFT_SPIN=0 ;;
     eager) directory=build/gcc skip=$once setting=WEFT_FORK=eager ;;
     quantum0) directory=build/gcc skip=$once setting=WEFT_QUANTUM_US=0 ;;
+    tickle | tickle-seqcst | counters) directory=build/gcc skip=$once setting=WEFT_SLEEP=$1 ;;
     clang) cc=clang options=-DWEFT_HWLOC=OFF ;;
     asan) options='-DWEFT_SANITIZE=address -DCMAKE_BUILD_TYPE=Debug' ;;
     tsan) cc=clang options=-DWEFT_SANITIZE=thread ;;

@@ -20,6 +20,7 @@ struct subcommand {
 static const struct subcommand subcommands[] = {
     {"demo", demo_main, "render a picture, first on one thread, then on all"},
     {"bench", bench_main, "measure the library, beside what the system itself can do"},
+    {"check", check_main, "explore the library's protocols under the C11 memory model"},
     {"info", info_main, "show what the library makes of this machine and its environment"},
 };
 

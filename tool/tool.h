@@ -12,6 +12,7 @@
  * program's exit status. */
 int bench_main(int argc, char **argv);
 int demo_main(int argc, char **argv);
+int check_main(int argc, char **argv);
 int info_main(int argc, char **argv);
 
 /* Reads a whole decimal number from least to most. On anything else, complains on

@@ -8,7 +8,11 @@
 #ifndef WEFT_CORE_ATOMIC_H
 #define WEFT_CORE_ATOMIC_H
 
+#ifdef WEFT_MODEL
+#include "check/atomic.h" /* weft check: every operation is the model's */
+#else
 #include <stdatomic.h>
+#endif
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +41,8 @@ struct atomic_uptr {
 struct atomic_ptr {
     _Atomic(void *) value;
 };
+
+#ifndef WEFT_MODEL
 
 #define atomic_load_relaxed(a) atomic_load_explicit(&(a)->value, memory_order_relaxed)
 #define atomic_load_acquire(a) atomic_load_explicit(&(a)->value, memory_order_acquire)
@@ -117,6 +123,8 @@ static inline void weft__relax(void)
     atomic_signal_fence(memory_order_seq_cst);
 #endif
 }
+
+#endif
 
 /* What two threads write at the same time stays this far apart. */
 #define WEFT__CACHE_LINE 64

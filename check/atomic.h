@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* atomic.h: the library's atomic operations, each a call of the model's. Takes the place of
+ * the second half of src/core/atomic.h when that is compiled with WEFT_MODEL. */
+#ifndef CHECK_ATOMIC_H
+#define CHECK_ATOMIC_H
+
+#include "model.h"
+
+/* In place of the compiler's qualifier: the model has the only copy of the truth. */
+#undef _Atomic
+#define _Atomic(type) type
+
+#define CHECK_SITE(what)                                             \
+    (__extension__({                                                 \
+        static const struct site site_ = {__FILE__, __LINE__, what}; \
+        &site_;                                                      \
+    }))
+#define CHECK_AT(a) (void *)(uintptr_t) & (a)->value, (unsigned)sizeof((a)->value)
+#define CHECK_VALUE(a, v)                    \
+    (__extension__({                         \
+        __typeof__((a)->value) value_ = (v); \
+        (uint64_t)(uintptr_t) value_;        \
+    }))
+#define CHECK_TYPED(a, v) (__extension__({ (__typeof__((a)->value))(uintptr_t)(v); }))
+
+#define CHECK_LOAD(a, order) CHECK_TYPED(a, model_load(CHECK_AT(a), order, CHECK_SITE(#a)))
+#define CHECK_STORE(a, v, order) model_store(CHECK_AT(a), CHECK_VALUE(a, v), order, CHECK_SITE(#a))
+#define CHECK_RMW(a, v, kind, order) \
+    CHECK_TYPED(a, model_rmw(CHECK_AT(a), kind, CHECK_VALUE(a, v), order, CHECK_SITE(#a)))
+#define CHECK_CAS(a, expected, v, success, failure)                                             \
+    (__extension__({                                                                            \
+        __typeof__(expected) expected_ = (expected);                                            \
+        uint64_t old_ = (uint64_t)(uintptr_t)*expected_;                                        \
+        bool done_ =                                                                            \
+            model_cas(CHECK_AT(a), &old_, CHECK_VALUE(a, v), success, failure, CHECK_SITE(#a)); \
+        if (!done_)                                                                             \
+            *expected_ = (__typeof__(*expected_))(uintptr_t)old_;                               \
+        done_;                                                                                  \
+    }))
+
+#define atomic_load_relaxed(a) CHECK_LOAD(a, RELAXED)
+#define atomic_load_acquire(a) CHECK_LOAD(a, ACQUIRE)
+#define atomic_load_seq_cst(a) CHECK_LOAD(a, SEQ_CST)
+#define atomic_store_relaxed(a, v) CHECK_STORE(a, v, RELAXED)
+#define atomic_store_release(a, v) CHECK_STORE(a, v, RELEASE)
+#define atomic_store_seq_cst(a, v) CHECK_STORE(a, v, SEQ_CST)
+#define atomic_exchange_acquire(a, v) CHECK_RMW(a, v, RMW_EXCHANGE, ACQUIRE)
+#define atomic_exchange_release(a, v) CHECK_RMW(a, v, RMW_EXCHANGE, RELEASE)
+#define atomic_exchange_acq_rel(a, v) CHECK_RMW(a, v, RMW_EXCHANGE, ACQ_REL)
+#define atomic_exchange_seq_cst(a, v) CHECK_RMW(a, v, RMW_EXCHANGE, SEQ_CST)
+#define atomic_fetch_add_relaxed(a, v) CHECK_RMW(a, v, RMW_ADD, RELAXED)
+#define atomic_fetch_add_acq_rel(a, v) CHECK_RMW(a, v, RMW_ADD, ACQ_REL)
+#define atomic_fetch_sub_relaxed(a, v) CHECK_RMW(a, v, RMW_SUB, RELAXED)
+#define atomic_fetch_sub_acq_rel(a, v) CHECK_RMW(a, v, RMW_SUB, ACQ_REL)
+#define atomic_fetch_or_acq_rel(a, v) CHECK_RMW(a, v, RMW_OR, ACQ_REL)
+#define atomic_cas_relaxed(a, expected, v) CHECK_CAS(a, expected, v, RELAXED, RELAXED)
+#define atomic_cas_acquire(a, expected, v) CHECK_CAS(a, expected, v, ACQUIRE, RELAXED)
+#define atomic_cas_release(a, expected, v) CHECK_CAS(a, expected, v, RELEASE, RELAXED)
+#define atomic_cas_acq_rel(a, expected, v) CHECK_CAS(a, expected, v, ACQ_REL, ACQUIRE)
+#define atomic_cas_seq_cst(a, expected, v) CHECK_CAS(a, expected, v, SEQ_CST, RELAXED)
+#define atomic_fence_seq_cst() model_fence(SEQ_CST, CHECK_SITE("fence"))
+
+static inline void weft__relax(void)
+{
+    model_yield();
+}
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* fiber.h: several stacks in one thread. */
+#ifndef CHECK_FIBER_H
+#define CHECK_FIBER_H
+
+#include <stddef.h>
+
+enum { FIBER_STACK = 64 << 10 };
+
+struct fiber {
+    void *stack_pointer;
+    _Alignas(64) char stack[FIBER_STACK];
+};
+
+/* The next switch to it calls fn(arg), which never returns. Whatever it did before is
+ * forgotten. */
+void fiber_make(struct fiber *fiber, void (*fn)(void *), void *arg);
+void fiber_switch(struct fiber *from, struct fiber *to);
+
+#endif

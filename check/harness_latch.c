@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Latches and parking places by themselves: set against sleep, and who may touch what after
+ * the set. */
+#include "core/latch.h"
+#include "harnesses.h"
+
+static struct weft__spin_latch spin;
+static struct weft__count_latch count;
+static struct weft__latch outside;
+static struct weft__park park;
+static int result;
+
+static void setup(void)
+{
+    park = (struct weft__park){.cpu = -1};
+    spin = (struct weft__spin_latch){.owner = &park};
+    count = (struct weft__count_latch){0};
+    weft__count_latch_init(&count, &park, 2);
+    outside = (struct weft__latch){0};
+}
+
+/* As weft__sleep_uncounted() does. */
+static void sleep_on(struct weft__latch *latch)
+{
+    while (!weft__latch_probe(latch)) {
+        if (!weft__latch_doze(latch))
+            continue;
+        weft__park_drowse(&park, false);
+        if (weft__latch_sleep(latch))
+            (void)weft__park_sleep(&park, NULL, 0);
+        else
+            weft__park_rouse(&park);
+        weft__latch_rouse(latch);
+    }
+    model_plain_read(&result, "the result");
+}
+
+static void wait_spin(void)
+{
+    sleep_on(&spin.core);
+    model_gone(&spin, sizeof spin); /* faults 1 and 2: the owner's frame goes */
+}
+
+static void set_spin(void)
+{
+    model_plain_write(&result, "the result");
+    weft__spin_latch_set(&spin);
+}
+
+/* Somebody else wakes the owner, for another reason and perhaps late. */
+static void wake_owner(void)
+{
+    weft__park_wake(&park);
+}
+
+static void wait_count(void)
+{
+    sleep_on(&count.spin.core);
+    model_gone(&count, sizeof count); /* fault 3 */
+}
+
+static void count_down(void)
+{
+    weft__count_latch_down(&count);
+}
+
+static void set_and_count_down(void)
+{
+    model_plain_write(&result, "the result");
+    weft__count_latch_down(&count);
+}
+
+static void wait_outside(void)
+{
+    weft__lock_latch_wait(&outside);
+    model_plain_read(&result, "the result");
+    model_gone(&outside, sizeof outside);
+}
+
+static void set_outside(void)
+{
+    model_plain_write(&result, "the result");
+    weft__lock_latch_set(&outside);
+}
+
+const struct harness latch_harnesses[] = {
+    {"latch-spin", "set against sleep", setup, {wait_spin, set_spin}, NULL, false, 0},
+    {"latch-spin-woken",
+     "set against sleep, and another wake-up",
+     setup,
+     {wait_spin, set_spin, wake_owner},
+     NULL,
+     false,
+     0},
+    {"latch-count",
+     "the last of two counts sets it",
+     setup,
+     {wait_count, count_down, set_and_count_down},
+     NULL,
+     false,
+     0},
+    {"latch-outside",
+     "a thread that is no worker waits",
+     setup,
+     {wait_outside, set_outside},
+     NULL,
+     false,
+     0},
+    {0},
+};

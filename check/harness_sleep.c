@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* Every sleep protocol against everything that has to wake a worker. A worker here does what
+ * core/wait.c does: look everywhere, tell the sleep module, and again. If it sleeps although
+ * there is something for it, nobody can go on, and that is found. */
+#include "core/crowd.h"
+#include "core/deque.h"
+#include "core/queue.h"
+#include "harnesses.h"
+#include "sleep/sleep.h"
+
+enum { WORKERS = 2 };
+
+static struct weft__sleep sleep_module;
+static struct weft__queue injector, mailbox[WORKERS];
+static struct weft__deque deque; /* of somebody at work */
+static struct weft__park park[WORKERS];
+static struct weft__latch latch[WORKERS];
+static struct weft__node node[2];
+static struct weft__job spawned;
+static int data;
+
+static void prepare(enum weft_sleep protocol, unsigned workers, unsigned jec_bits)
+{
+    sleep_module = (struct weft__sleep){0};
+    injector = mailbox[0] = mailbox[1] = (struct weft__queue){0};
+    node[0] = node[1] = (struct weft__node){0};
+    MODEL_ASSERT(weft__sleep_init(&sleep_module, protocol, workers, WORKERS, 0, jec_bits) == 0);
+    MODEL_ASSERT(weft__deque_init(&deque, 4) == 0);
+    deque.flagged = protocol == WEFT_SLEEP_TICKLE_FLAG;
+    for (unsigned i = 0; i < WORKERS; i++) {
+        park[i] = (struct weft__park){.cpu = -1};
+        latch[i] = (struct weft__latch){0};
+        if (i < workers)
+            weft__sleep_place(&sleep_module, i, &park[i]);
+    }
+}
+
+/* ---- A worker ---- */
+
+static bool last_look(void *mail)
+{
+    return weft__queue_length(mail) > 0 || weft__queue_length(&injector) > 0;
+}
+
+static struct weft__job *look(unsigned i)
+{
+    struct weft__node *found = weft__queue_pop(&mailbox[i]);
+    if (!found)
+        found = weft__queue_pop(&injector);
+    if (found)
+        return &found->job;
+    struct weft__job *job = NULL;
+    return weft__deque_steal(&deque, &job) == STEAL_GOT ? job : NULL;
+}
+
+/* Until its latch is set, or it has found a job. */
+static struct weft__job *work(unsigned i)
+{
+    struct weft__idle idle = {0};
+    struct weft__sleeper sleeper = {&park[i], &latch[i], last_look, &mailbox[i]};
+    struct weft__job *job = NULL;
+    weft__sleep_start_looking(&sleep_module, &idle);
+    while (!weft__latch_probe(&latch[i]) && !(job = look(i)))
+        weft__sleep_no_work(&sleep_module, &idle, &sleeper);
+    if (weft__sleep_work_found(&sleep_module, &idle) && weft__queue_length(&injector) > 0)
+        weft__sleep_more_work(&sleep_module, false);
+    if (job)
+        model_plain_read(&data, "a job's data");
+    return job;
+}
+
+static void first_worker(void)
+{
+    (void)work(0);
+}
+
+static void second_worker(void)
+{
+    (void)work(1);
+}
+
+static void first_until_told(void)
+{
+    while (!weft__latch_probe(&latch[0]))
+        (void)work(0);
+}
+
+/* ---- What wakes it ---- */
+
+static void inject(void)
+{
+    model_plain_write(&data, "a job's data");
+    weft__queue_push(&injector, &node[0]);
+    weft__sleep_new_jobs(&sleep_module, 1, false);
+}
+
+static void inject_two(void)
+{
+    model_plain_write(&data, "a job's data");
+    weft__queue_push(&injector, &node[0]);
+    weft__sleep_new_jobs(&sleep_module, 1, false);
+    weft__queue_push(&injector, &node[1]);
+    weft__sleep_new_jobs(&sleep_module, 1, false);
+}
+
+static void inject_another(void)
+{
+    weft__queue_push(&injector, &node[1]);
+    weft__sleep_new_jobs(&sleep_module, 1, false);
+}
+
+static void spawn(void)
+{
+    model_plain_write(&data, "a job's data");
+    MODEL_ASSERT(weft__deque_push(&deque, &spawned) == 0);
+    weft__sleep_new_jobs(&sleep_module, 1, false);
+}
+
+static void set_latch(void)
+{
+    weft__latch_set_for(&latch[0], &park[0]);
+}
+
+static void send_mail(void)
+{
+    model_plain_write(&data, "a job's data");
+    weft__queue_push(&mailbox[0], &node[0]);
+    atomic_fence_seq_cst(); /* as core/broadcast.c */
+    weft__park_wake(&park[0]);
+    if (park[0].crowd)
+        weft__crowd_tickle(park[0].crowd);
+}
+
+/* Goes through all values of a counter of two bits: new work, somebody sleepy, new work,
+ * somebody sleepy; then injects. */
+static void wrap_and_inject(void)
+{
+    struct weft__sleeper sleeper = {&park[1], &latch[1], last_look, &mailbox[1]};
+    for (int i = 0; i < 2; i++) {
+        struct weft__idle idle = {0};
+        weft__sleep_new_fork(&sleep_module, true);
+        weft__sleep_start_looking(&sleep_module, &idle);
+        weft__sleep_no_work(&sleep_module, &idle, &sleeper); /* sleepy */
+        (void)weft__sleep_work_found(&sleep_module, &idle);
+    }
+    inject();
+}
+
+/* ---- For each protocol ---- */
+
+#define SETUPS(name, protocol)   \
+    static void name##_one(void) \
+    {                            \
+        prepare(protocol, 1, 2); \
+    }                            \
+    static void name##_two(void) \
+    {                            \
+        prepare(protocol, 2, 2); \
+    }
+
+SETUPS(events, WEFT_SLEEP_EVENTS)
+static void events_wide(void)
+{
+    prepare(WEFT_SLEEP_EVENTS, 1, 32);
+}
+
+SETUPS(counters, WEFT_SLEEP_COUNTERS)
+SETUPS(tickle, WEFT_SLEEP_TICKLE)
+SETUPS(seqcst, WEFT_SLEEP_TICKLE_SEQCST)
+
+#define HARNESSES(name, setup, lost)                                                   \
+    {"inject-" name,                                                                   \
+     "a job is injected while a worker falls asleep",                                  \
+     setup##_one,                                                                      \
+     {first_worker, inject},                                                           \
+     NULL,                                                                             \
+     lost,                                                                             \
+     0},                                                                               \
+        {"inject-two-" name,                                                           \
+         "two jobs, two workers",                                                      \
+         setup##_two,                                                                  \
+         {first_worker, second_worker, inject_two},                                    \
+         NULL,                                                                         \
+         lost,                                                                         \
+         1},                                                                           \
+        {"latch-" name,                                                                \
+         "a latch is set while its owner falls asleep",                                \
+         setup##_one,                                                                  \
+         {first_until_told, set_latch},                                                \
+         NULL,                                                                         \
+         lost,                                                                         \
+         0},                                                                           \
+        {"latch-job-" name,                                                            \
+         "a latch is set, and a job injected",                                         \
+         setup##_one,                                                                  \
+         {first_until_told, set_latch, inject_another},                                \
+         NULL,                                                                         \
+         lost,                                                                         \
+         1},                                                                           \
+    {                                                                                  \
+        "mail-" name, "a broadcast's mail while its worker falls asleep", setup##_one, \
+            {first_worker, send_mail}, NULL, lost, 0                                   \
+    }
+
+const struct harness sleep_harnesses[] = {
+    HARNESSES("events", events, false),
+    {"spawn-events",
+     "a job on a deque, and the counter does not wrap",
+     events_wide,
+     {first_worker, spawn},
+     NULL,
+     false,
+     0},
+    {"wrap-events",
+     "the event counter goes round before a job is injected",
+     events_two,
+     {first_worker, wrap_and_inject},
+     NULL,
+     false,
+     1},
+    HARNESSES("counters", counters, false),
+    HARNESSES("tickle-seqcst", seqcst, false),
+    HARNESSES("tickle", tickle, true),
+    {0},
+};

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: MIT */
+#include "memory.h"
+
+#include "explore.h"
+
+#include <string.h>
+
+struct store {
+    int64_t stamp;
+    uint64_t value;
+    struct view view; /* for those who acquire it */
+    unsigned thread;
+    uint16_t number;
+    bool attached; /* a read-modify-write has read it: nothing comes between */
+};
+
+struct location {
+    const char *at;
+    unsigned size;
+    unsigned users;
+    unsigned count;
+    uint64_t mirror; /* what memory holds, unless somebody wrote it plainly */
+    struct store store[STORES_MAX];
+};
+
+struct thread {
+    struct view current;
+    struct view acquirable; /* what relaxed loads would have acquired */
+    struct view released;   /* as of the last release fence */
+    uint16_t number;
+};
+
+struct plain {
+    const void *at;
+    unsigned writer;
+    uint16_t written;
+    uint16_t read[THREADS_MAX];
+};
+
+enum { PLAINS_MAX = 32 };
+static const int64_t gap = (int64_t)1 << 32;
+
+struct machine machine;
+static struct location locations[LOCATIONS_MAX];
+static struct thread threads[THREADS_MAX];
+static struct view common; /* of sequentially consistent fences */
+static struct plain plains[PLAINS_MAX];
+static unsigned plain_count, thread_count;
+
+void memory_reset(unsigned count)
+{
+    machine.locations = machine.events = plain_count = 0;
+    thread_count = count;
+    memset(threads, 0, sizeof threads);
+    memset(&common, 0, sizeof common);
+}
+
+/* ---- Locations ---- */
+
+static uint64_t peek(const char *at, unsigned size)
+{
+    uint64_t value = 0;
+    memcpy(&value, at, size); /* little endian */
+    return value;
+}
+
+static void poke(struct location *x, uint64_t value)
+{
+    memcpy((char *)(uintptr_t)x->at, &value, x->size);
+    x->mirror = peek(x->at, x->size);
+}
+
+/* Its first store is the value it has, which everybody may read. */
+static void begin(struct location *x)
+{
+    x->count = 1;
+    x->store[0] = (struct store){.value = peek(x->at, x->size)};
+    x->mirror = x->store[0].value;
+}
+
+int memory_location(const void *at, unsigned size)
+{
+    for (unsigned i = 0; i < machine.locations; i++) {
+        if (locations[i].at != at)
+            continue;
+        if (peek(at, size) != locations[i].mirror) { /* initialised anew, by a plain store */
+            for (unsigned t = 0; t < thread_count; t++)
+                threads[t].current.at[i] = threads[t].acquirable.at[i] = threads[t].released.at[i] =
+                    0;
+            common.at[i] = 0;
+            begin(&locations[i]);
+        }
+        return (int)i;
+    }
+    if (machine.locations == LOCATIONS_MAX)
+        model_fail("more than %d locations", LOCATIONS_MAX);
+    struct location *x = &locations[machine.locations];
+    x->at = at;
+    x->size = size;
+    x->users = 0;
+    begin(x);
+    return (int)machine.locations++;
+}
+
+const void *memory_address(int location)
+{
+    return locations[location].at;
+}
+
+unsigned memory_users(int location)
+{
+    return locations[location].users;
+}
+
+/* ---- Views ---- */
+
+static void join(struct view *view, const struct view *other)
+{
+    for (unsigned i = 0; i < machine.locations; i++)
+        if (view->at[i] < other->at[i])
+            view->at[i] = other->at[i];
+    for (unsigned t = 0; t < thread_count; t++)
+        if (view->clock[t] < other->clock[t])
+            view->clock[t] = other->clock[t];
+}
+
+static bool acquires(enum order order)
+{
+    return order == ACQUIRE || order == ACQ_REL || order == SEQ_CST;
+}
+
+static bool releases(enum order order)
+{
+    return order == RELEASE || order == ACQ_REL || order == SEQ_CST;
+}
+
+struct event *memory_event(unsigned thread, enum event_kind kind, int location,
+                           const struct site *site)
+{
+    if (machine.events == EVENTS_MAX)
+        model_fail("more than %d events", EVENTS_MAX);
+    struct event *e = &machine.event[machine.events++];
+    struct thread *t = &threads[thread];
+    t->current.clock[thread] = ++t->number;
+    *e = (struct event){.kind = kind,
+                        .thread = thread,
+                        .number = t->number,
+                        .location = location,
+                        .site = site,
+                        .read = -1,
+                        .wrote = -1};
+    memcpy(e->clock, t->current.clock, sizeof e->clock);
+    if (location >= 0)
+        locations[location].users |= 1u << thread;
+    return e;
+}
+
+/* ---- Loads ---- */
+
+static void note_read(unsigned thread, int location, const struct store *store, enum order order,
+                      struct event *e)
+{
+    struct thread *t = &threads[thread];
+    if (t->current.at[location] < store->stamp)
+        t->current.at[location] = store->stamp;
+    join(acquires(order) ? &t->current : &t->acquirable, &store->view);
+    e->read = store->stamp;
+    e->value = store->value;
+    e->from = store->thread;
+    e->from_number = store->number;
+    memcpy(e->clock, t->current.clock, sizeof e->clock);
+}
+
+/* The index of one of those that may be read, the newest first. `free`: only those that no
+ * read-modify-write has read. */
+static unsigned choose_store(unsigned thread, int location, bool only_free)
+{
+    const struct location *x = &locations[location];
+    int64_t oldest = threads[thread].current.at[location];
+    unsigned candidates[STORES_MAX], n = 0;
+    for (unsigned i = x->count; i-- > 0 && x->store[i].stamp >= oldest;)
+        if (!only_free || !x->store[i].attached)
+            candidates[n++] = i;
+    return candidates[n > 1 ? explore_choose_stale(n) : 0];
+}
+
+uint64_t memory_load(unsigned thread, int location, enum order order, const struct site *site)
+{
+    struct event *e = memory_event(thread, EVENT_LOAD, location, site);
+    const struct store *store = &locations[location].store[choose_store(thread, location, false)];
+    e->order = order;
+    note_read(thread, location, store, order, e);
+    return store->value;
+}
+
+uint64_t memory_newest(unsigned thread, int location)
+{
+    const struct location *x = &locations[location];
+    const struct store *store = &x->store[x->count - 1];
+    if (threads[thread].current.at[location] < store->stamp)
+        threads[thread].current.at[location] = store->stamp;
+    return store->value;
+}
+
+/* ---- Stores ---- */
+
+/* A new store behind the one at index `after`. */
+static struct store *insert(struct location *x, unsigned after)
+{
+    if (x->count == STORES_MAX)
+        model_fail("more than %d stores to one location", STORES_MAX);
+    bool last = after + 1 == x->count;
+    int64_t before = x->store[after].stamp;
+    int64_t stamp = last ? before + gap : before + (x->store[after + 1].stamp - before) / 2;
+    memmove(&x->store[after + 2], &x->store[after + 1],
+            (x->count - after - 1) * sizeof x->store[0]);
+    x->count++;
+    x->store[after + 1] = (struct store){.stamp = stamp};
+    return &x->store[after + 1];
+}
+
+static void fill(unsigned thread, int location, struct store *store, uint64_t value,
+                 enum order order, const struct view *continued)
+{
+    struct thread *t = &threads[thread];
+    struct location *x = &locations[location];
+    store->value = value;
+    store->thread = thread;
+    store->number = t->number;
+    t->current.at[location] = store->stamp;
+    store->view = releases(order) ? t->current : t->released;
+    if (continued)
+        join(&store->view, continued);
+    store->view.at[location] = store->stamp;
+    if (store == &x->store[x->count - 1])
+        poke(x, value);
+}
+
+static uint64_t cut(uint64_t value, unsigned size)
+{
+    return size == 8 ? value : value & (((uint64_t)1 << 8 * size) - 1);
+}
+
+void memory_store(unsigned thread, int location, uint64_t value, enum order order,
+                  const struct site *site)
+{
+    struct location *x = &locations[location];
+    struct event *e = memory_event(thread, EVENT_STORE, location, site);
+    int64_t oldest = threads[thread].current.at[location];
+    unsigned candidates[STORES_MAX], n = 0;
+    for (unsigned i = x->count; i-- > 0 && x->store[i].stamp >= oldest;)
+        if (!x->store[i].attached)
+            candidates[n++] = i;
+    struct store *store = insert(x, candidates[n > 1 ? explore_choose_stale(n) : 0]);
+    fill(thread, location, store, cut(value, x->size), order, NULL);
+    e->order = order;
+    e->wrote = store->stamp;
+    e->value = store->value;
+}
+
+static uint64_t applied(enum rmw kind, uint64_t old, uint64_t operand)
+{
+    switch (kind) {
+    case RMW_ADD:
+        return old + operand;
+    case RMW_SUB:
+        return old - operand;
+    case RMW_OR:
+        return old | operand;
+    default:
+        return operand;
+    }
+}
+
+static void read_and_write(unsigned thread, int location, unsigned index, uint64_t value,
+                           enum order order, struct event *e)
+{
+    struct location *x = &locations[location];
+    e->kind = EVENT_RMW;
+    e->order = order;
+    note_read(thread, location, &x->store[index], order, e);
+    x->store[index].attached = true;
+    struct view continued = x->store[index].view;
+    struct store *store = insert(x, index);
+    fill(thread, location, store, cut(value, x->size), order, &continued);
+    e->wrote = store->stamp;
+    e->new_value = store->value;
+}
+
+uint64_t memory_rmw(unsigned thread, int location, enum rmw kind, uint64_t operand,
+                    enum order order, const struct site *site)
+{
+    struct event *e = memory_event(thread, EVENT_RMW, location, site);
+    unsigned index = choose_store(thread, location, true);
+    uint64_t old = locations[location].store[index].value;
+    read_and_write(thread, location, index, applied(kind, old, operand), order, e);
+    return old;
+}
+
+/* Fails on a store with another value, or exchanges a free one with that value. */
+bool memory_cas(unsigned thread, int location, uint64_t *expected, uint64_t desired,
+                enum order success, enum order failure, const struct site *site)
+{
+    struct location *x = &locations[location];
+    struct event *e = memory_event(thread, EVENT_LOAD, location, site);
+    int64_t oldest = threads[thread].current.at[location];
+    unsigned candidates[STORES_MAX], n = 0;
+    for (unsigned i = x->count; i-- > 0 && x->store[i].stamp >= oldest;)
+        if (x->store[i].value != *expected || !x->store[i].attached)
+            candidates[n++] = i;
+    unsigned index = candidates[n > 1 ? explore_choose_stale(n) : 0];
+    if (x->store[index].value == *expected) {
+        read_and_write(thread, location, index, desired, success, e);
+        return true;
+    }
+    e->order = failure;
+    note_read(thread, location, &x->store[index], failure, e);
+    *expected = x->store[index].value;
+    return false;
+}
+
+void memory_lock(unsigned thread, int location, const struct site *site)
+{
+    struct event *e = memory_event(thread, EVENT_RMW, location, site);
+    read_and_write(thread, location, locations[location].count - 1, 1, ACQUIRE, e);
+}
+
+void memory_unlock(unsigned thread, int location, const struct site *site)
+{
+    struct event *e = memory_event(thread, EVENT_RMW, location, site);
+    read_and_write(thread, location, locations[location].count - 1, 0, RELEASE, e);
+}
+
+/* ---- Fences ---- */
+
+void memory_fence(unsigned thread, enum order order, const struct site *site)
+{
+    struct thread *t = &threads[thread];
+    struct event *e = memory_event(thread, EVENT_FENCE, -1, site);
+    e->order = order;
+    if (acquires(order))
+        join(&t->current, &t->acquirable);
+    if (order == SEQ_CST) {
+        /* Views join; clocks don't: a fence alone synchronises with nothing. */
+        uint16_t clock[THREADS_MAX];
+        memcpy(clock, t->current.clock, sizeof clock);
+        join(&common, &t->current);
+        t->current = common;
+        memcpy(t->current.clock, clock, sizeof clock);
+    }
+    if (releases(order))
+        t->released = t->current;
+    memcpy(e->clock, t->current.clock, sizeof e->clock);
+}
+
+void memory_synchronise(unsigned from, unsigned to)
+{
+    join(&threads[to].current, &threads[from].current);
+}
+
+/* ---- Plain data ---- */
+
+void memory_plain(unsigned thread, const void *at, const char *name, bool writes)
+{
+    struct plain *p = plains;
+    while (p < plains + plain_count && p->at != at)
+        p++;
+    if (p == plains + plain_count) {
+        if (plain_count++ == PLAINS_MAX)
+            model_fail("more than %d plain objects", PLAINS_MAX);
+        *p = (struct plain){.at = at};
+    }
+    struct event *e = memory_event(thread, EVENT_NOTE, -1, NULL);
+    e->note = writes ? "writes plain data" : "reads plain data";
+    const uint16_t *clock = threads[thread].current.clock;
+    if (p->writer != thread && p->written > clock[p->writer])
+        model_fail("data race on %s: written by thread %u at the same time", name, p->writer);
+    for (unsigned t = 1; writes && t < thread_count; t++)
+        if (t != thread && p->read[t] > clock[t])
+            model_fail("data race on %s: read by thread %u at the same time", name, t);
+    if (writes) {
+        p->writer = thread;
+        p->written = threads[thread].number;
+    } else {
+        p->read[thread] = threads[thread].number;
+    }
+}
+
+/* ---- Sequential consistency of accesses ---- */
+
+static bool before(const struct event *a, const struct event *b) /* happens before */
+{
+    return a != b && b->clock[a->thread] >= a->number;
+}
+
+static bool accesses(const struct event *e)
+{
+    return e->kind == EVENT_LOAD || e->kind == EVENT_STORE || e->kind == EVENT_RMW;
+}
+
+/* Extended coherence order, of two accesses to the same location: what an event wrote, or else
+ * read, says where it stands. */
+static bool coherent_before(const struct event *a, const struct event *b)
+{
+    if (a == b || !accesses(a) || !accesses(b) || a->location != b->location)
+        return false;
+    int64_t x = a->wrote >= 0 ? a->wrote : a->read, y = b->wrote >= 0 ? b->wrote : b->read;
+    if (a->wrote >= 0 && b->wrote < 0)
+        return x <= y; /* a store, and one who reads it or something later */
+    return x < y;
+}
+
+static bool in_order(const struct event *a, const struct event *b) /* program order */
+{
+    return a->thread == b->thread && a->number < b->number;
+}
+
+/* Happens before by a way that leaves a's location first and comes from another one to b. */
+static bool before_elsewhere(const struct event *a, const struct event *b)
+{
+    for (unsigned i = 0; i < machine.events; i++) {
+        const struct event *p = &machine.event[i];
+        if (!in_order(a, p) || (p->location >= 0 && p->location == a->location))
+            continue;
+        for (unsigned j = 0; j < machine.events; j++) {
+            const struct event *q = &machine.event[j];
+            if (in_order(q, b) && (q->location < 0 || q->location != b->location) && before(p, q))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* scb. Modification order and from-read end in a store. */
+static bool sc_before(const struct event *a, const struct event *b)
+{
+    if (in_order(a, b))
+        return true;
+    bool same = accesses(a) && accesses(b) && a->location == b->location;
+    if (same && (before(a, b) || (b->wrote >= 0 && coherent_before(a, b))))
+        return true;
+    return before_elsewhere(a, b);
+}
+
+static bool is_sc(const struct event *e)
+{
+    return e->order == SEQ_CST && (accesses(e) || e->kind == EVENT_FENCE);
+}
+
+/* Is x the event itself, or, of a fence, something after it? */
+static bool starts(const struct event *a, const struct event *x)
+{
+    return x == a || (a->kind == EVENT_FENCE && before(a, x));
+}
+
+static bool ends(const struct event *y, const struct event *b)
+{
+    return y == b || (b->kind == EVENT_FENCE && before(y, b));
+}
+
+static bool psc(const struct event *a, const struct event *b)
+{
+    bool fences = a->kind == EVENT_FENCE && b->kind == EVENT_FENCE;
+    if (fences && before(a, b))
+        return true;
+    for (unsigned i = 0; i < machine.events; i++) {
+        const struct event *x = &machine.event[i];
+        for (unsigned j = 0; starts(a, x) && j < machine.events; j++) {
+            const struct event *y = &machine.event[j];
+            if (!ends(y, b))
+                continue;
+            if (sc_before(x, y) || (fences && x != a && y != b && coherent_before(x, y)))
+                return true;
+        }
+    }
+    return false;
+}
+
+enum { SC_MAX = 200 };
+
+static bool cyclic(unsigned n, bool edges[n][SC_MAX])
+{
+    for (unsigned k = 0; k < n; k++)
+        for (unsigned i = 0; i < n; i++)
+            for (unsigned j = 0; edges[i][k] && j < n; j++)
+                edges[i][j] |= edges[k][j];
+    for (unsigned i = 0; i < n; i++)
+        if (edges[i][i])
+            return true;
+    return false;
+}
+
+bool memory_consistent(void)
+{
+    static bool edges[SC_MAX][SC_MAX];
+    static const struct event *sc[SC_MAX];
+    unsigned n = 0;
+    for (unsigned i = 0; i < machine.events && n < SC_MAX; i++)
+        if (is_sc(&machine.event[i]))
+            sc[n++] = &machine.event[i];
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned j = 0; j < n; j++)
+            edges[i][j] = i != j && psc(sc[i], sc[j]);
+    return !cyclic(n, edges);
+}

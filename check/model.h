@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* model.h: a machine that does everything C11 allows, for the library's own sources.
+ *
+ * Harness threads are fibers of one thread; every atomic operation, fence and futex call of
+ * the library comes here. What a real machine decides by its timing is a *choice*: which
+ * thread goes on, which store a load reads, where in a location's order a store lands, whether
+ * a sleeper wakes for no reason. explore.c runs a harness again and again until all choices
+ * are exhausted; memory.c knows which ones there are.
+ *
+ * Before the threads start and after they have ended, operations are plain ones. */
+#ifndef CHECK_MODEL_H
+#define CHECK_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum order { RELAXED, ACQUIRE, RELEASE, ACQ_REL, SEQ_CST };
+
+enum operation { OP_LOAD, OP_STORE, OP_RMW, OP_CAS, OP_FENCE };
+
+/* A place in the source at which something happens. */
+struct site {
+    const char *file;
+    int line;
+    const char *what; /* the operand's text */
+};
+
+enum rmw { RMW_EXCHANGE, RMW_ADD, RMW_SUB, RMW_OR };
+
+uint64_t model_load(const void *at, unsigned size, enum order order, const struct site *site);
+void model_store(void *at, unsigned size, uint64_t value, enum order order,
+                 const struct site *site);
+uint64_t model_rmw(void *at, unsigned size, enum rmw kind, uint64_t operand, enum order order,
+                   const struct site *site);
+bool model_cas(void *at, unsigned size, uint64_t *expected, uint64_t desired, enum order success,
+               enum order failure, const struct site *site);
+void model_fence(enum order order, const struct site *site);
+void model_barrier_everywhere(void); /* membarrier: a fence in every thread */
+
+/* Waits while the word is `value`; may return for no reason. */
+void model_wait(void *at, unsigned size, uint64_t value);
+void model_wake(const void *at, unsigned n);
+
+/* A lock as one step, so that executions are fewer. The library's own lock is checked by
+ * itself (harness_lock.c); what else uses it is checked with this one. */
+void model_lock(void *at);
+bool model_trylock(void *at);
+void model_unlock(void *at);
+
+/* The thread spins: others go first. */
+void model_yield(void);
+
+/* ---- For harnesses ---- */
+
+/* Ordinary data that threads hand to each other: an access that is not ordered against
+ * another thread's write is a failure. */
+void model_plain_write(const void *at, const char *name);
+void model_plain_read(const void *at, const char *name);
+
+/* Its owner has returned: whoever touches it from now on fails. */
+void model_gone(const void *at, size_t size);
+
+void model_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+#define MODEL_ASSERT(condition) \
+    ((condition) ? (void)0 : model_fail("%s:%d: not true: %s", __FILE__, __LINE__, #condition))
+
+/* Memory that is there again at the same address in the next execution. Zeroed. */
+void *model_alloc(size_t size);
+
+unsigned model_thread(void); /* 1 and up; 0 outside the threads */
+
+#endif
