@@ -19,6 +19,7 @@ const struct benchmark benchmarks[] = {
     {.name = "steal", .run = bench_steal, .help = "one fork, taken by a worker that is awake"},
     {.name = "wake", .run = bench_wake, .help = "getting a sleeping pool to work"},
     {.name = "idle", .run = bench_idle, .help = "what a pool with nothing to do costs"},
+    {.name = "sleep", .run = bench_sleep, .help = "the sleep protocols beside each other"},
 };
 
 const size_t benchmarks_count = sizeof benchmarks / sizeof benchmarks[0];

@@ -40,5 +40,6 @@ void bench_until_asleep(weft_pool *pool);
 int bench_wake(const struct bench_run *run);
 int bench_idle(const struct bench_run *run);
 int bench_steal(const struct bench_run *run);
+int bench_sleep(const struct bench_run *run);
 
 #endif

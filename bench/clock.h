@@ -7,8 +7,8 @@
 extern "C" {
 #endif
 
-double clock_now(void); /* monotonic */
-double clock_cpu(void); /* CPU time of the whole process */
+double clock_now(void);      /* monotonic */
+double clock_cpu(void);      /* CPU time of the whole process */
 double clock_cpu_here(void); /* of this thread */
 
 /* Computes for so long, without ever letting go of the CPU. */

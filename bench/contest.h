@@ -25,14 +25,14 @@ struct claims {
 struct contest {
     const struct kernel *kernel;
     void (*weft)(weft_pool *pool, void *data);
-    double (*own_cpu)(const void *data); /* CPU time of weft's run that is not to be counted;
-                                            NULL: all counts */
     const char *what;      /* for the reader */
     const char *operation; /* what nanoseconds are counted for */
     unsigned size, quick;  /* of the data; quick is for --quick */
     unsigned most;         /* that anybody may ask for */
     unsigned reps;
     bool mostly_asleep; /* so its wall time says nothing about speed */
+    /* CPU time of a run that is the job's own and does not count; NULL: all counts */
+    double (*own_cpu)(const void *data);
     struct claims claims;
 };
 

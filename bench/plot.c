@@ -15,46 +15,101 @@ enum { PLOT_SERIES_MAX = 32 };
 
 /* ---- What is drawn: a series for each contender, a group for each benchmark ---- */
 
+static const struct panel {
+    const char *title, *axis;
+    bool by_workers; /* each number of workers is a group; else a series */
+    int line;        /* across it */
+    const char *line_title;
+} panels[] = {
+    [REPORT_TIMES] =
+        {
+            .title = "Time as a multiple of the sequential program (bursty: CPU time); "
+                     "contender, workers",
+            .axis = "time / sequential",
+            .line = 1,
+            .line_title = "sequential",
+        },
+    [REPORT_OVERHEADS] =
+        {
+            .title = "Sleep protocols, all workers, eager road: time as a multiple of "
+                     "tickle-seqcst",
+            .axis = "time / tickle-seqcst",
+            .by_workers = true,
+            .line = 1,
+            .line_title = "tickle-seqcst",
+        },
+    [REPORT_USAGE] =
+        {
+            .title = "Sleep protocols: CPU time beside the jobs (noop, bursty: with them); "
+                     "load, workers",
+            .axis = "percent of a core",
+            .by_workers = true,
+            .line = 100,
+            .line_title = "a core",
+        },
+};
+
 struct series {
     const char *peer;
     unsigned workers;
 };
 
-static bool in_series(const struct series *series, const struct result *r)
+struct drawing {
+    const struct report *report;
+    enum report_panel panel;
+    unsigned count;
+    struct series series[PLOT_SERIES_MAX];
+};
+
+static bool in_series(const struct drawing *d, const struct series *series, const struct result *r)
 {
-    return series->workers == r->workers && strcmp(series->peer, r->peer) == 0;
+    return strcmp(series->peer, r->peer) == 0 &&
+           (panels[d->panel].by_workers || series->workers == r->workers);
 }
 
-static bool drawn(const struct result *r)
+static bool drawn(const struct drawing *d, const struct result *r)
 {
-    return r->plotted > 0 && strcmp(r->peer, "sequential") != 0;
+    return r->panel == d->panel && r->plotted > 0 && strcmp(r->peer, "sequential") != 0;
 }
 
-static unsigned collect(const struct report *report, struct series *all)
+static void collect(struct drawing *d)
 {
-    unsigned count = 0;
-    for (size_t i = 0; i < report->count; i++) {
-        const struct result *r = &report->results[i];
+    for (size_t i = 0; i < d->report->count; i++) {
+        const struct result *r = &d->report->results[i];
         unsigned s = 0;
-        while (s < count && !in_series(&all[s], r))
+        while (s < d->count && !in_series(d, &d->series[s], r))
             s++;
-        if (drawn(r) && s == count && count < PLOT_SERIES_MAX)
-            all[count++] = (struct series){r->peer, r->workers};
+        if (drawn(d, r) && s == d->count && d->count < PLOT_SERIES_MAX)
+            d->series[d->count++] = (struct series){r->peer, r->workers};
     }
-    return count;
 }
 
-/* One benchmark's results follow each other from `first` on. */
-static void write_group(FILE *out, const struct report *report, size_t first,
-                        const struct series *series, unsigned count)
+static bool same_group(const struct drawing *d, const struct result *a, const struct result *b)
 {
-    const char *bench = report->results[first].bench;
-    fprintf(out, "\"%s\"", bench);
-    for (unsigned s = 0; s < count; s++) {
+    return a->bench == b->bench && (!panels[d->panel].by_workers || a->workers == b->workers);
+}
+
+static bool begins_group(const struct drawing *d, size_t i)
+{
+    const struct result *r = &d->report->results[i];
+    return drawn(d, r) && (i == 0 || !same_group(d, r - 1, r) || !drawn(d, r - 1));
+}
+
+/* One group's results follow each other from `first` on. */
+static void write_group(FILE *out, const struct drawing *d, size_t first)
+{
+    const struct report *report = d->report;
+    const struct result *results = report->results;
+    if (panels[d->panel].by_workers)
+        fprintf(out, "\"%s, %u\"", results[first].bench, results[first].workers);
+    else
+        fprintf(out, "\"%s\"", results[first].bench);
+    for (unsigned s = 0; s < d->count; s++) {
         double value = 0;
-        for (size_t i = first; i < report->count && report->results[i].bench == bench; i++)
-            if (in_series(&series[s], &report->results[i]))
-                value = report->results[i].plotted;
+        for (size_t i = first; i < report->count && same_group(d, &results[first], &results[i]);
+             i++)
+            if (in_series(d, &d->series[s], &results[i]))
+                value = results[i].plotted;
         if (value > 0)
             fprintf(out, " %g", value);
         else
@@ -63,61 +118,82 @@ static void write_group(FILE *out, const struct report *report, size_t first,
     fputc('\n', out);
 }
 
-static void write_data(FILE *out, const struct report *report, const struct series *series,
-                       unsigned count)
+static void write_data(FILE *out, const struct drawing *d)
 {
-    fputs("$times << END\nbenchmark", out);
-    for (unsigned s = 0; s < count; s++)
-        fprintf(out, " \"%s, %u\"", series[s].peer, series[s].workers);
+    fprintf(out, "$panel%d << END\nbenchmark", (int)d->panel);
+    for (unsigned s = 0; s < d->count; s++)
+        if (panels[d->panel].by_workers)
+            fprintf(out, " \"%s\"", d->series[s].peer);
+        else
+            fprintf(out, " \"%s, %u\"", d->series[s].peer, d->series[s].workers);
     fputc('\n', out);
-    for (size_t i = 0; i < report->count; i++)
-        if (drawn(&report->results[i]) &&
-            (i == 0 || report->results[i - 1].bench != report->results[i].bench ||
-             !drawn(&report->results[i - 1])))
-            write_group(out, report, i, series, count);
+    for (size_t i = 0; i < d->report->count; i++)
+        if (begins_group(d, i))
+            write_group(out, d, i);
     fputs("END\n", out);
 }
 
 /* A colour for each contender; one worker has the lighter shade. */
-static void write_colours(FILE *out, const struct series *series, unsigned count)
+static void write_colours(FILE *out, const struct drawing *d)
 {
     static const struct {
         const char *peer, *light, *dark;
     } shades[] = {
-        {"weft", "#f5a26f", "#d9480f"},        {"copies", "#555555", "#555555"},
-        {"not inlined", "#bbbbbb", "#bbbbbb"}, {"openmp-gnu", "#a9d18e", "#4f8a2f"},
-        {"openmp-llvm", "#9dc3e6", "#2f6fa8"}, {"tbb", "#d5b0e0", "#8e44ad"},
-        {"rayon", "#f7dc8a", "#c29b0c"},
+        {"weft", "#f5a26f", "#d9480f"},           {"copies", "#555555", "#555555"},
+        {"not inlined", "#bbbbbb", "#bbbbbb"},    {"openmp-gnu", "#a9d18e", "#4f8a2f"},
+        {"openmp-llvm", "#9dc3e6", "#2f6fa8"},    {"tbb", "#d5b0e0", "#8e44ad"},
+        {"rayon", "#f7dc8a", "#c29b0c"},          {"tickle", "#2f6fa8", "#2f6fa8"},
+        {"tickle-seqcst", "#5b9bd5", "#5b9bd5"},  {"tickle-flag", "#9dc3e6", "#9dc3e6"},
+        {"tickle-swap", "#c5dcf0", "#c5dcf0"},    {"counters", "#3d6b24", "#3d6b24"},
+        {"counters-local", "#4f8a2f", "#4f8a2f"}, {"counters-blocks", "#7fb55f", "#7fb55f"},
+        {"counters-all", "#a9d18e", "#a9d18e"},   {"events", "#d9480f", "#d9480f"},
     };
-    for (unsigned s = 0; s < count; s++)
+    for (unsigned s = 0; s < d->count; s++)
         for (size_t i = 0; i < sizeof shades / sizeof shades[0]; i++)
-            if (strcmp(shades[i].peer, series[s].peer) == 0)
+            if (strcmp(shades[i].peer, d->series[s].peer) == 0)
                 fprintf(out, "set linetype %u lc rgb '%s'\n", s + 1,
-                        series[s].workers == 1 ? shades[i].light : shades[i].dark);
+                        d->series[s].workers == 1 ? shades[i].light : shades[i].dark);
+}
+
+static void write_panel(FILE *out, const struct drawing *d)
+{
+    const struct panel *panel = &panels[d->panel];
+    write_data(out, d);
+    write_colours(out, d);
+    fprintf(out,
+            "set title '%s'\n"
+            "set ylabel '%s'\n"
+            "plot for [i=2:%u] $panel%d using i:xtic(1) title columnheader(i), "
+            "%d with lines lc rgb 'black' dt 2 title '%s'\n",
+            panel->title, panel->axis, d->count + 1, (int)d->panel, panel->line, panel->line_title);
 }
 
 static void write_script(FILE *out, const struct report *report)
 {
-    struct series series[PLOT_SERIES_MAX];
-    unsigned count = collect(report, series);
-    write_data(out, report, series, count);
-    write_colours(out, series, count);
+    struct drawing drawings[REPORT_PANELS];
+    int count = 0;
+    for (int i = 0; i < REPORT_PANELS; i++) {
+        drawings[count] = (struct drawing){.report = report, .panel = (enum report_panel)i};
+        collect(&drawings[count]);
+        count += drawings[count].count > 0;
+    }
+    if (count == 0) /* an empty picture is a picture, too */
+        drawings[count++] = (struct drawing){.report = report};
     fprintf(out,
-            "set terminal svg size 1400,700 dynamic font 'sans-serif,14' background 'white'\n"
-            "set title 'Time as a multiple of the sequential program (bursty: CPU time); "
-            "contender, workers'\n"
+            "set terminal svg size 1400,%d dynamic font 'sans-serif,14' background 'white'\n"
             "set style data histograms\n"
             "set style histogram clustered gap 1.5\n"
             "set style fill solid 0.9 noborder\n"
             "set logscale y\n"
             "set grid ytics\n"
-            "set ylabel 'time / sequential'\n"
             "set xtics rotate by -20\n"
             "set key outside right top\n"
             "set datafile missing '?'\n"
-            "plot for [i=2:%u] $times using i:xtic(1) title columnheader(i), "
-            "1 with lines lc rgb 'black' dt 2 title 'sequential'\n",
-            count + 1);
+            "set multiplot layout %d,1\n",
+            700 * count, count);
+    for (int i = 0; i < count; i++)
+        write_panel(out, &drawings[i]);
+    fputs("unset multiplot\n", out);
 }
 
 /* ---- gnuplot ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plot.h: all contests in one picture, drawn by gnuplot. */
+/* plot.h: all that was measured beside something else in one picture, drawn by gnuplot. */
 #ifndef BENCH_PLOT_H
 #define BENCH_PLOT_H
 

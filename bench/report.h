@@ -9,6 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The picture has several, for what is drawn is not the same everywhere. */
+enum report_panel {
+    REPORT_TIMES,     /* time / the sequential twin's, or of CPU time where that matters */
+    REPORT_OVERHEADS, /* time / that of another contender */
+    REPORT_USAGE,     /* CPU time, percent of a core */
+    REPORT_PANELS,
+};
+
 struct result {
     const char *bench, *peer; /* `peer`: the contender, weft included */
     unsigned workers;
@@ -16,8 +24,9 @@ struct result {
     double ns_per_op, cpu; /* of the medians */
     uint64_t checksum;
     double times_twin; /* time for the same work / the sequential twin's; 0: has none */
-    double plotted;    /* the same, or of CPU time where that is what matters */
+    double plotted;    /* what is drawn; 0: nothing */
     double steals;     /* negative: not counted */
+    enum report_panel panel;
 };
 
 struct report {

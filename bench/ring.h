@@ -43,7 +43,7 @@ struct ring {
 bool ring_open(struct ring *ring, const struct contest *contest, const struct bench_run *run);
 void ring_close(struct ring *ring);
 
-/* The same in steps, for who takes part is up to the caller: begin; the twin, then others; make.
+/* The same in steps, where it is the caller who says who takes part: begin, the twin, others, make.
  * NULL or false, with a message. */
 void ring_begin(struct ring *ring, const struct contest *contest, const struct bench_run *run);
 void ring_add_twin(struct ring *ring);

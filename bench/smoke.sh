@@ -21,8 +21,10 @@ if grep -vxE "$line" "$out"; then
     exit 1
 fi
 
-for bench in fib treesum join-recursively increment-all nbody-parreduce nqueens sort bursty; do
-    sums=$(sed -nE "s/^\\{\"bench\":\"$bench\".*\"checksum\":\"([0-9a-f]+)\".*/\\1/p" "$out")
+for bench in fib treesum join-recursively increment-all nbody-parreduce nqueens sort bursty \
+    sleep/join-recursively sleep/increment-all sleep/nbody-parreduce sleep/noop sleep/idle \
+    sleep/bursty sleep/bursty-eager sleep/long-job sleep/long-job-guest; do
+    sums=$(sed -nE "s|^\\{\"bench\":\"$bench\".*\"checksum\":\"([0-9a-f]+)\".*|\\1|p" "$out")
     contenders=$(echo "$sums" | wc -l)
     different=$(echo "$sums" | sort -u | wc -l)
     [ "$contenders" -ge 2 ] || { echo "$bench: $contenders contenders"; exit 1; }

@@ -5,7 +5,7 @@
 
 #include "../ring.h"
 
-/* As they stand in a table. */
+/* In the order of the rows. */
 enum protocol {
     TICKLE,
     TICKLE_SEQCST,
@@ -19,33 +19,37 @@ enum protocol {
     PROTOCOLS,
 };
 
-/* The twin and a pool like `config` for each protocol take turns. False, with a message.
+/* The twin, and for each protocol a pool like `config`, take turns. False, with a message.
  * ring_close() has to follow in any case. */
 bool protocols_run(struct ring *ring, const struct contest *contest, const struct bench_run *run,
                    const weft_config *config);
 
-struct contender *protocols_twin(struct ring *ring);
-struct contender *protocols_get(struct ring *ring, enum protocol protocol);
+const struct contender *protocols_twin(const struct ring *ring);
+const struct contender *protocols_get(const struct ring *ring, enum protocol protocol);
+
+/* Adds the results of all contenders to the report, with the name of this benchmark; `plotted`
+ * is what is drawn of the protocols. */
+void protocols_report(struct ring *ring, const char *bench, enum report_panel panel,
+                      const double plotted[PROTOCOLS]);
 
 /* ---- A table ---- */
 
 struct column {
     char head[24];
+    unsigned workers;
     double values[PROTOCOLS];
     const char *published[PROTOCOLS]; /* what somebody else measured, or NULL */
+    double events_by_tickle;          /* CPU time; where that is claimed */
 };
 
 enum { COLUMNS_MAX = 4 };
 
 struct table {
     const char *unit;
-    bool published; /* there is room for it */
     unsigned count;
     struct column columns[COLUMNS_MAX];
 };
 
-/* A result for each contender of the ring, called `bench`, and drawn in a panel with the
- * column's values, each times `scale` and more by `offset`. */
 void table_print(const struct table *table, const struct report *report);
 
 #endif

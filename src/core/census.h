@@ -42,9 +42,16 @@ static inline void weft__census_withdraw(struct weft__census *census)
     atomic_fetch_sub_acq_rel(&census->word, (uint64_t)1 << 32); /* acq_rel Z1 */
 }
 
+/* True: it is the last one, and all_rest is for the caller to call, once it has dropped a lock
+ * that may be needed there. */
+static inline bool weft__census_rests_last(struct weft__census *census)
+{
+    return weft__census_full(atomic_fetch_add_acq_rel(&census->word, 1) + 1); /* acq_rel Z1 */
+}
+
 static inline void weft__census_rest(struct weft__census *census)
 {
-    if (weft__census_full(atomic_fetch_add_acq_rel(&census->word, 1) + 1)) /* acq_rel Z1 */
+    if (weft__census_rests_last(census))
         census->all_rest(census);
 }
 

@@ -83,9 +83,10 @@ void weft__crowd_be_awake(struct weft__crowd *crowd, unsigned number)
 }
 
 /* With the lock: the caller is asleep, unless it was tickled. The lock makes it one step with
- * the wait: who tickles has to get it before it wakes anybody. */
+ * the wait: who tickles has to get it before it wakes anybody, and finds everybody at rest who
+ * sleeps. */
 static bool go_to_sleep(struct weft__crowd *crowd, const struct weft__park *park,
-                        struct atomic_u64 *counted)
+                        struct atomic_u64 *counted, bool *rests_last)
 {
     uint32_t state = weft__crowd_state(crowd);
     if (state >> 1 != park->place + 1 || !state_cas(crowd, &state, CROWD_ASLEEP))
@@ -93,6 +94,7 @@ static bool go_to_sleep(struct weft__crowd *crowd, const struct weft__park *park
     crowd->asleep++;
     crowd->counted = counted;
     crowd->census = park->census;
+    *rests_last = park->census && weft__census_rests_last(park->census);
     return true;
 }
 
@@ -117,8 +119,11 @@ static bool get_up(struct weft__crowd *crowd, uint32_t notice)
 {
     weft__lock_take(&crowd->lock);
     bool by_itself = atomic_load_relaxed(&crowd->notices) == notice; /* relaxed: under the lock */
-    if (by_itself)
+    if (by_itself) {
         crowd->asleep--; /* bit 0 may stay: it costs the next one to tickle a look */
+        if (crowd->census)
+            weft__census_rouse(crowd->census, 1);
+    }
     weft__lock_drop(&crowd->lock);
     return by_itself;
 }
@@ -126,25 +131,22 @@ static bool get_up(struct weft__crowd *crowd, uint32_t notice)
 enum park_result weft__crowd_sleep(struct weft__crowd *crowd, struct weft__park *park,
                                    struct atomic_u64 *counted, uint64_t ns)
 {
-    struct weft__census *census = park->census;
-    if (census)
-        weft__census_rest(census); /* before anybody can wake it, and without the lock */
+    bool rests_last = false;
     weft__lock_take(&crowd->lock);
     uint32_t notice = atomic_load_relaxed(&crowd->notices); /* relaxed: under the lock */
-    bool asleep = go_to_sleep(crowd, park, counted);
+    bool asleep = go_to_sleep(crowd, park, counted, &rests_last);
     weft__lock_drop(&crowd->lock);
-    bool by_itself = true;
-    if (asleep) {
-        if (park->cpu >= 0)
-            weft__thread_pin(park->cpu);
-        wait_for_notice(crowd, notice, ns);
-        by_itself = get_up(crowd, notice);
-        if (park->cpu >= 0)
-            weft__thread_unpin();
-    }
-    if (by_itself && census)
-        weft__census_rouse(census, 1);
-    return !asleep ? PARK_WAS_NUDGED : by_itself ? PARK_TIMED_OUT : PARK_WAS_WOKEN;
+    if (!asleep)
+        return PARK_WAS_NUDGED;
+    if (rests_last)
+        park->census->all_rest(park->census); /* which may wake somebody, this one too */
+    if (park->cpu >= 0)
+        weft__thread_pin(park->cpu);
+    wait_for_notice(crowd, notice, ns);
+    bool by_itself = get_up(crowd, notice);
+    if (park->cpu >= 0)
+        weft__thread_unpin();
+    return by_itself ? PARK_TIMED_OUT : PARK_WAS_WOKEN;
 }
 
 void weft__crowd_wake_all(struct weft__crowd *crowd)

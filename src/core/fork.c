@@ -90,9 +90,11 @@ static void execute_right(weft *w, struct weft__job *job)
 /* Makes the slot a job that can stand in a deque. */
 static struct weft__job *right_as_job(struct weft__context *context, struct weft__slot *slot)
 {
+    /* relaxed: written by this thread; or, on the lazy road, marked by a thief under the lock. */
+    weft_fn *fn = atomic_load_relaxed(&slot->fn);
     slot->group = context->group;
     slot->execute = execute_right;
-    slot->eager_fn = atomic_load_relaxed(&slot->fn);  /* relaxed: written by this thread */
+    slot->eager_fn = fn == marked ? context->marked_fn : fn;
     atomic_store_relaxed(&slot->wanted, SLOT_WANTED); /* relaxed: read by this thread only */
     /* relaxed, both: the deque publishes them with the job. */
     atomic_store_relaxed(&slot->latch.state, LATCH_UNSET);
@@ -398,6 +400,27 @@ enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context
     guard_set(context);
     weft__lock_drop(&context->lock);
     return taken ? STEAL_GOT : STEAL_EMPTY;
+}
+
+/* Its owner takes it the way a thief does, but needs nobody to be stopped. */
+struct weft__job *weft__take_own(struct weft__worker *me)
+{
+    struct weft__context *context = me->context;
+    if (context->eager || !weft__context_has_pending(context))
+        return NULL;
+    struct weft__job *job = NULL;
+    answer_and_lock(context);
+    struct weft__slot *slot = atomic_load_relaxed(&context->oldest); /* relaxed: under the lock */
+    weft_fn *fn = atomic_load_relaxed(&slot->fn);
+    if (fn && (weft *)slot != context->last) {
+        want(slot, true);
+        job = take(me, context, slot, fn);
+        guard_set(context);
+    }
+    weft__lock_drop(&context->lock);
+    me->taken_from = job ? me : NULL;
+    me->taken_slot = (weft *)slot;
+    return job;
 }
 
 void weft__context_expect(struct weft__context *context)

@@ -10,6 +10,9 @@
 enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context *context,
                                    struct weft__job **job);
 
+/* The oldest right side that `me` has pending itself, to run it on top; NULL: none. */
+struct weft__job *weft__take_own(struct weft__worker *me);
+
 /* The owner, while others sleep: the next fork wakes one of them. */
 void weft__context_expect(struct weft__context *context);
 

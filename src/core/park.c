@@ -81,17 +81,17 @@ enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *co
 {
     struct weft__census *census = park->census;
     park->counted = counted;
-    if (census)
-        weft__census_rest(census); /* before anybody can wake it */
     uint32_t kind = counted ? 0 : PARK_UNCOUNTED;
     uint32_t state = PARK_DROWSY | kind;
     /* release P1: hands `counted` to the waker. */
     if (!atomic_cas_release(&park->state, &state, PARK_ASLEEP | kind)) {
-        if (census)
-            weft__census_rouse(census, 1);
         weft__park_rouse(park);
         return PARK_WAS_NUDGED;
     }
+    /* Not before: who nudges it may rest next, and then all would seem to. If it has been woken
+     * already, its waker took it off before it comes on. */
+    if (census)
+        weft__census_rest(census);
     if (park->cpu >= 0)
         weft__thread_pin(park->cpu);
     bool woken = wait_awake(park, ns);

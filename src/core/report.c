@@ -78,18 +78,34 @@ static void look_at_task(struct submitters *submitters, const struct weft__task 
     submitters->waiting |= atomic_load_relaxed(&task->latch.state) != LATCH_UNSET; /* a hint */
 }
 
+/* Who comes to wait for a task that nobody has started runs it, as a guest. */
+static bool waits_by_running(const struct weft__worker *worker, const struct weft__frame *frame)
+{
+    return worker->kind == WORKER_GUEST && frame->task && !frame->outer;
+}
+
 static bool submitter_is_free(struct weft_pool *pool)
 {
     struct submitters submitters = {0};
     struct weft__worker *worker = NULL;
     while ((worker = weft__next_worker(pool, worker)))
-        for (const struct weft__frame *frame = worker->frame; frame; frame = frame->outer)
+        for (const struct weft__frame *frame = worker->frame; frame; frame = frame->outer) {
             look_at_task(&submitters, frame->task);
+            submitters.waiting |= waits_by_running(worker, frame);
+        }
     weft__lock_take(&pool->injector.lock);
     for (struct weft__node *node = pool->injector.first; node; node = node->next)
         look_at_task(&submitters, weft__task_of_job(&node->job));
     weft__lock_drop(&pool->injector.lock);
     return submitters.any && !submitters.waiting;
+}
+
+/* The thread that made the pool comes and goes (WEFT_USE_CALLER). Outside it is as free as any
+ * other, whatever it holds. */
+static bool is_outside(const struct weft__worker *worker)
+{
+    return worker->kind == WORKER_CALLER &&
+           atomic_load_relaxed(&worker->counts.state) == WORKER_OUTSIDE; /* relaxed: Z1 */
 }
 
 static bool may_be_set_going(const struct weft__worker *worker, bool from_outside)
@@ -101,7 +117,7 @@ static bool may_be_set_going(const struct weft__worker *worker, bool from_outsid
         return !worker->pool->config.deadlock;
     case BLOCKED_MUTEX: {
         const struct weft__worker *holder = mutex_of(worker)->holder;
-        return !holder || holder->pool != worker->pool;
+        return !holder || holder->pool != worker->pool || is_outside(holder);
     }
     default:
         return from_outside ||
@@ -136,7 +152,8 @@ static bool waits_for_live(const struct weft__worker *worker)
 static void find_alive(struct weft_pool *pool)
 {
     struct weft__worker *worker = NULL;
-    bool any = false, more, from_outside = submitter_is_free(pool);
+    bool any = false, more;
+    bool from_outside = submitter_is_free(pool) || is_outside(pool->workers[0]);
     while ((worker = weft__next_worker(pool, worker)))
         any |= worker->alive = may_be_set_going(worker, from_outside);
     do {
@@ -148,9 +165,9 @@ static void find_alive(struct weft_pool *pool)
 }
 
 /* A mutex's holder that waits and takes no jobs of others is as good as blocked. */
-static bool is_stuck(const struct weft__worker *worker)
+static bool is_stuck(struct weft__worker *worker)
 {
-    return !worker->alive && (worker->blocked || (waits(worker) && worker->held));
+    return !worker->alive && (worker->blocked || (waits(worker) && weft__is_careful(worker)));
 }
 
 static bool anybody_stuck(struct weft_pool *pool)

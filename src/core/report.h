@@ -3,6 +3,8 @@
 #ifndef WEFT_CORE_REPORT_H
 #define WEFT_CORE_REPORT_H
 
+#include <stdbool.h>
+
 struct weft_pool;
 
 /* All threads of the pool rest, and stay so during the call. Looks for threads that wait for

@@ -189,8 +189,12 @@ static void execute_task(weft *w, struct weft__job *job)
 {
     struct weft__task *task = (struct weft__task *)job;
     struct weft_pool *pool = task->pool;
-    weft__worker_of(w)->frame->task = task;
+    struct weft__worker *me = weft__worker_of(w);
+    bool careful = task->careful && weft__careful_begin(me, w);
+    me->frame->task = task;
     weft__call_whole(w, job->fn, job->arg, &task->group);
+    if (careful)
+        weft__careful_end(me);
     task->result = weft__group_end(&task->group);
     int32_t fd = TASK_NO_FD;
     /* acq_rel O1: the descriptor is made, if there is one, and told here; or weft_task_fd()
@@ -213,6 +217,7 @@ struct weft__task *weft__task_of_job(struct weft__job *job)
 static int submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *arg, bool waits)
 {
     struct weft__task *task = task_of(public);
+    struct weft__worker *me = weft__worker_current();
     int error = weft__pool_enter(pool);
     if (error)
         return error;
@@ -220,7 +225,8 @@ static int submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *
         .pool = pool,
         .fork_count = pool->fork_count,
         .guests = !(pool->config.flags & WEFT_NO_GUESTS),
-        .from_outside = !weft__worker_current(),
+        .from_outside = !weft__worker_in(pool),
+        .careful = me && weft__is_careful(me),
     };
     task->node.job = (struct weft__job){fn, arg, &task->group, execute_task};
     weft__group_begin(&task->group, NULL);

@@ -23,6 +23,7 @@ _Static_assert(sizeof(struct scope) <= sizeof(weft_scope), "weft_scope is too sm
 struct spawn {
     struct weft__node node;
     struct scope *scope; /* NULL: detached */
+    bool careful;        /* who spawned it was; see worker.h */
 };
 
 enum { SPARES_MAX = 256 };
@@ -50,11 +51,15 @@ static void spawn_free(struct weft__worker *me, struct spawn *spawn)
 
 static void execute_child(weft *w, struct weft__job *job)
 {
+    struct weft__worker *me = weft__worker_of(w);
     struct scope *scope = ((struct spawn *)job)->scope;
+    bool careful = ((struct spawn *)job)->careful && weft__careful_begin(me, w);
     weft_fn *fn = job->fn;
     void *arg = job->arg;
-    spawn_free(weft__worker_of(w), (struct spawn *)job);
+    spawn_free(me, (struct spawn *)job);
     weft__call(w, fn, arg, &scope->group);
+    if (careful)
+        weft__careful_end(me);
     weft__count_latch_down(&scope->latch); /* last touch of the scope */
 }
 
@@ -130,6 +135,7 @@ int weft_spawn(weft *w, weft_scope *public, weft_fn *fn, void *arg)
     if (!spawn)
         return -ENOMEM;
     spawn->scope = scope;
+    spawn->careful = weft__is_careful(me);
     spawn->node.job = (struct weft__job){fn, arg, &scope->group, execute_child};
     weft__count_latch_up(&scope->latch);
     int error = weft__post_spawn(me, &spawn->node.job);
@@ -152,6 +158,7 @@ int weft_spawn_fifo(weft *w, weft_scope *public, weft_fn *fn, void *arg)
     if (!spawn)
         return -ENOMEM;
     spawn->scope = scope;
+    spawn->careful = weft__is_careful(me);
     spawn->node.job = (struct weft__job){fn, arg, &scope->group, execute_child};
     weft__count_latch_up(&scope->latch);
     weft__queue_push(&scope->fifo, &spawn->node);

@@ -80,22 +80,36 @@ static void activate(struct weft_pool *pool, struct weft__spare *spare)
 
 /* ---- The thread ---- */
 
-/* Without the lock, which is taken once the spare has left the pool. True: called again. */
-static bool wait_for_call(struct weft_pool *pool, struct weft__spare *spare)
+/* Those here: without the lock. */
+
+/* False: it is needed again already, and stays. Otherwise it can be called again before it
+ * leaves: who finds all others at rest then, perhaps this one, may have to. */
+static bool leave(struct weft_pool *pool, struct weft__spare *spare)
 {
     struct weft__spares *spares = &pool->spares;
     weft__lock_take(&spares->lock);
-    bool again = is_short(pool);
-    if (again)
-        activate(pool, spare);
-    else
-        state_is(spare, SPARE_KEPT);
-    bool closed = spares->closed;
+    bool stays = is_short(pool);
+    if (stays) {
+        atomic_store_relaxed(&spare->worker->stop.core.state, LATCH_UNSET);
+        spares->active++;
+    }
+    state_is(spare, stays ? SPARE_ACTIVE : spares->closed ? SPARE_NONE : SPARE_KEPT);
     weft__lock_drop(&spares->lock);
-    if (!again && !closed)
-        weft__futex_wait_for(&spare->state, SPARE_KEPT, KEPT_NS);
+    if (stays)
+        return false;
+    weft__sleep_absent(&pool->sleep);
+    weft__census_leave(&pool->census);
+    return true;
+}
+
+/* True: called again. */
+static bool wait_for_call(struct weft_pool *pool, struct weft__spare *spare)
+{
+    struct weft__spares *spares = &pool->spares;
+    weft__futex_wait_for(&spare->state, SPARE_KEPT, KEPT_NS);
     weft__lock_take(&spares->lock);
-    again = state_of(spare) == SPARE_ACTIVE;
+    /* Called, and perhaps dismissed again already: it is counted as there, and has to leave. */
+    bool again = state_of(spare) == SPARE_ACTIVE || state_of(spare) == SPARE_LEAVING;
     if (!again)
         state_is(spare, SPARE_NONE);
     weft__lock_drop(&spares->lock);
@@ -116,14 +130,12 @@ void weft__spare_loop(struct weft__worker *worker)
     weft__lock_take(&pool->spares.lock); /* who called it writes it down under the lock */
     struct weft__spare *spare = spare_of(worker);
     weft__lock_drop(&pool->spares.lock);
-    weft__block_let_report(pool);
     do {
+        weft__block_let_report(pool);
         weft__worker_serve(worker);
         weft__worker_spill(worker);
         weft__worker_rest(worker);
-        weft__sleep_absent(&pool->sleep);
-        weft__census_leave(&pool->census);
-    } while (wait_for_call(pool, spare));
+    } while (!leave(pool, spare) || wait_for_call(pool, spare));
 }
 
 /* ---- Called and dismissed ---- */

@@ -17,6 +17,7 @@ struct weft__task {
     uint32_t fork_count;      /* the pool's */
     bool guests;              /* whether the pool lets guests work */
     bool from_outside;        /* a thread outside the pool submitted it */
+    bool careful;             /* who submitted it was; see worker.h */
     struct weft__latch latch; /* a lock latch: outside threads wait here */
     struct atomic_i32 fd;     /* TASK_NO_FD, an event descriptor, or TASK_FD_OVER */
     struct atomic_ptr waiter; /* NULL, a weft__spin_latch of a waiting job, or TASK_OVER */

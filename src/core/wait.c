@@ -2,6 +2,7 @@
 #include "core/wait.h"
 
 #include "core/fatal.h"
+#include "core/fork.h"
 #include "core/pool.h"
 #include "core/search.h"
 #include "os/clock.h"
@@ -22,7 +23,7 @@ struct wait {
     bool last;     /* unless it is the last one left */
     bool despair;  /* and nothing has happened for a while: */
     uint64_t jobs; /* so many were run in its pool when it looked last */
-    bool holds;    /* a mutex: so it must not take jobs that may want it */
+    bool holds;    /* a mutex, or is part of what a holder does: it takes no jobs of others */
     bool counted;  /* idle and asleep as a worker of root's pool */
     struct weft__idle idle;
     uint64_t patient_until; /* how long to stay awake for right sides that are too young */
@@ -94,6 +95,10 @@ static struct weft__job *look_everywhere(struct wait *wait, weft **where)
     wait->despair = false;
     if (!job)
         job = weft__find(wait->me, wait->awaited.thief, others);
+    /* Before it sleeps: a fork of its own that is older than what it waits for, since those
+     * who could take it may be blocked. */
+    if (!job && others && wait->idle.round >= wait->root->pool->sleep.rounds)
+        job = weft__take_own(wait->me);
     for (struct weft__worker *host = wait->me->host; !job && host; host = host->host) {
         if (others)
             job = weft__deque_pop(&host->deque);
@@ -240,7 +245,7 @@ void weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited
     if (weft__latch_probe(latch))
         return;
     weft__worker_check_left(__builtin_frame_address(0));
-    wait.holds = wait.root->held != NULL;
+    wait.holds = weft__is_careful(me);
     wait.limited = wait.holds || !weft__may_help(me);
     bool limits = wait.limited && !wait.holds;
     wait.last = limits && limit(wait.root);
@@ -308,7 +313,8 @@ static bool run_one(weft *w)
 bool weft__run_one(weft *w)
 {
     struct weft__worker *me = weft__worker_of(w);
-    return !weft__pool_is_forked(me->pool) && weft__may_help(me) && run_one(w);
+    return !weft__pool_is_forked(me->pool) && weft__may_help(me) && !weft__is_careful(me) &&
+           run_one(w);
 }
 
 void weft__worker_serve(struct weft__worker *worker)

@@ -171,6 +171,8 @@ void weft__execute(weft *w, struct weft__job *job)
         .from = me->taken_from,
         .slot = me->taken_from ? me->taken_slot : NULL,
     };
+    bool careful =
+        frame.slot && weft__fork_is_careful(frame.from, frame.slot) && weft__careful_begin(me, w);
     me->taken_from = NULL;
     const struct weft__mutex *held = weft__root_of(me)->held;
     unsigned block_depth = me->block_depth;
@@ -191,6 +193,8 @@ void weft__execute(weft *w, struct weft__job *job)
         left(me);
     if (me->block_depth != block_depth)
         weft__fatal("a job returned between weft_block_begin and weft_block_end");
+    if (careful)
+        weft__careful_end(me);
     if (weft__root_of(me)->held != held)
         weft__fatal("a job returned that holds a mutex");
     me->frame = outer;

@@ -89,6 +89,10 @@ struct weft__worker {
     const struct weft__blocked *blocked; /* in what, or NULL */
     const struct weft__awaited *awaited; /* the innermost wait, or NULL */
     struct weft__mutex *held;            /* by its thread; of the outermost one only */
+    struct atomic_ptr careful_at;        /* weft *: what it does from this slot on is part of what
+                                            somebody does who holds a mutex; NULL: nothing is. Written
+                                            by itself; thieves look at it */
+    bool careful_by_lock;                /* and it is the holder */
     unsigned block_depth;
     bool alive; /* the report's own note */
 
@@ -109,6 +113,35 @@ static inline struct weft__worker *weft__root_of(struct weft__worker *me)
     while (me->host)
         me = me->host;
     return me;
+}
+
+/* A thread that holds a mutex must not take jobs of others while it waits for its own: they may
+ * want the same one. Neither must whoever runs a part of what it does; so that goes with what
+ * is forked and spawned. */
+static inline bool weft__is_careful(struct weft__worker *me)
+{
+    return weft__root_of(me)->held || atomic_load_relaxed(&me->careful_at); /* relaxed: own */
+}
+
+/* From w on, until weft__careful_end(); false: it was careful already. */
+static inline bool weft__careful_begin(struct weft__worker *me, weft *w)
+{
+    if (atomic_load_relaxed(&me->careful_at))
+        return false;
+    atomic_store_relaxed(&me->careful_at, w); /* relaxed: the next fork publishes it */
+    return true;
+}
+
+static inline void weft__careful_end(struct weft__worker *me)
+{
+    atomic_store_relaxed(&me->careful_at, NULL); /* relaxed: nothing is handed over */
+}
+
+/* For a thief that has taken the fork: what was held then is held until its merge. */
+static inline bool weft__fork_is_careful(struct weft__worker *owner, weft *slot)
+{
+    weft *from = atomic_load_relaxed(&owner->careful_at); /* relaxed: acquired with the fork */
+    return from && from <= slot;
 }
 
 struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,

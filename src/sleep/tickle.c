@@ -25,7 +25,10 @@ static void new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits)
 
 static void more_work(struct weft__sleep *sleep, bool forks_only)
 {
-    if (!forks_only || weft__sleep_has_room(sleep))
+    uint64_t counters = atomic_load_relaxed(&sleep->counters); /* relaxed: a hint */
+    if (forks_only && room(sleep, counters) == 0)
+        call_spare_if_none_is_left(sleep, counters);
+    else
         new_jobs(sleep, 1, false);
 }
 

@@ -17,23 +17,30 @@ void weft_mutex_init(weft_mutex *mutex, const char *name)
     *mutex_of(mutex) = (struct weft__mutex){.sync.name = name};
 }
 
-/* The thread's list of those it holds makes its waits careful; see wait.h. */
-static void note(struct weft__mutex *mutex, struct weft__worker *me)
+/* The thread's list of those it holds makes its waits careful; see worker.h. */
+static void note(struct weft__mutex *mutex, struct weft__worker *me, weft *w)
 {
     if (!me)
         return;
     struct weft__worker *root = weft__root_of(me);
     mutex->next_held = root->held;
     root->held = mutex;
+    if (weft__careful_begin(me, w ? w : me->context->first))
+        me->careful_by_lock = true;
 }
 
 static void forget(struct weft__mutex *mutex, struct weft__worker *me)
 {
-    struct weft__mutex **link = &weft__root_of(me)->held;
+    struct weft__worker *root = weft__root_of(me);
+    struct weft__mutex **link = &root->held;
     while (*link && *link != mutex)
         link = &(*link)->next_held;
     if (*link)
         *link = mutex->next_held;
+    if (!root->held && me->careful_by_lock) {
+        me->careful_by_lock = false;
+        weft__careful_end(me);
+    }
 }
 
 /* Under the lock. */
@@ -98,7 +105,7 @@ void weft_mutex_lock(weft *w, weft_mutex *public)
     struct weft__worker *me = weft__sync_caller(w);
     if (!try(mutex, me) && !spin(mutex, me))
         wait(mutex, me);
-    note(mutex, me);
+    note(mutex, me, w);
 }
 
 bool weft_mutex_trylock(weft *w, weft_mutex *public)
@@ -107,7 +114,7 @@ bool weft_mutex_trylock(weft *w, weft_mutex *public)
     struct weft__worker *me = weft__sync_caller(w);
     if (!try(mutex, me))
         return false;
-    note(mutex, me);
+    note(mutex, me, w);
     return true;
 }
 

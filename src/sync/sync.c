@@ -64,7 +64,7 @@ static void rouse(struct weft__waiter *waiter)
  * come to wait for the pool meanwhile, and that nobody is told. */
 static void wait_until_gone(struct weft__waiter *waiter)
 {
-    enum { FIRST_NS = 4000000, LAST_NS = 1024000000 };
+    enum { FIRST_NS = 4000000, LAST_NS = 16000000 };
     uint64_t ns = FIRST_NS;
     uint32_t state;
     /* acquire W1: what the one that ended the wait did. */

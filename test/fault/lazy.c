@@ -336,7 +336,7 @@ static void fork_past_deadline(weft *w, void *arg)
 
 static void forks_notice_a_deadline(void)
 {
-    weft_pool *pool = lazy_pool(1, 0);
+    weft_pool *pool = lazy_pool(1, TEN_MINUTES); /* nobody takes one while the owner is kept away */
     CHECK(weft_run(pool, fork_past_deadline, NULL) == 0);
     pool_drop(pool);
 }

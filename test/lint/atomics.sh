@@ -10,7 +10,7 @@ find src -name '*.[ch]' ! -path src/core/atomic.h -exec awk '
         gsub(/atomic_[a-z0-9_]*_(relaxed|acquire|release|acq_rel|seq_cst)\(/, "", line)
     }
     line ~ /(^|[^A-Za-z0-9_])atomic_(load|store|exchange|compare_exchange|fetch|thread_fence)/ ||
-    line ~ /__atomic_|__sync_/ || line ~ /# *include *<stdatomic\.h>/ {
+    line ~ /(^|[^a-z])(__atomic_|__sync_)/ || line ~ /# *include *<stdatomic\.h>/ {
         print FILENAME ":" FNR ": " $0
         bad = 1
     }

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* bedtime.c: work that comes just when a worker falls asleep (faults 4, 5, 8 and 9). One
- * worker, which does not spin: it is on its way to sleep as soon as it has done something. */
+/* bedtime.c: work that comes just when a worker falls asleep (faults 4, 5, 8 and 9), under every
+ * protocol. One worker, which does not spin: it is on its way to sleep as soon as it has done
+ * something. */
 #include "check.h"
 #include "pools.h"
 #include "watchdog.h"
 
-enum { ROUNDS = SCALED(30000, 3), DELAYS = 600 };
+enum { ROUNDS = SCALED(4000, 3), DELAYS = 600 };
+
+static enum weft_sleep protocol; /* the one that is tried now */
 
 static weft_pool *make_sleepy(unsigned workers)
 {
     weft_config config = WEFT_CONFIG_INIT;
     config.workers = workers;
     config.spin_rounds = -1;
+    config.sleep = protocol;
     return pool_make_with(&config);
 }
 
@@ -87,6 +91,40 @@ static void spawned(void **state)
     assert_int_equal(atomic_load(&relay.count), ROUNDS);
 }
 
+/* The same for a fork: the left side waits for its thief, on its way to sleep, while the thief
+ * ends. */
+static void end_soon(weft *w, void *arg)
+{
+    struct relay *relay = arg;
+    delay(relay->round);
+    atomic_fetch_add(&relay->count, 1);
+}
+
+static void fork_and_wait(weft *w, void *arg)
+{
+    struct relay *relay = arg;
+    weft_fork(w, end_soon, relay);
+    if (!weft_merge(w))
+        end_soon(w, relay);
+}
+
+static void forked(void **state)
+{
+    weft_pool *pool = make_sleepy(2);
+    struct relay relay = {.count = 0};
+    for (unsigned r = 0; r < ROUNDS; r++) {
+        weft_task task;
+        relay.round = r;
+        assert_int_equal(weft_submit(pool, &task, fork_and_wait, &relay), 0);
+        while (!weft_task_done(&task))
+            ;
+        if (r % 1024 == 0)
+            watchdog_kick();
+    }
+    pool_drop(pool);
+    assert_int_equal(atomic_load(&relay.count), ROUNDS);
+}
+
 /* Stopping it is such a moment, too. */
 static void stopped(void **state)
 {
@@ -104,10 +142,11 @@ static void stopped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mail),
-        cmocka_unit_test(submitted),
-        cmocka_unit_test(spawned),
-        cmocka_unit_test(stopped),
+        cmocka_unit_test(mail),   cmocka_unit_test(submitted), cmocka_unit_test(spawned),
+        cmocka_unit_test(forked), cmocka_unit_test(stopped),
     };
-    return RUN_ON_ALL_ROADS(tests);
+    int failed = 0;
+    for (protocol = WEFT_SLEEP_TICKLE; protocol <= WEFT_SLEEP_COUNTERS_ALL; protocol++)
+        failed += RUN_ON_ALL_ROADS(tests);
+    return failed;
 }

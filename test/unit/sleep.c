@@ -1,94 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* sleep.c: the events protocol, without a pool around it. */
-#include "sleep/sleep.h"
-
-#include "check.h"
+/* sleep.c: the events protocol, without a pool around it; and that no protocol misses work. */
 #include "core/queue.h"
 #include "os/thread.h"
+#include "unit/house.h"
 
-#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { WORKERS = 4, DOZE_NS = 1000 };
-
-/* ---- Workers that find nothing ---- */
-
-struct dormouse {
-    struct weft__sleep *sleep;
-    struct weft__park *park;
-    struct weft__latch latch;
-    struct weft__idle idle;
-    pthread_t thread; /* for those that really sleep */
-};
-
-struct house {
-    struct weft__sleep sleep;
-    struct dormouse mice[WORKERS];
-    bool (*last_look)(struct house *house); /* of the one that takes it; NULL: nothing there */
-    unsigned looks;
-};
-
-static void house_open(struct house *house, unsigned rounds, unsigned jec_bits)
-{
-    memset(house, 0, sizeof *house);
-    assert_int_equal(weft__sleep_init(&house->sleep, WEFT_SLEEP_EVENTS, WORKERS, WORKERS, rounds, jec_bits), 0);
-    for (int i = 0; i < WORKERS; i++) {
-        house->mice[i].sleep = &house->sleep;
-        house->mice[i].park = weft__park_get();
-        assert_non_null(house->mice[i].park);
-        weft__sleep_place(&house->sleep, (unsigned)i, house->mice[i].park);
-    }
-}
-
-static void house_close(struct house *house)
-{
-    for (int i = 0; i < WORKERS; i++)
-        weft__park_put(house->mice[i].park);
-    weft__sleep_destroy(&house->sleep);
-}
+enum { DOZE_NS = 1000 };
 
 static uint64_t jec(struct house *house)
 {
     return atomic_load_relaxed(&house->sleep.counters) / house->sleep.jec_one;
-}
-
-static void expect_counts(struct house *house, unsigned idle, unsigned sleeping)
-{
-    assert_int_equal(weft__sleep_idle(&house->sleep), idle);
-    assert_int_equal(weft__sleep_sleeping(&house->sleep), sleeping);
-}
-
-static bool look(void *arg)
-{
-    struct house *house = arg;
-    house->looks++;
-    return house->last_look && house->last_look(house);
-}
-
-static void start_looking(struct house *house, int i)
-{
-    weft__sleep_start_looking(&house->sleep, &house->mice[i].idle);
-}
-
-static bool no_work(struct house *house, int i)
-{
-    struct dormouse *mouse = &house->mice[i];
-    struct weft__sleeper sleeper = {mouse->park, &mouse->latch, look, house};
-    return weft__sleep_no_work(&house->sleep, &mouse->idle, &sleeper);
-}
-
-static bool work_found(struct house *house, int i)
-{
-    return weft__sleep_work_found(&house->sleep, &house->mice[i].idle);
-}
-
-/* Nothing of an attempt to sleep is left. */
-static void expect_awake(struct house *house, int i)
-{
-    assert_int_equal(atomic_load_relaxed(&house->mice[i].park->state), PARK_AWAKE);
-    uint32_t latch = atomic_load_relaxed(&house->mice[i].latch.state);
-    assert_true(latch == LATCH_UNSET || latch == LATCH_SET);
 }
 
 /* ---- One thread: up to the last look ---- */
@@ -96,7 +18,7 @@ static void expect_awake(struct house *house, int i)
 static void counts(void **state)
 {
     struct house house;
-    house_open(&house, 2, WEFT__JEC_BITS);
+    house_open(&house, WEFT_SLEEP_EVENTS, 2, WEFT__JEC_BITS);
     expect_counts(&house, 0, 0);
     start_looking(&house, 0);
     start_looking(&house, 1);
@@ -111,7 +33,7 @@ static void counts(void **state)
 static void event_counter_parity(void **state)
 {
     struct house house;
-    house_open(&house, 0, WEFT__JEC_BITS);
+    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
     assert_int_equal(jec(&house), 0);
     weft__sleep_new_fork(&house.sleep, true);
     assert_int_equal(jec(&house), 1);
@@ -139,7 +61,7 @@ static void rounds_before_sleepy(void **state)
 {
     struct house house;
     for (unsigned rounds = 0; rounds < 4; rounds++) {
-        house_open(&house, rounds, WEFT__JEC_BITS);
+        house_open(&house, WEFT_SLEEP_EVENTS, rounds, WEFT__JEC_BITS);
         house.last_look = something_there;
         weft__sleep_new_jobs(&house.sleep, 1, false);
         start_looking(&house, 0);
@@ -177,7 +99,7 @@ static void expect_kept_awake(struct house *house, unsigned looks)
 static void last_look_finds_something(void **state)
 {
     struct house house;
-    house_open(&house, 0, WEFT__JEC_BITS);
+    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
     house.last_look = look_while_counted;
     start_looking(&house, 0);
     expect_kept_awake(&house, 1);
@@ -188,7 +110,7 @@ static void last_look_finds_something(void **state)
 static void new_work_since_sleepy(void **state)
 {
     struct house house;
-    house_open(&house, 3, WEFT__JEC_BITS);
+    house_open(&house, WEFT_SLEEP_EVENTS, 3, WEFT__JEC_BITS);
     start_looking(&house, 0);
     for (int i = 0; i < 4; i++)
         assert_false(no_work(&house, 0));
@@ -208,7 +130,7 @@ static void new_work_since_sleepy(void **state)
 static void latch_set_before_sleep(void **state)
 {
     struct house house;
-    house_open(&house, 0, WEFT__JEC_BITS);
+    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
     start_looking(&house, 0);
     assert_false(no_work(&house, 0));
     assert_false(weft__latch_set(&house.mice[0].latch));
@@ -252,7 +174,7 @@ static void events_during_the_last_look(void **state)
     bool (*const events[])(struct house *) = {wake_it, set_its_latch, post, fork_};
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
         struct house house;
-        house_open(&house, 0, WEFT__JEC_BITS);
+        house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
         house.last_look = events[i];
         start_looking(&house, 0);
         expect_kept_awake(&house, 1);
@@ -262,55 +184,11 @@ static void events_during_the_last_look(void **state)
 
 /* ---- Real sleepers ---- */
 
-static void *fall_asleep(void *p)
-{
-    struct dormouse *mouse = p;
-    struct house nothing = {.last_look = NULL};
-    struct weft__sleeper sleeper = {mouse->park, &mouse->latch, look, &nothing};
-    weft__sleep_start_looking(mouse->sleep, &mouse->idle);
-    while (!weft__sleep_no_work(mouse->sleep, &mouse->idle, &sleeper))
-        ;
-    return NULL; /* still counted as idle */
-}
-
-static bool is_asleep(struct house *house, int i)
-{
-    uint32_t state_of_park = atomic_load_relaxed(&house->mice[i].park->state);
-    return (state_of_park & ~(uint32_t)PARK_UNCOUNTED) == PARK_ASLEEP;
-}
-
-static void put_one_to_sleep(struct house *house, int i, void *(*body)(void *))
-{
-    struct dormouse *mouse = &house->mice[i];
-    assert_int_equal(pthread_create(&mouse->thread, NULL, body, mouse), 0);
-    WAIT_UNTIL(is_asleep(house, i));
-}
-
-/* mice[0] to mice[n - 1] are asleep, the others at work. */
-static void put_to_sleep(struct house *house, int n)
-{
-    house_open(house, 0, WEFT__JEC_BITS);
-    for (int i = 0; i < n; i++)
-        put_one_to_sleep(house, i, fall_asleep);
-    expect_counts(house, 0, (unsigned)n);
-}
-
-static void wake_up(struct house *house, int n)
-{
-    for (int i = 0; i < n; i++) {
-        weft__park_wake(house->mice[i].park);
-        assert_int_equal(pthread_join(house->mice[i].thread, NULL), 0);
-        expect_awake(house, i);
-    }
-    expect_counts(house, (unsigned)n, 0);
-    house_close(house);
-}
-
 /* The waker has uncounted them when it returns, whether they have run or not. */
 static void n_jobs_wake_at_most_n(void **state)
 {
     struct house house;
-    put_to_sleep(&house, 4);
+    put_to_sleep(&house, WEFT_SLEEP_EVENTS, 4);
     weft__sleep_new_jobs(&house.sleep, 2, false);
     expect_counts(&house, 2, 2);
     weft__sleep_new_jobs(&house.sleep, 2, false); /* two are idle: enough */
@@ -323,16 +201,16 @@ static void n_jobs_wake_at_most_n(void **state)
     wake_up(&house, 4);
 }
 
-static void forks_behind_forks(void **state)
+static void forks_wake_one_at_a_time(void **state)
 {
     struct house house;
-    put_to_sleep(&house, 3);
+    put_to_sleep(&house, WEFT_SLEEP_EVENTS, 3);
     assert_true(weft__sleep_new_fork(&house.sleep, true));
     expect_counts(&house, 1, 2);
     assert_true(weft__sleep_new_fork(&house.sleep, true)); /* that one looks at it */
     expect_counts(&house, 1, 2);
-    assert_true(weft__sleep_new_fork(&house.sleep, false)); /* who is idle has not come yet */
-    expect_counts(&house, 2, 1);
+    assert_true(weft__sleep_new_fork(&house.sleep, false)); /* and wakes another for more */
+    expect_counts(&house, 1, 2);
     wake_up(&house, 3);
 }
 
@@ -340,7 +218,7 @@ static void forks_behind_forks(void **state)
 static void guests_take_room(void **state)
 {
     struct house house;
-    put_to_sleep(&house, 2);
+    put_to_sleep(&house, WEFT_SLEEP_EVENTS, 2);
     weft__sleep_guest_entered(&house.sleep);
     weft__sleep_guest_entered(&house.sleep);
     assert_int_equal(atomic_load_relaxed(&house.sleep.guests), 2);
@@ -357,7 +235,7 @@ static void guests_take_room(void **state)
 static void guest_leaves_room(void **state)
 {
     struct house house;
-    put_to_sleep(&house, 2);
+    put_to_sleep(&house, WEFT_SLEEP_EVENTS, 2);
     for (int i = 0; i < 4; i++)
         weft__sleep_guest_entered(&house.sleep);
     assert_false(weft__sleep_guest_left(&house.sleep)); /* three guests, for two sleepers */
@@ -374,7 +252,7 @@ static void guest_leaves_room(void **state)
 static void last_searcher_looks_for_more(void **state)
 {
     struct house house;
-    put_to_sleep(&house, 2);
+    put_to_sleep(&house, WEFT_SLEEP_EVENTS, 2);
     start_looking(&house, 2);
     start_looking(&house, 3);
     assert_false(work_found(&house, 2)); /* the other one still searches */
@@ -407,14 +285,14 @@ static void *fall_asleep_uncounted(void *p)
 static void uncounted_ones_take_no_wake_ups(void **state)
 {
     struct house house;
-    house_open(&house, 0, WEFT__JEC_BITS);
+    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
     put_one_to_sleep(&house, 0, fall_asleep_uncounted); /* the first that a waker comes to */
     put_one_to_sleep(&house, 1, fall_asleep);
     put_one_to_sleep(&house, 2, fall_asleep);
     expect_counts(&house, 0, 2);
     weft__sleep_new_jobs(&house.sleep, 1, false);
     unsigned after_one = weft__sleep_sleeping(&house.sleep);
-    weft__sleep_new_fork(&house.sleep, false);
+    weft__sleep_more_work(&house.sleep, true);
     unsigned after_two = weft__sleep_sleeping(&house.sleep);
     weft__latch_set(&house.mice[0].latch); /* what it does wait for */
     for (int i = 0; i < 3; i++) {
@@ -437,7 +315,7 @@ static void near_and_far(void **state)
     CPU_SET((size_t)here, &one);
     for (int waits = 0; waits < 2; waits++) {
         struct house house;
-        house_open(&house, 0, WEFT__JEC_BITS);
+        house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
         house.mice[0].park->cpu = waits ? here + 1 : here;
         house.mice[1].park->cpu = waits ? here : here + 1;
         put_one_to_sleep(&house, 0, fall_asleep);
@@ -456,7 +334,7 @@ static void near_and_far(void **state)
 static void uncounted_is_not_counted(void **state)
 {
     struct house house;
-    house_open(&house, 0, WEFT__JEC_BITS);
+    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
     house.last_look = something_there;
     struct weft__sleeper sleeper = {house.mice[0].park, &house.mice[0].latch, look, &house};
     assert_int_equal(weft__sleep_uncounted(&sleeper, 0), PARK_WAS_NUDGED);
@@ -493,7 +371,7 @@ static void doze(struct house *house, int i)
 static void dozes_while_others_work(void **state)
 {
     struct house house;
-    house_open(&house, 0, WEFT__JEC_BITS);
+    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
     house.sleep.doze = DOZE_NS;
     start_looking(&house, 0); /* three are at work */
     for (int i = 0; i < 6; i++) {
@@ -515,7 +393,7 @@ static void dozes_while_others_work(void **state)
 static void one_looks_out(void **state)
 {
     struct house house;
-    house_open(&house, 0, WEFT__JEC_BITS);
+    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
     house.sleep.doze = DOZE_NS;
     start_looking(&house, 0);
     doze(&house, 0);
@@ -536,7 +414,7 @@ static void one_looks_out(void **state)
 static void dozes_while_a_guest_works(void **state)
 {
     struct house house;
-    house_open(&house, 0, WEFT__JEC_BITS);
+    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
     house.sleep.doze = DOZE_NS;
     for (int i = 1; i < WORKERS; i++)
         start_looking(&house, i); /* nobody is at work, but */
@@ -551,7 +429,7 @@ static void dozes_while_a_guest_works(void **state)
 static void absent_ones_are_not_at_work(void **state)
 {
     struct house house;
-    house_open(&house, 0, WEFT__JEC_BITS);
+    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
     house.sleep.doze = DOZE_NS;
     weft__sleep_absent(&house.sleep);
     for (int i = 1; i < WORKERS - 1; i++)
@@ -578,7 +456,7 @@ static void *fall_asleep_for_good(void *p)
 static void last_one_sleeps_for_good(void **state)
 {
     struct house house;
-    house_open(&house, 0, WEFT__JEC_BITS);
+    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
     house.sleep.doze = DOZE_NS;
     for (int i = 1; i < WORKERS; i++)
         start_looking(&house, i);
@@ -595,7 +473,7 @@ static void last_one_sleeps_for_good(void **state)
 static void small_counter_wraps(void **state)
 {
     struct house house;
-    house_open(&house, 0, 2);
+    house_open(&house, WEFT_SLEEP_EVENTS, 0, 2);
     start_looking(&house, 0);
     for (uint64_t step = 0; step < 20; step += 2) {
         assert_int_equal(jec(&house), step % 4);
@@ -612,7 +490,7 @@ static void small_counter_wraps(void **state)
 static void small_counter_comes_back(void **state)
 {
     struct house house;
-    house_open(&house, 0, 2);
+    house_open(&house, WEFT_SLEEP_EVENTS, 0, 2);
     house.last_look = something_there;
     start_looking(&house, 0);
     start_looking(&house, 1);
@@ -630,9 +508,90 @@ static void small_counter_comes_back(void **state)
     house_close(&house);
 }
 
+/* ---- Places and spare workers, whatever the protocol ---- */
+
+#define FOR_EACH_PROTOCOL(i) \
+    for (enum weft_sleep i = WEFT_SLEEP_TICKLE; i <= WEFT_SLEEP_COUNTERS_ALL; i++)
+
+/* A place that is given while others are woken. */
+static void places_given_later(void **state)
+{
+    struct house house = {0};
+    struct weft__sleep *sleep = &house.sleep;
+    assert_int_equal(weft__sleep_init(sleep, WEFT_SLEEP_EVENTS, 1, 3, 0, WEFT__JEC_BITS), 0);
+    atomic_fetch_add_relaxed(&sleep->counters, 1); /* somebody sleeps, where nobody knows yet */
+    weft__sleep_new_jobs(sleep, 1, false);
+    house.mice[0] = (struct dormouse){.sleep = sleep, .park = weft__park_get()};
+    weft__sleep_place(sleep, 2, house.mice[0].park);
+    put_one_to_sleep(&house, 0, fall_asleep);
+    weft__sleep_more_work(sleep, false);
+    assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
+    assert_int_equal(weft__sleep_sleeping(sleep), 1);
+    weft__park_put(house.mice[0].park);
+    weft__sleep_destroy(sleep);
+}
+
+static unsigned spares_called;
+
+static void count_spare(struct weft__sleep *sleep)
+{
+    spares_called++;
+}
+
+static unsigned spares_for_new_work(struct house *house)
+{
+    spares_called = 0;
+    weft__sleep_new_fork(&house->sleep, true);
+    weft__sleep_new_jobs(&house->sleep, 1, false);
+    weft__sleep_more_work(&house->sleep, true);
+    weft__sleep_more_work(&house->sleep, false);
+    return spares_called;
+}
+
+static void spares_are_called(void **state)
+{
+    FOR_EACH_PROTOCOL(i)
+    {
+        struct house house;
+        house_open(&house, i, 0, WEFT__JEC_BITS);
+        atomic_store_relaxed(&house.sleep.blocked, 1);
+        assert_int_equal(spares_for_new_work(&house), 0); /* there are none */
+        house.sleep.call_spare = count_spare;
+        assert_int_equal(spares_for_new_work(&house), 4);
+        start_looking(&house, 0); /* one is idle: enough */
+        assert_int_equal(spares_for_new_work(&house), 0);
+        work_found(&house, 0);
+        atomic_store_relaxed(&house.sleep.blocked, 0); /* all are at work */
+        assert_int_equal(spares_for_new_work(&house), 0);
+        house_close(&house);
+
+        put_to_sleep(&house, i, 1); /* one can be woken */
+        atomic_store_relaxed(&house.sleep.blocked, 1);
+        house.sleep.call_spare = count_spare;
+        spares_called = 0;
+        weft__sleep_new_fork(&house.sleep, true);
+        assert_int_equal(spares_called, 0);
+        wake_up(&house, 1);
+    }
+}
+
+/* With more workers than `workers`, somebody is at work even if so many are inactive. */
+static void more_than_all_may_be_present(void **state)
+{
+    struct house house;
+    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
+    house.sleep.doze = DOZE_NS;
+    for (int i = 0; i < WORKERS; i++)
+        start_looking(&house, i);
+    weft__sleep_present(&house.sleep);
+    assert_int_equal(atomic_load_relaxed(&house.sleep.absent), -1);
+    doze(&house, 0);
+    house_close(&house);
+}
+
 /* ---- Injected work is never missed (faults 4 to 6, 9, 10, 12) ---- */
 
-enum { PRODUCERS = 2, CONSUMERS = 3, EACH = SCALED(60000, 6) };
+enum { PRODUCERS = 2, CONSUMERS = 3, EACH = SCALED(30000, 6) };
 
 struct shop {
     struct weft__sleep sleep;
@@ -694,11 +653,13 @@ static void trade(unsigned i, void *arg)
         deliver(arg, i - CONSUMERS);
 }
 
-static void run_shop(unsigned rounds, unsigned jec_bits, uint64_t doze_ns)
+static void run_shop_as(enum weft_sleep protocol, unsigned rounds, unsigned jec_bits,
+                        uint64_t doze_ns)
 {
     struct shop shop;
     memset(&shop, 0, sizeof shop);
-    assert_int_equal(weft__sleep_init(&shop.sleep, WEFT_SLEEP_EVENTS, CONSUMERS, CONSUMERS, rounds, jec_bits), 0);
+    assert_int_equal(
+        weft__sleep_init(&shop.sleep, protocol, CONSUMERS, CONSUMERS, rounds, jec_bits), 0);
     shop.sleep.doze = doze_ns;
     for (unsigned i = 0; i < CONSUMERS; i++) {
         shop.closed[i].owner = weft__park_get();
@@ -719,6 +680,12 @@ static void run_shop(unsigned rounds, unsigned jec_bits, uint64_t doze_ns)
     free(shop.seen);
 }
 
+static void run_shop(unsigned rounds, unsigned jec_bits, uint64_t doze_ns)
+{
+    FOR_EACH_PROTOCOL(i)
+    run_shop_as(i, rounds, jec_bits, doze_ns);
+}
+
 static void nothing_is_missed(void **state)
 {
     run_shop(WEFT__ROUNDS_DEFAULT, WEFT__JEC_BITS, 0);
@@ -731,7 +698,7 @@ static void nothing_is_missed_without_spinning(void **state)
 
 static void nothing_is_missed_with_two_bits(void **state)
 {
-    run_shop(0, 2, 0);
+    run_shop_as(WEFT_SLEEP_EVENTS, 0, 2, 0);
 }
 
 /* Time runs out against wakers: every sleeper is uncounted once, by the one or the other. */
@@ -751,7 +718,7 @@ int main(void)
         cmocka_unit_test(latch_set_before_sleep),
         cmocka_unit_test(events_during_the_last_look),
         cmocka_unit_test(n_jobs_wake_at_most_n),
-        cmocka_unit_test(forks_behind_forks),
+        cmocka_unit_test(forks_wake_one_at_a_time),
         cmocka_unit_test(guests_take_room),
         cmocka_unit_test(guest_leaves_room),
         cmocka_unit_test(last_searcher_looks_for_more),
@@ -765,6 +732,9 @@ int main(void)
         cmocka_unit_test(last_one_sleeps_for_good),
         cmocka_unit_test(small_counter_wraps),
         cmocka_unit_test(small_counter_comes_back),
+        cmocka_unit_test(places_given_later),
+        cmocka_unit_test(spares_are_called),
+        cmocka_unit_test(more_than_all_may_be_present),
         cmocka_unit_test(nothing_is_missed),
         cmocka_unit_test(nothing_is_missed_without_spinning),
         cmocka_unit_test(nothing_is_missed_with_two_bits),
