@@ -4,10 +4,10 @@
 #: make bench        build, and run the benchmarks (ARGS="fib --json" and so on)
 #: make test         build and test everything that follows
 #: make test-gcc     one of them: gcc, with the lint and installation tests
-#: make test-spin0     the same build, with WEFT_SPIN=0: workers sleep at once
-#: make test-eager     with WEFT_FORK=eager
+#: make test-spin0     the same build, with WEFT_SPIN=0: workers sleep at once; and counters
+#: make test-eager     with WEFT_FORK=eager; and tickle-seqcst
 #: make test-quantum0  with WEFT_QUANTUM_US=0: right sides are taken at once
-#: make test-tickle    with WEFT_SLEEP=tickle; likewise test-tickle-seqcst, test-counters
+#: make test-tickle    with WEFT_SLEEP=tickle; likewise any other protocol
 #: make test-clang     clang, without libhwloc
 #: make test-asan      AddressSanitizer and UBSan, not optimised, checks on
 #: make test-tsan      ThreadSanitizer
@@ -26,7 +26,9 @@ PEERS := OFF
 BUILD := build/release
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
-MATRIX := gcc spin0 eager quantum0 tickle tickle-seqcst counters clang asan tsan
+MATRIX := gcc spin0 eager quantum0 tickle clang asan tsan
+PROTOCOLS := tickle-seqcst tickle-flag tickle-swap counters counters-local counters-blocks \
+	counters-all
 
 all: build
 
@@ -49,7 +51,7 @@ bench: build
 test:
 	@sh test/matrix.sh $(MATRIX)
 
-$(MATRIX:%=test-%): test-%:
+$(MATRIX:%=test-%) $(PROTOCOLS:%=test-%): test-%:
 	@sh test/matrix.sh $*
 
 lint:
@@ -72,4 +74,5 @@ uninstall:
 clean:
 	@rm -rf build
 
-.PHONY: all help build demo bench test $(MATRIX:%=test-%) lint check-full format install uninstall clean
+.PHONY: all help build demo bench test $(MATRIX:%=test-%) $(PROTOCOLS:%=test-%) lint \
+	check-full format install uninstall clean

@@ -32,17 +32,17 @@ need()
 
 # What is special about a configuration. clang's goes without libhwloc, so that both ways
 # are built.
-once='lint|outside|cost|check|example|bench|stress' # what a setting makes no difference to, or too long
+once='lint|outside|cost|check|example|bench|stress|unit' # a setting is nothing to it, or too long
 describe()
 {
     directory=build/$1 cc=gcc options='' only=. skip='^$' setting=
     case $1 in
     gcc) ;;
     lint) directory=build/gcc only=lint ;;
-    spin0) directory=build/gcc skip=$once setting=WEFT_SPIN=0 ;;
-    eager) directory=build/gcc skip=$once setting=WEFT_FORK=eager ;;
+    spin0) directory=build/gcc skip=$once setting='WEFT_SPIN=0 WEFT_SLEEP=counters' ;;
+    eager) directory=build/gcc skip=$once setting='WEFT_FORK=eager WEFT_SLEEP=tickle-seqcst' ;;
     quantum0) directory=build/gcc skip=$once setting=WEFT_QUANTUM_US=0 ;;
-    tickle | tickle-seqcst | counters) directory=build/gcc skip=$once setting=WEFT_SLEEP=$1 ;;
+    tickle*|counters*) directory=build/gcc skip=$once setting=WEFT_SLEEP=$1 ;;
     clang) cc=clang options=-DWEFT_HWLOC=OFF ;;
     asan) options='-DWEFT_SANITIZE=address -DCMAKE_BUILD_TYPE=Debug' ;;
     tsan) cc=clang options=-DWEFT_SANITIZE=thread ;;
@@ -62,7 +62,7 @@ build()
 
 run_tests()
 {
-    if [ -n "$setting" ]; then export "${setting?}"; fi
+    for one in $setting; do export "${one?}"; done
     ctest --test-dir "$directory" -j 2 -L "$only" -LE "$skip" --output-on-failure \
         --no-tests=error >"$log" 2>&1
 }

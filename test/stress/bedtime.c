@@ -6,7 +6,7 @@
 #include "pools.h"
 #include "watchdog.h"
 
-enum { ROUNDS = SCALED(4000, 3), DELAYS = 600 };
+enum { ROUNDS = SCALED(1500, 3), DELAYS = 600 };
 
 static enum weft_sleep protocol; /* the one that is tried now */
 
