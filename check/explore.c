@@ -47,7 +47,8 @@ static struct {
 static unsigned gone_count;
 static _Alignas(64) char arena[ARENA];
 static size_t arena_used;
-static enum { GOES_ON, FAILED, STUCK, ENDLESS } ending;
+enum ending { GOES_ON, FAILED, STUCK, ENDLESS };
+static enum ending ending;
 static char why[300];
 static bool finishing;
 static jmp_buf end_of_finish;
@@ -144,7 +145,7 @@ void model_fail(const char *format, ...)
     abort(); /* it is never resumed */
 }
 
-static void end_with(int how)
+static void end_with(enum ending how)
 {
     ending = how;
     switch_to(0);

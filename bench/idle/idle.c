@@ -33,7 +33,7 @@ int bench_idle(const struct bench_run *run)
                                 .bench = "idle",
                                 .peer = "weft",
                                 .workers = IDLE_WORKERS,
-                                .seconds = {1, slept, slept, slept, slept},
+                                .seconds = {1, slept, slept, slept, slept, slept},
                                 .cpu = cpu,
                                 .steals = -1,
                             });

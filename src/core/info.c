@@ -139,6 +139,8 @@ void weft_pool_dump(weft_pool *pool, FILE *out)
     for (unsigned i = 0; i < pool->config.workers; i++)
         dump_worker(pool->workers[i], out);
     struct weft__worker *guest = atomic_load_acquire(&pool->guests); /* acquire G1 */
+    weft__lock_take(&pool->guest_lock);                              /* their kind */
     for (; guest; guest = guest->next_guest)
         dump_worker(guest, out);
+    weft__lock_drop(&pool->guest_lock);
 }

@@ -369,10 +369,17 @@ static void save_graph(const char *dot)
 bool weft__report_deadlock(struct weft_pool *pool)
 {
     const weft_config *config = &pool->config;
+    char *report = NULL, *dot = NULL;
+    weft__lock_take(&pool->guest_lock); /* threads outside may be about to come in */
     find_alive(pool);
-    if (!anybody_stuck(pool))
+    bool stuck = anybody_stuck(pool);
+    if (stuck) {
+        report = written(text, pool);
+        dot = written(graph, pool);
+    }
+    weft__lock_drop(&pool->guest_lock);
+    if (!stuck)
         return false;
-    char *report = written(text, pool), *dot = written(graph, pool);
     const char *shown = report ? report : "weft: deadlock, and no memory to say more\n";
     if (config->deadlock) {
         config->deadlock(pool, shown, dot ? dot : "", config->data);

@@ -63,8 +63,8 @@ static inline void weft__count_up(struct atomic_u64 *count)
 struct weft__worker {
     struct weft_pool *pool;
     unsigned index;
-    enum worker_kind kind;
-    int home; /* the CPU it sleeps on */
+    enum worker_kind kind; /* of guests: written under the pool's guest_lock */
+    int home;              /* the CPU it sleeps on */
     struct weft__context *context;
     struct weft__park *park; /* its thread's: its own, or its host's */
     struct weft__park *own_park;
