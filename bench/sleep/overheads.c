@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The measurements of sleep-2-tickle-seqcst.txt: every fork is published, and says so. */
+/* What Rayon's README told of its alternatives: every fork is published, and says so. */
 #include "../contest.h"
 #include "protocols.h"
 #include "sleep.h"
