@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 enum {
-    DEAD = SCALED(10000, 10),
-    LIVE = SCALED(100000, 10),
+    DEAD = SCALED(10000, 30),
+    LIVE = SCALED(100000, 30),
     LIVE_FIRST = 1000000, /* number of the first one */
     AGAIN = 1000,         /* TEST_SEED */
     OBJECTS = 8,          /* of each kind */

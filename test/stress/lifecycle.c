@@ -106,7 +106,7 @@ static void *send(void *arg)
 
 static void destroy_when_told(bool broadcasts)
 {
-    for (int r = 0; r < SCALED(1000, 2); r++) {
+    for (int r = 0; r < SCALED(1000, 8); r++) {
         unsigned workers = 1 + (unsigned)r % 2;
         struct relay relay = {.pool = pool_make(workers, 0), .broadcasts = broadcasts};
         pthread_t thread;
@@ -153,7 +153,7 @@ static void submit_and_wait(unsigned i, void *arg)
 
 static void destroy_while_others_wait(void **state)
 {
-    for (int r = 0; r < SCALED(400, 4); r++) {
+    for (int r = 0; r < SCALED(400, 8); r++) {
         struct crowd crowd = {.pool = pool_make(2, r % 2 ? 0 : WEFT_NO_GUESTS)};
         assert_int_equal(pthread_barrier_init(&crowd.submitted, NULL, WAITERS + 1), 0);
         in_threads(WAITERS + 1, submit_and_wait, &crowd);
