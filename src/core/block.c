@@ -140,7 +140,7 @@ void weft__block_all_rest(struct weft__census *census)
         blocking->looked = marks;
     else if (full && blocking->reported != marks && weft__report_deadlock(pool))
         blocking->reported = marks;
-    atomic_store_relaxed(&blocking->reporting, false); /* relaxed: the lock */
+    atomic_store_release(&blocking->reporting, false); /* release Z3: what was read, was read */
     weft__lock_drop(&blocking->lock);
 }
 
@@ -154,7 +154,7 @@ void weft__block_let_report(struct weft_pool *pool)
 {
     struct weft__blocking *blocking = &pool->blocking;
     atomic_fence_seq_cst();                         /* fence Z2 */
-    if (!atomic_load_relaxed(&blocking->reporting)) /* relaxed: after the fence */
+    if (!atomic_load_acquire(&blocking->reporting)) /* acquire Z3 */
         return;
     weft__lock_take(&blocking->lock);
     weft__lock_drop(&blocking->lock);
