@@ -11,9 +11,10 @@
  * searches already finds by itself what there is. */
 static void call_another(struct weft_pool *pool)
 {
-    if (weft__sleep_idle(&pool->sleep) > 0)
+    struct weft__resting resting = weft__sleep_resting(&pool->sleep);
+    if (resting.idle > 0)
         return;
-    if (weft__sleep_sleeping(&pool->sleep) > 0)
+    if (resting.sleeping > 0)
         weft__sleep_more_work(&pool->sleep, false);
     else
         weft__spare_call(pool);
@@ -115,7 +116,7 @@ static bool wake_for_what_is_left(struct weft_pool *pool)
         left = weft__context_has_pending(worker->context);
     if (!left)
         return false;
-    if (weft__sleep_sleeping(&pool->sleep) > 0)
+    if (weft__sleep_resting(&pool->sleep).sleeping > 0)
         weft__sleep_more_work(&pool->sleep, false);
     else
         weft__spare_call(pool);

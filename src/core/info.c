@@ -68,11 +68,12 @@ bool weft_cancelled(weft *w)
 
 void weft_pool_get_info(weft_pool *pool, weft_pool_info *info)
 {
+    struct weft__resting resting = weft__sleep_resting(&pool->sleep);
     *info = (weft_pool_info){
         .workers = pool->config.workers,
         .cpus = pool->homes.count,
-        .idle = weft__sleep_idle(&pool->sleep),
-        .sleeping = weft__sleep_sleeping(&pool->sleep),
+        .idle = resting.idle,
+        .sleeping = resting.sleeping,
         .guests = atomic_load_relaxed(&pool->sleep.guests), /* relaxed: a hint */
         .queued = weft__queue_length(&pool->injector),
         .sleep = weft__sleep_name(pool->config.sleep),
@@ -129,11 +130,12 @@ static void dump_worker(struct weft__worker *worker, FILE *out)
 void weft_pool_dump(weft_pool *pool, FILE *out)
 {
     uint32_t pending = atomic_load_relaxed(&pool->pending);
+    struct weft__resting resting = weft__sleep_resting(&pool->sleep);
     fprintf(
         out,
         "weft pool \"%s\": %u workers, %u idle, %u asleep, %u guests, %zu queued, %u pending%s\n",
-        pool->config.name, pool->config.workers, weft__sleep_idle(&pool->sleep),
-        weft__sleep_sleeping(&pool->sleep), atomic_load_relaxed(&pool->sleep.guests),
+        pool->config.name, pool->config.workers, resting.idle,
+        resting.sleeping, atomic_load_relaxed(&pool->sleep.guests),
         weft__queue_length(&pool->injector), pending & ~(uint32_t)POOL_CLOSED,
         pending & POOL_CLOSED ? ", closing" : "");
     for (unsigned i = 0; i < pool->config.workers; i++)

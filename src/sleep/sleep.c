@@ -246,16 +246,8 @@ enum park_result weft__sleep_uncounted(const struct weft__sleeper *sleeper, uint
     return result;
 }
 
-/* ---- Looking inside ---- */
-
-/* relaxed, both: hints for people who look at the pool. */
-
-unsigned weft__sleep_idle(struct weft__sleep *sleep)
+struct weft__resting weft__sleep_resting(struct weft__sleep *sleep)
 {
-    return idle_in(atomic_load_relaxed(&sleep->counters));
-}
-
-unsigned weft__sleep_sleeping(struct weft__sleep *sleep)
-{
-    return sleeping_in(atomic_load_relaxed(&sleep->counters));
+    uint64_t counters = atomic_load_relaxed(&sleep->counters); /* relaxed: a hint */
+    return (struct weft__resting){idle_in(counters), sleeping_in(counters)};
 }

@@ -146,7 +146,11 @@ void weft__sleep_present(struct weft__sleep *sleep);
  * anybody; but no longer than `ns` nanoseconds, unless 0. */
 enum park_result weft__sleep_uncounted(const struct weft__sleeper *sleeper, uint64_t ns);
 
-unsigned weft__sleep_idle(struct weft__sleep *sleep);
-unsigned weft__sleep_sleeping(struct weft__sleep *sleep);
+/* How many do not work, both as of one moment. */
+struct weft__resting {
+    unsigned idle;     /* searching */
+    unsigned sleeping; /* these are not idle */
+};
+struct weft__resting weft__sleep_resting(struct weft__sleep *sleep);
 
 #endif

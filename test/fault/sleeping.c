@@ -48,8 +48,8 @@ static void no_work(struct steps *steps)
 {
     struct weft__sleeper sleeper = {steps->park, &steps->latch, always, steps};
     CHECK(!weft__sleep_no_work(&steps->sleep, &steps->idle, &sleeper));
-    CHECK_EQUAL(weft__sleep_idle(&steps->sleep), 1);
-    CHECK_EQUAL(weft__sleep_sleeping(&steps->sleep), 0);
+    CHECK_EQUAL(weft__sleep_resting(&steps->sleep).idle, 1);
+    CHECK_EQUAL(weft__sleep_resting(&steps->sleep).sleeping, 0);
     CHECK_EQUAL(atomic_load_relaxed(&steps->latch.state), LATCH_UNSET);
     CHECK_EQUAL(atomic_load_relaxed(&steps->park->state), PARK_AWAKE);
 }
@@ -57,7 +57,7 @@ static void no_work(struct steps *steps)
 static void steps_end(struct steps *steps)
 {
     weft__sleep_work_found(&steps->sleep, &steps->idle);
-    CHECK_EQUAL(weft__sleep_idle(&steps->sleep), 0);
+    CHECK_EQUAL(weft__sleep_resting(&steps->sleep).idle, 0);
     weft__sleep_destroy(&steps->sleep);
     weft__park_put(steps->park);
 }
@@ -191,16 +191,16 @@ static void mini_begin(struct mini *mini, enum weft_sleep protocol, unsigned n, 
 
 static void mini_end(struct mini *mini)
 {
-    UNTIL(weft__sleep_sleeping(&mini->sleep) == mini->n);
-    CHECK_EQUAL(weft__sleep_idle(&mini->sleep), 0);
+    UNTIL(weft__sleep_resting(&mini->sleep).sleeping == mini->n);
+    CHECK_EQUAL(weft__sleep_resting(&mini->sleep).idle, 0);
     for (unsigned i = 0; i < mini->n; i++)
         weft__spin_latch_set(&mini->workers[i].stop);
     for (unsigned i = 0; i < mini->n; i++) {
         child_thread_join(mini->workers[i].thread);
         weft__park_put(mini->workers[i].stop.owner);
     }
-    CHECK_EQUAL(weft__sleep_sleeping(&mini->sleep), 0); /* fault 11: and not -1 either */
-    CHECK_EQUAL(weft__sleep_idle(&mini->sleep), 0);
+    CHECK_EQUAL(weft__sleep_resting(&mini->sleep).sleeping, 0); /* fault 11: and not -1 either */
+    CHECK_EQUAL(weft__sleep_resting(&mini->sleep).idle, 0);
     weft__sleep_destroy(&mini->sleep);
 }
 
@@ -226,7 +226,7 @@ static void mini_play(enum weft_sleep protocol, unsigned n, unsigned rounds, uns
         if (i % 3)
             UNTIL(atomic_load(&mini.ran) == i);
         if (i % 500 == 1)
-            UNTIL(weft__sleep_sleeping(&mini.sleep) == n);
+            UNTIL(weft__sleep_resting(&mini.sleep).sleeping == n);
     }
     UNTIL(atomic_load(&mini.ran) == count);
     mini_end(&mini);

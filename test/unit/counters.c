@@ -185,7 +185,7 @@ static void guests_take_room(void **state)
         assert_false(weft__sleep_new_fork(&house.sleep, false));
         expect_counts(&house, 0, 2);
         weft__sleep_new_jobs(&house.sleep, 1, false);
-        assert_true(weft__sleep_sleeping(&house.sleep) < 2);
+        assert_true(weft__sleep_resting(&house.sleep).sleeping < 2);
         wake_up(&house, 2);
     }
 }

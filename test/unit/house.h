@@ -51,8 +51,8 @@ static inline void house_close(struct house *house)
 
 static inline void expect_counts(struct house *house, unsigned idle, unsigned sleeping)
 {
-    assert_int_equal(weft__sleep_idle(&house->sleep), idle);
-    assert_int_equal(weft__sleep_sleeping(&house->sleep), sleeping);
+    assert_int_equal(weft__sleep_resting(&house->sleep).idle, idle);
+    assert_int_equal(weft__sleep_resting(&house->sleep).sleeping, sleeping);
 }
 
 static inline bool look(void *arg)
@@ -104,7 +104,7 @@ static inline bool is_asleep(struct house *house, int i)
 {
     struct weft__crowd *crowd = house->sleep.crowd;
     if (crowd) /* they come one after the other */
-        return weft__sleep_sleeping(&house->sleep) == (unsigned)i + 1 &&
+        return weft__sleep_resting(&house->sleep).sleeping == (unsigned)i + 1 &&
                atomic_load_relaxed(&crowd->state) == CROWD_ASLEEP;
     uint32_t state_of_park = atomic_load_relaxed(&house->mice[i].park->state);
     return (state_of_park & ~(uint32_t)PARK_UNCOUNTED) == PARK_ASLEEP;

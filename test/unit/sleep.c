@@ -291,9 +291,9 @@ static void uncounted_ones_take_no_wake_ups(void **state)
     put_one_to_sleep(&house, 2, fall_asleep);
     expect_counts(&house, 0, 2);
     weft__sleep_new_jobs(&house.sleep, 1, false);
-    unsigned after_one = weft__sleep_sleeping(&house.sleep);
+    unsigned after_one = weft__sleep_resting(&house.sleep).sleeping;
     weft__sleep_more_work(&house.sleep, true);
-    unsigned after_two = weft__sleep_sleeping(&house.sleep);
+    unsigned after_two = weft__sleep_resting(&house.sleep).sleeping;
     weft__latch_set(&house.mice[0].latch); /* what it does wait for */
     for (int i = 0; i < 3; i++) {
         weft__park_wake(house.mice[i].park);
@@ -526,7 +526,7 @@ static void places_given_later(void **state)
     put_one_to_sleep(&house, 0, fall_asleep);
     weft__sleep_more_work(sleep, false);
     assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
-    assert_int_equal(weft__sleep_sleeping(sleep), 1);
+    assert_int_equal(weft__sleep_resting(sleep).sleeping, 1);
     weft__park_put(house.mice[0].park);
     weft__sleep_destroy(sleep);
 }
@@ -671,8 +671,8 @@ static void run_shop_as(enum weft_sleep protocol, unsigned rounds, unsigned jec_
     in_threads(CONSUMERS + PRODUCERS, trade, &shop);
     for (size_t i = 0; i < PRODUCERS * (size_t)EACH; i++)
         assert_int_equal(atomic_load_relaxed(&shop.seen[i]), 1);
-    assert_int_equal(weft__sleep_idle(&shop.sleep), 0);
-    assert_int_equal(weft__sleep_sleeping(&shop.sleep), 0);
+    assert_int_equal(weft__sleep_resting(&shop.sleep).idle, 0);
+    assert_int_equal(weft__sleep_resting(&shop.sleep).sleeping, 0);
     for (int i = 0; i < CONSUMERS; i++)
         weft__park_put(shop.closed[i].owner);
     weft__sleep_destroy(&shop.sleep);
