@@ -5,6 +5,7 @@
 #include "contest.h"
 
 #include <err.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct benchmark benchmarks[] = {
@@ -14,8 +15,16 @@ const struct benchmark benchmarks[] = {
     {.name = "increment-all", .contest = &increment_contest},
     {.name = "nbody-parreduce", .contest = &nbody_contest},
     {.name = "nqueens", .contest = &nqueens_contest},
-    {.name = "sort", .contest = &sort_contest},
+    {.name = "sort", .contest = &sort_contest, .run = bench_sorts},
     {.name = "bursty", .contest = &bursty_contest},
+    {.name = "for", .contest = &for_contest},
+    {.name = "map", .contest = &map_contest},
+    {.name = "reduce", .contest = &reduce_contest},
+    {.name = "scan", .contest = &scan_contest},
+    {.name = "filter", .contest = &filter_contest},
+    {.name = "find", .contest = &find_contest},
+    {.name = "2000-floats", .contest = &floats_contest},
+    {.name = "short-loops", .contest = &short_contest},
     {.name = "steal", .run = bench_steal, .help = "one fork, taken by a worker that is awake"},
     {.name = "wake", .run = bench_wake, .help = "getting a sleeping pool to work"},
     {.name = "idle", .run = bench_idle, .help = "what a pool with nothing to do costs"},
@@ -26,7 +35,8 @@ const size_t benchmarks_count = sizeof benchmarks / sizeof benchmarks[0];
 
 int benchmark_run(const struct benchmark *benchmark, const struct bench_run *run)
 {
-    return benchmark->contest ? contest_run(benchmark->contest, run) : benchmark->run(run);
+    int status = benchmark->contest ? contest_run(benchmark->contest, run) : EXIT_SUCCESS;
+    return status == EXIT_SUCCESS && benchmark->run ? benchmark->run(run) : status;
 }
 
 weft_pool *bench_pool(const weft_config *config)

@@ -14,6 +14,7 @@ struct bench_run {
     unsigned reps;    /* 0: the benchmark's own number */
     unsigned size;    /* 0: the benchmark's own size */
     unsigned workers; /* "all": what is compared with one */
+    unsigned pattern; /* of what is to be sorted: enum sorts_pattern */
     bool quick;       /* small sizes, few repetitions: does it work? */
     bool peers[PEERS];
     struct report *report;
@@ -21,7 +22,7 @@ struct bench_run {
 
 struct benchmark {
     const char *name, *help;
-    const struct contest *contest; /* who is fastest; else */
+    const struct contest *contest; /* who is fastest; then, or else */
     int (*run)(const struct bench_run *run);
 };
 
@@ -41,5 +42,6 @@ int bench_wake(const struct bench_run *run);
 int bench_idle(const struct bench_run *run);
 int bench_steal(const struct bench_run *run);
 int bench_sleep(const struct bench_run *run);
+int bench_sorts(const struct bench_run *run);
 
 #endif

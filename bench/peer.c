@@ -15,7 +15,8 @@
 const struct peer_kind peer_kinds[PEERS] = {
     {"openmp-gnu", "OpenMP tasks, gcc and libgomp", "gcc"},
     {"openmp-llvm", "OpenMP tasks, clang and libomp", "clang libomp-dev"},
-    {"tbb", "oneTBB, parallel_invoke", "g++ libtbb-dev"},
+    {"tbb", "oneTBB: parallel_invoke; parallel_for and its like for loops", "g++ libtbb-dev"},
+    {"std", "parallel algorithms of libstdc++, on oneTBB", "g++ libtbb-dev"},
     {"rayon", "Rayon, join", "rustc cargo librust-rayon-dev"},
 };
 

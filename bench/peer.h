@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-enum { PEERS = 4 };
+enum { PEERS = 5 };
 
 struct peer_kind {
     const char *name, *help;

@@ -44,13 +44,19 @@ static bool add_weft(struct ring *ring, unsigned workers)
     return ring_add_weft(ring, &(weft_config){.workers = workers}) != NULL;
 }
 
-static bool add_peer(struct ring *ring, const char *name, unsigned workers)
+bool ring_add_peer(struct ring *ring, const char *peer, const char *benchmark, const char *name,
+                   unsigned workers)
 {
     bool failed = false;
     struct contender *c = add(ring, RING_PEER, name, workers);
-    if (!peer_start(&c->peer, name, ring->contest->kernel->name, ring->size, workers, &failed))
+    if (!peer_start(&c->peer, peer, benchmark, ring->size, workers, &failed))
         ring->count--;
     return !failed;
+}
+
+static bool add_peer(struct ring *ring, const char *name, unsigned workers)
+{
+    return ring_add_peer(ring, name, ring->contest->kernel->name, name, workers);
 }
 
 /* Peers come first, for a fork is cheap only while there is no data. */
@@ -161,7 +167,9 @@ void ring_close(struct ring *ring)
 
 static void run_here(const struct ring *ring, const struct contender *c)
 {
-    if (c->kind == RING_WEFT)
+    if (c->kind == RING_WEFT && c->fn)
+        weft_run(c->pool, c->fn, ring->data[0]);
+    else if (c->kind == RING_WEFT)
         ring->contest->weft(c->pool, ring->data[0]);
     else if (c->kind == RING_RECURSIVE)
         ring->contest->kernel->recursive(ring->data[0]);

@@ -19,14 +19,15 @@ struct contender {
     enum ring_kind kind;
     const char *name;
     unsigned workers;
-    weft_pool *pool;  /* weft's */
+    weft_pool *pool;  /* weft's, */
+    weft_fn *fn;      /* and what it runs there, on the data; NULL: the contest says */
     struct peer peer; /* a peer's */
     struct samples seconds, cpu, steals;
     double spent;         /* seconds */
     struct result result; /* made of the samples in the end */
 };
 
-enum { RING_CONTENDERS_MAX = 5 + 2 * PEERS };
+enum { RING_CONTENDERS_MAX = 11 + 2 * PEERS };
 
 struct ring {
     const struct contest *contest;
@@ -48,6 +49,8 @@ void ring_close(struct ring *ring);
 void ring_begin(struct ring *ring, const struct contest *contest, const struct bench_run *run);
 void ring_add_twin(struct ring *ring);
 struct contender *ring_add_weft(struct ring *ring, const weft_config *config);
+bool ring_add_peer(struct ring *ring, const char *peer, const char *benchmark, const char *name,
+                   unsigned workers); /* true, too, if it does not have this benchmark */
 bool ring_make(struct ring *ring);
 
 /* All repetitions of all contenders. False, with a message, if one fails or is wrong. */

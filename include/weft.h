@@ -425,6 +425,7 @@ WEFT_API void weft_pool_dump(weft_pool *pool, FILE *out);
 }
 #endif
 
+#include "weft/parallel.h"
 #include "weft/sync.h"
 
 #endif

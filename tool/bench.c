@@ -10,6 +10,7 @@
 #include "../bench/bench.h"
 #include "../bench/contest.h"
 #include "../bench/plot.h"
+#include "../bench/sort/sorts.h"
 #include "tool.h"
 
 enum { BENCH_CHOSEN_MAX = 64 };
@@ -51,6 +52,7 @@ static void usage(void)
          "  -w, --workers N    workers to compare with one; default: WEFT_WORKERS, else one per "
          "CPU\n"
          "  -p, --peers LIST   names with commas between, or none; default: all that were built\n"
+         "      --pattern NAME what to sort: random, sorted, reversed, few, organ, runs or nearly\n"
          "  -q, --quick        small sizes and few repetitions, to see that it works\n"
          "  -j, --json         JSON lines instead of tables\n"
          "      --plot FILE    a picture of it all, too, in SVG; needs gnuplot\n"
@@ -121,6 +123,17 @@ static bool choose_peers(struct bench *bench, const char *list_text)
     }
 }
 
+static bool choose_pattern(struct bench *bench, const char *name)
+{
+    for (unsigned i = 0; i < SORTS_PATTERNS; i++)
+        if (strcmp(sorts_patterns[i], name) == 0) {
+            bench->run.pattern = i;
+            return true;
+        }
+    warnx("--pattern: there is no '%s'", name);
+    return false;
+}
+
 static void defaults(struct bench *bench)
 {
     for (size_t i = 0; i < PEERS; i++)
@@ -159,15 +172,11 @@ static int run_bench(struct bench *bench)
 static int parse(struct bench *bench, int argc, char **argv)
 {
     static const struct option options[] = {
-        {"reps", required_argument, NULL, 'r'},
-        {"workers", required_argument, NULL, 'w'},
-        {"peers", required_argument, NULL, 'p'},
-        {"quick", no_argument, NULL, 'q'},
-        {"json", no_argument, NULL, 'j'},
-        {"plot", required_argument, NULL, 'P'},
-        {"list", no_argument, NULL, 'l'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
+        {"reps", required_argument, NULL, 'r'},  {"workers", required_argument, NULL, 'w'},
+        {"peers", required_argument, NULL, 'p'}, {"pattern", required_argument, NULL, 'o'},
+        {"quick", no_argument, NULL, 'q'},       {"json", no_argument, NULL, 'j'},
+        {"plot", required_argument, NULL, 'P'},  {"list", no_argument, NULL, 'l'},
+        {"help", no_argument, NULL, 'h'},        {0},
     };
     for (int c; (c = getopt_long(argc, argv, "r:w:p:qjlh", options, NULL)) != -1;) {
         bool good = true;
@@ -180,6 +189,9 @@ static int parse(struct bench *bench, int argc, char **argv)
             break;
         case 'p':
             good = choose_peers(bench, optarg);
+            break;
+        case 'o':
+            good = choose_pattern(bench, optarg);
             break;
         case 'q':
             bench->run.quick = true;

@@ -429,6 +429,44 @@ void weft__context_expect(struct weft__context *context)
     weft__context_call(context);
 }
 
+/* A guard that is raised for another reason than sleepers stays so for the next fork. Who has
+ * failed meanwhile is noticed by the code that forks like this: it asks before each part. */
+weft *weft__fork_quietly(weft *w, weft_fn *right, void *arg)
+{
+    if (weft__context_of(w)->eager)
+        return weft_fork(w, right, arg);
+    struct weft__slot *slot = weft__slot_of(w);
+    atomic_store_relaxed(&slot->arg, arg);  /* relaxed: released with fn */
+    atomic_store_release(&slot->fn, right); /* release B2 */
+    return w + 1;
+}
+
+/* On the deque it is found by who looks, without a quantum's wait and without a barrier. Older
+ * forks are for them to take first; if one is pending, this is a fork like others. */
+weft *weft__fork_openly(weft *w, weft_fn *right, void *arg)
+{
+    struct weft__context *context = weft__context_of(w);
+    struct weft__slot *slot = weft__slot_of(w);
+    weft *in = weft_fork(w, right, arg);
+    if (context->eager || slot->execute)
+        return in; /* it is there already */
+    answer_and_lock(context);
+    if (atomic_load_relaxed(&context->oldest) == slot) { /* relaxed: under the lock */
+        publish(context, slot);
+        guard_set(context);
+    }
+    weft__lock_drop(&context->lock);
+    return in;
+}
+
+void weft__context_is_long(struct weft__context *context)
+{
+    if (!context->help.wanted || !context->help.little)
+        return;
+    context->help.little = false;
+    weft__context_call(context);
+}
+
 /* ---- Checks ---- */
 
 weft *weft_fork_checked(weft *w, weft_fn *right, void *arg, const char *where)

@@ -16,6 +16,18 @@ struct weft__job *weft__take_own(struct weft__worker *me);
 /* The owner, while others sleep: the next fork wakes one of them. */
 void weft__context_expect(struct weft__context *context);
 
+/* A fork that wakes nobody: for what is likely to be over before anybody could come. Whoever is
+ * awake may take it all the same. */
+weft *weft__fork_quietly(weft *w, weft_fn *right, void *arg);
+
+/* A fork that whoever looks for work may take at once, for what is known to take long. Costs about
+ * as much as on the eager road. */
+weft *weft__fork_openly(weft *w, weft_fn *right, void *arg);
+
+/* The owner: what runs now has gone on for longer than little work does. If jobs of its kind
+ * have been over quickly so far, the next fork wakes somebody all the same. */
+void weft__context_is_long(struct weft__context *context);
+
 /* How long little work takes. */
 enum { WEFT__LITTLE_NS = 100000 };
 

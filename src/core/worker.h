@@ -82,6 +82,7 @@ struct weft__worker {
     weft *taken_slot;
     bool saw_young; /* the last search saw a right side that was too young */
     uint64_t random;
+    uint32_t short_loops;     /* see weft__pace_is_turn() */
     struct weft__node *spare; /* spawn nodes to use again */
     unsigned spares;
 

@@ -16,13 +16,23 @@ static bool fails_now(void)
     return atomic_fetch_sub_relaxed(&weft__alloc_fail_at, 1) == 1;
 }
 
-void *weft__alloc(size_t size)
+void *weft__scratch(size_t size)
 {
     if (fails_now() || size > SIZE_MAX - WEFT__CACHE_LINE)
         return NULL;
     size = (size + WEFT__CACHE_LINE - 1) & ~(size_t)(WEFT__CACHE_LINE - 1);
-    void *p = aligned_alloc(WEFT__CACHE_LINE, size);
+    return aligned_alloc(WEFT__CACHE_LINE, size);
+}
+
+void *weft__alloc(size_t size)
+{
+    void *p = weft__scratch(size);
     return p ? memset(p, 0, size) : NULL;
+}
+
+void *weft__small(size_t size)
+{
+    return fails_now() ? NULL : malloc(size);
 }
 
 void weft__free(void *p)

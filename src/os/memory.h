@@ -7,7 +7,9 @@
 
 #include <stddef.h>
 
-void *weft__alloc(size_t size); /* zeroed, aligned to a cache line; NULL if there is none */
+void *weft__alloc(size_t size);   /* zeroed, aligned to a cache line; NULL if there is none */
+void *weft__scratch(size_t size); /* the same, but not zeroed */
+void *weft__small(size_t size);   /* nor aligned, but as malloc() does */
 void weft__free(void *p);
 
 /* Address space that costs memory only where it is touched, aligned to its size, which

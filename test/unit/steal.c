@@ -298,14 +298,67 @@ static void each_has_its_own_age(void **state)
     pair_free(&pair);
 }
 
+/* ---- Open forks ---- */
+
+/* They are found on the deque, however young, the oldest first; and those that nobody takes are
+ * their owner's again, as is the fork above them. */
+static void open_ones_are_taken_at_once(void **state)
+{
+    struct pair pair;
+    struct weft__job *job;
+    int count = 0;
+    pair_make(&pair, UINT64_C(1) << 40);
+    assert_int_equal(weft__deque_init(&pair.owner->deque, 8), 0);
+    weft *in = weft__fork_openly(pair.w, add_one, &count);
+    weft *inner = weft__fork_openly(in, add_ten, &count);
+    weft_fork(inner, add_ten, &count);
+    expect_young(&pair);
+    assert_int_equal(weft__deque_steal(&pair.owner->deque, &job), STEAL_GOT);
+    run_stolen(&pair, job);
+    assert_int_equal(count, 1);
+    assert_false(weft_merge(inner));
+    assert_false(weft_merge(in));
+    assert_true(weft_merge(pair.w));
+    assert_int_equal(count, 1);
+    assert_int_equal(weft__deque_steal(&pair.owner->deque, &job), STEAL_EMPTY);
+    weft_fork(pair.w, add_ten, &count); /* the slot is as good as new */
+    expect_young(&pair);
+    assert_false(weft_merge(pair.w));
+    weft__deque_destroy(&pair.owner->deque);
+    pair_free(&pair);
+}
+
+/* An older one that is pending is the one to take. */
+static void open_ones_wait_for_older_ones(void **state)
+{
+    struct pair pair;
+    struct weft__job *job;
+    int count = 0;
+    pair_make(&pair, UINT64_C(1) << 40);
+    assert_int_equal(weft__deque_init(&pair.owner->deque, 8), 0);
+    weft *in = weft_fork(pair.w, add_one, &count);
+    weft__fork_openly(in, add_ten, &count);
+    assert_int_equal(weft__deque_steal(&pair.owner->deque, &job), STEAL_EMPTY);
+    assert_false(weft_merge(in));
+    assert_false(weft_merge(pair.w));
+    weft__deque_destroy(&pair.owner->deque);
+    pair_free(&pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_steals),         cmocka_unit_test(stolen_is_done),
-        cmocka_unit_test(oldest_first),          cmocka_unit_test(forks_above_a_stolen_one),
-        cmocka_unit_test(group_of_a_stolen_one), cmocka_unit_test(young_ones_are_left_alone),
-        cmocka_unit_test(old_ones_are_taken),    cmocka_unit_test(a_new_one_is_young_again),
+        cmocka_unit_test(nobody_steals),
+        cmocka_unit_test(stolen_is_done),
+        cmocka_unit_test(oldest_first),
+        cmocka_unit_test(forks_above_a_stolen_one),
+        cmocka_unit_test(group_of_a_stolen_one),
+        cmocka_unit_test(young_ones_are_left_alone),
+        cmocka_unit_test(old_ones_are_taken),
+        cmocka_unit_test(a_new_one_is_young_again),
         cmocka_unit_test(each_has_its_own_age),
+        cmocka_unit_test(open_ones_are_taken_at_once),
+        cmocka_unit_test(open_ones_wait_for_older_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,23 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* The peer tbb: oneTBB's parallel_invoke in an arena of so many threads. */
+/* The peer tbb: oneTBB in an arena of so many threads: parallel_invoke where weft forks, and its
+ * own loops, which choose their grain themselves, where weft has loops. */
 #include "../common/runtime.h"
 
+#include "../../arrays/arrays.h"
 #include "../../bursty/bursty.h"
 #include "../../clock.h"
 #include "../../fib/fib.h"
 #include "../../increment-all/increment.h"
 #include "../../join-recursively/join.h"
+#include "../../loops/loops.h"
 #include "../../nbody/nbody.h"
 #include "../../nqueens/nqueens.h"
 #include "../../sort/sort.h"
+#include "../../sort/sorts.h"
 #include "../../treesum/treesum.h"
 
+#include <algorithm>
+#include <atomic>
+#include <functional>
 #include <memory>
+#include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
 #include <tbb/parallel_invoke.h>
+#include <tbb/parallel_reduce.h>
+#include <tbb/parallel_scan.h>
+#include <tbb/parallel_sort.h>
 #include <tbb/task_arena.h>
 
 using tbb::parallel_invoke;
+using range = tbb::blocked_range<size_t>;
 
 namespace
 {
@@ -74,23 +87,13 @@ void join_run(void *data)
     });
 }
 
-void increment(uint64_t *elements, size_t count)
-{
-    if (count <= INCREMENT_LEAF) {
-        increment_range(elements, count);
-        return;
-    }
-    size_t half = count / 2;
-    parallel_invoke([=] { increment(elements, half); },
-                    [=] { increment(elements + half, count - half); });
-}
-
 void increment_run(void *data)
 {
     auto all = static_cast<struct increment *>(data);
+    auto body = [=](range r) { increment_range(all->elements + r.begin(), r.size()); };
     arena->execute([&] {
         for (int i = 0; i < INCREMENT_TIMES; i++)
-            increment(all->elements, all->count);
+            tbb::parallel_for(range(0, all->count), body);
     });
 }
 
@@ -173,6 +176,18 @@ void sort_run(void *data)
     arena->execute([&] { quicksort(s->elements, s->count); });
 }
 
+void sorts_run(void *data)
+{
+    auto s = static_cast<sorts *>(data);
+    arena->execute([&] { tbb::parallel_sort(s->elements, s->elements + s->count); });
+}
+
+void sorts_std_run(void *data)
+{
+    auto s = static_cast<sorts *>(data);
+    std::sort(s->elements, s->elements + s->count);
+}
+
 uint64_t burst(uint64_t lo, uint64_t hi)
 {
     if (hi - lo == 1)
@@ -192,6 +207,124 @@ void bursty_run(void *data)
     }
 }
 
+void loops_for(const loops *l, size_t count)
+{
+    tbb::parallel_for(range(0, count),
+                      [=](range r) { loops_range(l->numbers, r.begin(), r.end()); });
+}
+
+void for_run(void *data)
+{
+    auto l = static_cast<loops *>(data);
+    arena->execute([&] {
+        for (int i = 0; i < LOOPS_TIMES; i++)
+            loops_for(l, l->count);
+    });
+}
+
+void floats_run(void *data)
+{
+    auto l = static_cast<loops *>(data);
+    arena->execute([&] {
+        for (size_t i = 0; i < l->size; i++)
+            loops_for(l, LOOPS_FLOATS);
+    });
+}
+
+void short_run(void *data)
+{
+    auto l = static_cast<loops *>(data);
+    arena->execute([&] {
+        for (size_t i = 0; i < l->size; i++)
+            loops_for(l, loops_short[i % 4]);
+    });
+}
+
+void map_run(void *data)
+{
+    auto l = static_cast<loops *>(data);
+    auto body = [=](range r) {
+        for (size_t i = r.begin(); i < r.end(); i++)
+            loops_element(nullptr, &l->numbers[i], &l->numbers[i], nullptr);
+    };
+    arena->execute([&] {
+        for (int t = 0; t < LOOPS_TIMES; t++)
+            tbb::parallel_for(range(0, l->count), body);
+    });
+}
+
+void reduce_run(void *data)
+{
+    auto l = static_cast<loops *>(data);
+    auto body = [=](range r, double sum) {
+        return sum + loops_sum(l->numbers, r.begin(), r.end());
+    };
+    arena->execute([&] {
+        for (int t = 0; t < LOOPS_TIMES; t++)
+            l->result += tbb::parallel_reduce(range(0, l->count), 0.0, body, std::plus<double>());
+    });
+}
+
+void scan_run(void *data)
+{
+    auto a = static_cast<arrays *>(data);
+    auto body = [=](range r, uint64_t sum, bool is_final) {
+        for (size_t i = r.begin(); i < r.end(); i++) {
+            sum = arrays_add(sum, a->in[i]);
+            if (is_final)
+                a->out[i] = sum;
+        }
+        return sum;
+    };
+    arena->execute([&] {
+        for (int t = 0; t < ARRAYS_TIMES; t++)
+            tbb::parallel_scan(range(0, a->count), uint64_t{0}, body, std::plus<uint64_t>());
+    });
+}
+
+/* How many were kept to the left says where the next one goes. */
+void filter_run(void *data)
+{
+    auto a = static_cast<arrays *>(data);
+    auto body = [=](range r, size_t kept, bool is_final) {
+        for (size_t i = r.begin(); i < r.end(); i++) {
+            bool keep = arrays_keep(a->in[i]);
+            if (is_final && keep)
+                a->out[kept] = a->in[i];
+            kept += keep;
+        }
+        return kept;
+    };
+    arena->execute([&] {
+        for (int t = 0; t < ARRAYS_TIMES; t++)
+            a->result =
+                tbb::parallel_scan(range(0, a->count), size_t{0}, body, std::plus<size_t>());
+    });
+}
+
+size_t find_first(const arrays *a, uint64_t value)
+{
+    std::atomic<size_t> first{a->count};
+    tbb::parallel_for(range(0, a->count), [&](range r) {
+        size_t known = first.load(std::memory_order_relaxed);
+        if (known < r.begin())
+            return;
+        size_t found = arrays_find(a->in, r.begin(), r.end(), value);
+        while (found < r.end() && found < known && !first.compare_exchange_weak(known, found))
+            ;
+    });
+    return first;
+}
+
+void find_run(void *data)
+{
+    auto a = static_cast<arrays *>(data);
+    arena->execute([&] {
+        for (int i = 0; i < ARRAYS_NEEDLES; i++)
+            a->result += find_first(a, arrays_needle(a, i));
+    });
+}
+
 } // namespace
 
 extern "C" void runtime_open(unsigned workers)
@@ -202,9 +335,14 @@ extern "C" void runtime_open(unsigned workers)
 }
 
 extern "C" const runtime_benchmark runtime_benchmarks[] = {
-    {&fib_kernel, fib_run},     {&treesum_kernel, treesum_run},
-    {&join_kernel, join_run},   {&increment_kernel, increment_run},
-    {&nbody_kernel, nbody_run}, {&nqueens_kernel, nqueens_run},
-    {&sort_kernel, sort_run},   {&bursty_kernel, bursty_run},
+    {&fib_kernel, fib_run},       {&treesum_kernel, treesum_run},
+    {&join_kernel, join_run},     {&increment_kernel, increment_run},
+    {&nbody_kernel, nbody_run},   {&nqueens_kernel, nqueens_run},
+    {&sort_kernel, sort_run},     {&bursty_kernel, bursty_run},
+    {&sorts_kernel, sorts_run},   {&sorts_std_kernel, sorts_std_run},
+    {&for_kernel, for_run},       {&map_kernel, map_run},
+    {&reduce_kernel, reduce_run}, {&scan_kernel, scan_run},
+    {&filter_kernel, filter_run}, {&find_kernel, find_run},
+    {&floats_kernel, floats_run}, {&short_kernel, short_run},
     {nullptr, nullptr},
 };

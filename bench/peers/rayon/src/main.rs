@@ -9,6 +9,7 @@ mod nbody;
 mod nqueens;
 mod random;
 mod sort;
+mod sorts;
 mod treesum;
 
 use rayon::ThreadPool;
@@ -33,6 +34,8 @@ fn kernel(name: &str, size: usize) -> Option<Box<dyn Kernel>> {
         "nbody-parreduce" => Box::new(nbody::Nbody::new(size)),
         "nqueens" => Box::new(nqueens::Nqueens::new(size)),
         "sort" => Box::new(sort::Sort::new(size)),
+        "sorts" => Box::new(sorts::Sorts::new(size, false)),
+        "sorts-stable" => Box::new(sorts::Sorts::new(size, true)),
         "bursty" => Box::new(bursty::Bursty::new(size)),
         _ => return None,
     })

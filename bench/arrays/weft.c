@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include "arrays.h"
+
+#include "../contest.h"
+
+WEFT_SCAN_DEFINE(sums, uint64_t, arrays_add)
+WEFT_FILTER_DEFINE(some, uint64_t, arrays_keep)
+
+static void scan_job(weft *w, void *data)
+{
+    struct arrays *a = data;
+    for (int i = 0; i < ARRAYS_TIMES; i++)
+        sums(w, a->out, a->in, a->count);
+}
+
+static void filter_job(weft *w, void *data)
+{
+    struct arrays *a = data;
+    for (int i = 0; i < ARRAYS_TIMES; i++)
+        a->result = some(w, a->out, a->in, a->count);
+}
+
+struct search {
+    const uint64_t *numbers;
+    uint64_t value;
+};
+
+static size_t find(size_t begin, size_t end, void *arg)
+{
+    const struct search *search = arg;
+    return arrays_find(search->numbers, begin, end, search->value);
+}
+
+static void find_job(weft *w, void *data)
+{
+    struct arrays *a = data;
+    for (int i = 0; i < ARRAYS_NEEDLES; i++) {
+        struct search search = {a->in, arrays_needle(a, i)};
+        a->result += weft_find_first(w, 0, a->count, find, &search);
+    }
+}
+
+static void run_scan(weft_pool *pool, void *data)
+{
+    weft_run(pool, scan_job, data);
+}
+
+static void run_filter(weft_pool *pool, void *data)
+{
+    weft_run(pool, filter_job, data);
+}
+
+static void run_find(weft_pool *pool, void *data)
+{
+    weft_run(pool, find_job, data);
+}
+
+const struct contest scan_contest = {
+    .kernel = &scan_kernel,
+    .weft = run_scan,
+    .what = "WEFT_SCAN_DEFINE, 2^SIZE sums, 5 times",
+    .operation = "element",
+    .size = 22,
+    .quick = 14,
+    .most = 32,
+    .reps = 15,
+    .claims = {.times_twin = 1.03, .times_faster_than_peers = 1},
+};
+
+const struct contest filter_contest = {
+    .kernel = &filter_kernel,
+    .weft = run_filter,
+    .what = "WEFT_FILTER_DEFINE, every other one of 2^SIZE, 5 times",
+    .operation = "element",
+    .size = 22,
+    .quick = 14,
+    .most = 32,
+    .reps = 15,
+    .claims = {.times_twin = 1.03, .times_faster_than_peers = 1},
+};
+
+const struct contest find_contest = {
+    .kernel = &find_kernel,
+    .weft = run_find,
+    .what = "weft_find_first in 2^SIZE, 8 times, an eighth further on each time",
+    .operation = "element",
+    .size = 22,
+    .quick = 14,
+    .most = 32,
+    .reps = 15,
+    .claims = {.times_twin = 1.03, .times_faster_than_peers = 1},
+};

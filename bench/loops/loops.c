@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#include "loops.h"
+
+void loops_range(float *numbers, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++)
+        numbers[i] = numbers[i] * 0.5f + 1;
+}
+
+/* Small whole numbers: their sum is exact in any order. */
+double loops_sum(const float *numbers, size_t begin, size_t end)
+{
+    double sum = 0;
+    for (size_t i = begin; i < end; i++)
+        sum += (double)numbers[i];
+    return sum;
+}
+
+void loops_element(struct weft *w, void *out, const void *in, void *arg)
+{
+    (void)w;
+    (void)arg;
+    *(float *)out = *(const float *)in * 0.5f + 1;
+}

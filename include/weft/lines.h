@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* weft/lines.h: the lines of a text, in parallel. Part of weft.h.
+ *
+ * A line ends behind its newline, and the last one with the text. A carriage return before the
+ * newline is part of the line. */
+#ifndef WEFT_LINES_H
+#define WEFT_LINES_H
+
+#include "../weft.h" /* which includes this */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Any memory, or a file. */
+typedef struct weft_text {
+    const char *bytes;
+    size_t size;
+} weft_text;
+
+/* Maps a file into memory, to be read; or says why it can't be opened or mapped. While it is
+ * mapped, the file must not get shorter: reading what is gone ends the program with SIGBUS. */
+WEFT_API int weft_text_map(weft_text *text, const char *path);
+WEFT_API void weft_text_unmap(weft_text *text);
+
+/* Calls body for stretches that make up the text, of whole lines each; they are split as by
+ * weft_for(). An empty text is no call. */
+typedef void weft_lines_fn(weft *w, const char *begin, const char *end, void *arg);
+WEFT_API void weft_for_lines(weft *w, const weft_text *text, weft_lines_fn *body, void *arg);
+
+/* For a body: the next line from *at on, without its newline, and *at goes behind that. False:
+ * *at is `end`, there is none. */
+WEFT_API bool weft_line_next(const char **at, const char *end, weft_text *line);
+
+#define WEFT_LINES_BLOCK 65536
+
+/* weft_reduce() of lines: fold gets stretches of whole lines in their order, as offsets in the
+ * text, and the result is the same, bit for bit, for any number of workers. A block is so many
+ * bytes, 0: WEFT_LINES_BLOCK, and fold gets the lines that begin there. */
+WEFT_API void weft_reduce_lines(weft *w, const weft_text *text, const weft_reducer *reducer,
+                                void *arg, void *result);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

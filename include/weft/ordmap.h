@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* weft/ordmap.h: ordered maps that are never changed. Part of weft.h.
+ *
+ * An operation makes a new map, which shares with those it was made of what they have in common:
+ * a map of a million keys and the same map with one more differ by about twenty nodes. So maps
+ * can be read by any number of threads, kept, and compared with what came later, and a copy costs
+ * nothing. What takes a context runs in a job, and splits as loops do.
+ *
+ * Functions that make a map put it in *result, and it is the caller's to release. They return 0;
+ * or -ENOMEM, or -ECANCELED where the computation was cancelled meanwhile: then *result is NULL,
+ * what they were given is as it was, and nothing is left behind. */
+#ifndef WEFT_ORDMAP_H
+#define WEFT_ORDMAP_H
+
+#include "../weft.h" /* which includes this */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct weft_ordmap weft_ordmap;
+
+/* Keys and values are copied, byte by byte. They are aligned to the largest power of two that
+ * divides their size, up to what malloc() aligns to. Values may have no size: a set. */
+typedef struct weft_ordmap_kind {
+    size_t key_size, value_size;
+    weft_compare_fn *compare; /* of two keys */
+    void *arg;                /* for it */
+} weft_ordmap_kind;
+
+/* A key and its value in a map; valid as long as that map is. */
+typedef struct weft_ordmap_entry {
+    const void *key, *value;
+} weft_ordmap_entry;
+
+/* ---- One map ----------------------------------------------------------------- */
+
+/* -EINVAL: no key size, no comparison, or too large. */
+WEFT_API int weft_ordmap_empty(weft_ordmap **result, const weft_ordmap_kind *kind);
+
+/* Of n keys and their values, in arrays; `values` NULL: zeros. -EINVAL: as above, or a key is not
+ * greater than the one before it. */
+WEFT_API int weft_ordmap_build(weft *w, weft_ordmap **result, const weft_ordmap_kind *kind,
+                               const void *keys, const void *values, size_t n);
+
+WEFT_API int weft_ordmap_copy(weft_ordmap **result, const weft_ordmap *map);
+WEFT_API void weft_ordmap_release(weft_ordmap *map); /* may be NULL */
+
+/* With this key, in place of an equal one if there is any; without it. `value` NULL: zeros. */
+WEFT_API int weft_ordmap_insert(weft_ordmap **result, const weft_ordmap *map, const void *key,
+                                const void *value);
+WEFT_API int weft_ordmap_remove(weft_ordmap **result, const weft_ordmap *map, const void *key);
+
+WEFT_API size_t weft_ordmap_size(const weft_ordmap *map);
+
+/* The value, which may have no size but has an address; NULL: there is none. */
+WEFT_API const void *weft_ordmap_find(const weft_ordmap *map, const void *key);
+
+/* The entry with so many smaller keys, the one with the smallest and the largest; false: there is
+ * none. How many keys are smaller than this one. */
+WEFT_API bool weft_ordmap_at(const weft_ordmap *map, size_t rank, weft_ordmap_entry *entry);
+WEFT_API bool weft_ordmap_first(const weft_ordmap *map, weft_ordmap_entry *entry);
+WEFT_API bool weft_ordmap_last(const weft_ordmap *map, weft_ordmap_entry *entry);
+WEFT_API size_t weft_ordmap_rank(const weft_ordmap *map, const void *key);
+
+/* Calls visit for the entries of rank begin to end - 1, in that order, until it returns false;
+ * false if it did. In the body of a weft_for(), it is a parallel loop. */
+typedef bool weft_ordmap_visit_fn(const void *key, const void *value, void *arg);
+WEFT_API bool weft_ordmap_walk(const weft_ordmap *map, size_t begin, size_t end,
+                               weft_ordmap_visit_fn *visit, void *arg);
+
+/* ---- All of its entries ------------------------------------------------------ */
+
+/* The same keys, and of each value what fn makes of it, in value_size bytes. -EINVAL: too large. */
+typedef void weft_ordmap_map_fn(weft *w, void *out, const void *key, const void *value, void *arg);
+WEFT_API int weft_ordmap_map(weft *w, weft_ordmap **result, const weft_ordmap *map,
+                             size_t value_size, weft_ordmap_map_fn *fn, void *arg);
+
+/* Those for which keep is true. */
+typedef bool weft_ordmap_keep_fn(const void *key, const void *value, void *arg);
+WEFT_API int weft_ordmap_filter(weft *w, weft_ordmap **result, const weft_ordmap *map,
+                                weft_ordmap_keep_fn *keep, void *arg);
+
+/* `into` is, on entry, what comes before the first entry; it, and what fn makes of all entries, in
+ * `size` bytes, are combined in the keys' order. fn NULL: the values themselves. The result is
+ * the same, bit for bit, for any number of workers; not for another map with the same keys and
+ * values, where combine is not exactly associative. -EINVAL: no fn, and `size` is not that of
+ * values; -ENOMEM, -ECANCELED: `into` is not defined. */
+WEFT_API int weft_ordmap_reduce(weft *w, const weft_ordmap *map, size_t size,
+                                weft_ordmap_map_fn *fn, weft_combine_fn *combine, void *arg,
+                                void *into);
+
+/* ---- Two maps ---------------------------------------------------------------- */
+
+/* Keys that are in a or b; in both; in a and not in b. Where a key is in both, its value is that
+ * of a, and combine, if not NULL, adds that of b to it. Takes O(m log(n / m + 1)) steps for maps of
+ * m and n keys, where m is the smaller. -EINVAL: the maps are not of one kind; but where values
+ * of b are not copied, they may have another size. */
+WEFT_API int weft_ordmap_union(weft *w, weft_ordmap **result, const weft_ordmap *a,
+                               const weft_ordmap *b, weft_combine_fn *combine, void *arg);
+WEFT_API int weft_ordmap_intersection(weft *w, weft_ordmap **result, const weft_ordmap *a,
+                                      const weft_ordmap *b, weft_combine_fn *combine, void *arg);
+WEFT_API int weft_ordmap_difference(weft *w, weft_ordmap **result, const weft_ordmap *a,
+                                    const weft_ordmap *b);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

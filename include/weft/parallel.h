@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/* weft/parallel.h: loops, reductions and what is made of them. Part of weft.h.
+ *
+ * Everything here splits by itself. A loop runs on the thread that calls it, stretch by
+ * stretch, and whoever is idle takes half of what is left; how long a stretch is, is learnt
+ * from the clock. So there is no grain to choose, and a short loop costs a few nanoseconds
+ * more than a plain one. Functions get ranges wherever that lets the compiler make a fast loop
+ * of them.
+ *
+ * All of it runs in a job. Once the computation has failed or was cancelled (weft_fail), what
+ * has not started never does, and results are not complete. What a function is given as `arg`
+ * it passes on; functions that run at the same time must not write what others use. */
+#ifndef WEFT_PARALLEL_H
+#define WEFT_PARALLEL_H
+
+#include "../weft.h" /* which includes this */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Loops ------------------------------------------------------------------- */
+
+/* The body does the elements from begin to end - 1, in any order. */
+typedef void weft_range_fn(weft *w, size_t begin, size_t end, void *arg);
+
+/* Calls body for ranges that make up [begin, end), each element in one of them. An empty
+ * range is no call. `end` before `begin` is empty, too; where WEFT_DEBUG is 1, it aborts. */
+WEFT_API void weft_for(weft *w, size_t begin, size_t end, weft_range_fn *body, void *arg);
+
+/* The same with ranges of at least `min` elements, if there are so many. */
+WEFT_API void weft_for_min(weft *w, size_t begin, size_t end, size_t min, weft_range_fn *body,
+                           void *arg);
+
+/* A part of a plane or of space: from begin to end - 1 in each dimension, the one that lies
+ * closest together in memory last. In two dimensions the third is not used. */
+typedef struct weft_box {
+    size_t begin[3], end[3];
+} weft_box;
+
+typedef void weft_box_fn(weft *w, const weft_box *box, void *arg);
+
+/* Calls body for boxes that make up `box`. */
+WEFT_API void weft_for_2d(weft *w, const weft_box *box, weft_box_fn *body, void *arg);
+WEFT_API void weft_for_3d(weft *w, const weft_box *box, weft_box_fn *body, void *arg);
+
+/* Calls fn for each of the n elements at base, base + stride, base + 2 * stride and so on, in
+ * bytes. */
+typedef void weft_element_fn(weft *w, void *element, void *arg);
+WEFT_API void weft_for_each(weft *w, void *base, size_t n, ptrdiff_t stride, weft_element_fn *fn,
+                            void *arg);
+
+/* Calls fn for each element of `in` and the one of `out` that is made of it. `out` may be `in`
+ * if the sizes are the same. */
+typedef void weft_map_fn(weft *w, void *out, const void *in, void *arg);
+WEFT_API void weft_map(weft *w, void *out, size_t out_size, const void *in, size_t in_size,
+                       size_t n, weft_map_fn *fn, void *arg);
+
+/* ---- Reductions -------------------------------------------------------------- */
+
+/* How to make one value of many. The value is collected in an accumulator of `size` bytes,
+ * aligned as by malloc(). `fold` adds the elements from begin to end - 1 to it, in that order;
+ * `combine` adds what was collected to the right of it. That has to be associative, and to
+ * begin with the identity must change nothing. */
+typedef struct weft_reducer {
+    size_t size;
+    const void *identity; /* what an accumulator begins as; NULL: zeros */
+    void (*fold)(weft *w, size_t begin, size_t end, void *accumulator, void *arg);
+    void (*combine)(weft *w, void *left, const void *right, void *arg);
+    size_t block; /* elements in one call of fold, which is not split; 0: WEFT_REDUCE_BLOCK. If
+                     one takes more than a few nanoseconds, fewer are better, down to 1 */
+    bool (*halt)(const void *accumulator, void *arg); /* true: nothing to the right of this
+                                                         matters. NULL: all does */
+} weft_reducer;
+
+#define WEFT_REDUCE_BLOCK 8192
+
+/* The elements from begin to end - 1, made one value. The result is the same, bit for bit,
+ * for any number of workers: blocks of fixed length are folded, each beginning with the
+ * identity, and combined in a fixed order. Where `halt` said true, the blocks to the left of
+ * that are in the result, and none to the right. */
+WEFT_API void weft_reduce(weft *w, size_t begin, size_t end, const weft_reducer *reducer, void *arg,
+                          void *result);
+
+/* The same, where rounding may depend on who did what: elements are folded as they come, `block`
+ * says nothing, and there is one accumulator for each part that somebody takes. */
+WEFT_API void weft_reduce_unordered(weft *w, size_t begin, size_t end, const weft_reducer *reducer,
+                                    void *arg, void *result);
+
+/* weft_reduce() as a computation of its own: weft_fail() in it ends it early, and that code is
+ * returned; else 0. */
+WEFT_API int weft_reduce_halting(weft *w, size_t begin, size_t end, const weft_reducer *reducer,
+                                 void *arg, void *result);
+
+/* Arrays. `result` is, on entry, what comes before the first element; it, and all elements, or
+ * what `map` makes of them, are combined from left to right, as by weft_reduce(). `size` is
+ * that of the result. */
+typedef void weft_combine_fn(weft *w, void *left, const void *right, void *arg);
+typedef bool weft_halt_fn(const void *accumulator, void *arg);
+
+WEFT_API void weft_array_reduce(weft *w, const void *in, size_t n, size_t size,
+                                weft_combine_fn *combine, void *arg, void *result);
+WEFT_API void weft_map_reduce(weft *w, const void *in, size_t n, size_t in_size, weft_map_fn *map,
+                              size_t size, weft_combine_fn *combine, void *arg, void *result);
+
+/* halt is asked about the combination of some neighbouring elements, and about `result` as it is
+ * on entry: once it is true, what follows is left out. NULL: never. A computation of its own:
+ * returns what it failed with, or 0. */
+WEFT_API int weft_array_reduce_halting(weft *w, const void *in, size_t n, size_t size,
+                                       weft_combine_fn *combine, weft_halt_fn *halt, void *arg,
+                                       void *result);
+WEFT_API int weft_map_reduce_halting(weft *w, const void *in, size_t n, size_t in_size,
+                                     weft_map_fn *map, size_t size, weft_combine_fn *combine,
+                                     weft_halt_fn *halt, void *arg, void *result);
+
+/* Numbers. weft_sum_T, _min_T, _max_T and _count_T for T i8, u8, i16, u16, i32, u32, i64, u64,
+ * f32 and f64. The sum of integers has 64 bits and wraps around; that of f32 and f64 is an f64,
+ * the same for any number of workers. The smallest of no numbers is the largest there is, and
+ * the other way round; NaNs are left out of both. `count` says how many are equal to `value`. */
+WEFT_API int64_t weft_sum_i8(weft *w, const int8_t *numbers, size_t n);
+WEFT_API uint64_t weft_sum_u8(weft *w, const uint8_t *numbers, size_t n);
+WEFT_API int64_t weft_sum_i16(weft *w, const int16_t *numbers, size_t n);
+WEFT_API uint64_t weft_sum_u16(weft *w, const uint16_t *numbers, size_t n);
+WEFT_API int64_t weft_sum_i32(weft *w, const int32_t *numbers, size_t n);
+WEFT_API uint64_t weft_sum_u32(weft *w, const uint32_t *numbers, size_t n);
+WEFT_API int64_t weft_sum_i64(weft *w, const int64_t *numbers, size_t n);
+WEFT_API uint64_t weft_sum_u64(weft *w, const uint64_t *numbers, size_t n);
+WEFT_API double weft_sum_f32(weft *w, const float *numbers, size_t n);
+WEFT_API double weft_sum_f64(weft *w, const double *numbers, size_t n);
+
+WEFT_API int8_t weft_min_i8(weft *w, const int8_t *numbers, size_t n);
+WEFT_API uint8_t weft_min_u8(weft *w, const uint8_t *numbers, size_t n);
+WEFT_API int16_t weft_min_i16(weft *w, const int16_t *numbers, size_t n);
+WEFT_API uint16_t weft_min_u16(weft *w, const uint16_t *numbers, size_t n);
+WEFT_API int32_t weft_min_i32(weft *w, const int32_t *numbers, size_t n);
+WEFT_API uint32_t weft_min_u32(weft *w, const uint32_t *numbers, size_t n);
+WEFT_API int64_t weft_min_i64(weft *w, const int64_t *numbers, size_t n);
+WEFT_API uint64_t weft_min_u64(weft *w, const uint64_t *numbers, size_t n);
+WEFT_API float weft_min_f32(weft *w, const float *numbers, size_t n);
+WEFT_API double weft_min_f64(weft *w, const double *numbers, size_t n);
+
+WEFT_API int8_t weft_max_i8(weft *w, const int8_t *numbers, size_t n);
+WEFT_API uint8_t weft_max_u8(weft *w, const uint8_t *numbers, size_t n);
+WEFT_API int16_t weft_max_i16(weft *w, const int16_t *numbers, size_t n);
+WEFT_API uint16_t weft_max_u16(weft *w, const uint16_t *numbers, size_t n);
+WEFT_API int32_t weft_max_i32(weft *w, const int32_t *numbers, size_t n);
+WEFT_API uint32_t weft_max_u32(weft *w, const uint32_t *numbers, size_t n);
+WEFT_API int64_t weft_max_i64(weft *w, const int64_t *numbers, size_t n);
+WEFT_API uint64_t weft_max_u64(weft *w, const uint64_t *numbers, size_t n);
+WEFT_API float weft_max_f32(weft *w, const float *numbers, size_t n);
+WEFT_API double weft_max_f64(weft *w, const double *numbers, size_t n);
+
+WEFT_API size_t weft_count_i8(weft *w, const int8_t *numbers, size_t n, int8_t value);
+WEFT_API size_t weft_count_u8(weft *w, const uint8_t *numbers, size_t n, uint8_t value);
+WEFT_API size_t weft_count_i16(weft *w, const int16_t *numbers, size_t n, int16_t value);
+WEFT_API size_t weft_count_u16(weft *w, const uint16_t *numbers, size_t n, uint16_t value);
+WEFT_API size_t weft_count_i32(weft *w, const int32_t *numbers, size_t n, int32_t value);
+WEFT_API size_t weft_count_u32(weft *w, const uint32_t *numbers, size_t n, uint32_t value);
+WEFT_API size_t weft_count_i64(weft *w, const int64_t *numbers, size_t n, int64_t value);
+WEFT_API size_t weft_count_u64(weft *w, const uint64_t *numbers, size_t n, uint64_t value);
+WEFT_API size_t weft_count_f32(weft *w, const float *numbers, size_t n, float value);
+WEFT_API size_t weft_count_f64(weft *w, const double *numbers, size_t n, double value);
+
+/* ---- Searching --------------------------------------------------------------- */
+
+/* Where in [begin, end) what is looked for is, or `end` if it is not there. For weft_find_last
+ * the last place, otherwise the first one. */
+typedef size_t weft_find_fn(size_t begin, size_t end, void *arg);
+
+/* The first place, the last one, or any; `end`: there is none. As soon as one is found, what
+ * can't matter any more is left out. */
+WEFT_API size_t weft_find_first(weft *w, size_t begin, size_t end, weft_find_fn *find, void *arg);
+WEFT_API size_t weft_find_last(weft *w, size_t begin, size_t end, weft_find_fn *find, void *arg);
+WEFT_API size_t weft_find_any(weft *w, size_t begin, size_t end, weft_find_fn *find, void *arg);
+
+/* Is `test` true of any of the ranges that make up [begin, end); of all of them? */
+typedef bool weft_test_fn(size_t begin, size_t end, void *arg);
+WEFT_API bool weft_any(weft *w, size_t begin, size_t end, weft_test_fn *test, void *arg);
+WEFT_API bool weft_all(weft *w, size_t begin, size_t end, weft_test_fn *test, void *arg);
+
+/* The sum of what `count` says of these ranges. */
+typedef size_t weft_count_fn(size_t begin, size_t end, void *arg);
+WEFT_API size_t weft_count(weft *w, size_t begin, size_t end, weft_count_fn *count, void *arg);
+
+/* ---- Arrays ------------------------------------------------------------------ */
+
+/* Arrays have n elements of `size` bytes. `out` may be `in`, but must not overlap it otherwise. */
+
+/* Each element of `out` is all elements of `in` up to that one, combined; exclusive: without
+ * that one, beginning with the identity, and `total`, if not NULL, is all of them. combine has
+ * to be associative; where it rounds, the result depends on who did what. */
+WEFT_API void weft_scan_inclusive(weft *w, void *out, const void *in, size_t n, size_t size,
+                                  weft_combine_fn *combine, void *arg);
+WEFT_API void weft_scan_exclusive(weft *w, void *out, const void *in, size_t n, size_t size,
+                                  const void *identity, weft_combine_fn *combine, void *arg,
+                                  void *total);
+
+/* The same for one type, with what is done inlined: `static void name(weft *w, type *out,
+ * const type *in, size_t n)` is an inclusive scan, several times as fast where that is little.
+ * `combine` is a macro or function of two elements; `type` a name:
+ *
+ *     static inline long add(long a, long b) { return a + b; }
+ *     WEFT_SCAN_DEFINE(sums, long, add)
+ *
+ *     sums(w, out, in, n);
+ */
+#define WEFT_SCAN_DEFINE(name, type, combine)                                           \
+    WEFT_SCANNER_(name, type, combine)                                                  \
+    static inline void name(weft *w_, type *out_, const type *in_, size_t n_)           \
+    {                                                                                   \
+        static const weft_scanner scanner_ = {sizeof(type), name##_scan, name##_repair, \
+                                              name##_combine};                          \
+        struct name##_arrays arrays_ = {out_, in_};                                     \
+        weft_scan_by(w_, n_, &scanner_, &arrays_);                                      \
+    }
+
+/* Copies elements in their order to `out`, which has room for n, and returns how many: those
+ * for which `keep` is true; for which the flag is set; which are not equal to the one before
+ * them. Behind them `out` is not defined. */
+typedef bool weft_keep_fn(const void *element, void *arg);
+typedef bool weft_equal_fn(const void *a, const void *b, void *arg);
+WEFT_API size_t weft_filter(weft *w, void *out, const void *in, size_t n, size_t size,
+                            weft_keep_fn *keep, void *arg);
+WEFT_API size_t weft_pack(weft *w, void *out, const void *in, size_t n, size_t size,
+                          const bool *flags);
+WEFT_API size_t weft_unique(weft *w, void *out, const void *in, size_t n, size_t size,
+                            weft_equal_fn *equal, void *arg);
+
+/* `static size_t name(weft *w, type *out, const type *in, size_t n)`, as WEFT_SCAN_DEFINE:
+ * weft_filter() with `keep`, a macro or function of one element. */
+#define WEFT_FILTER_DEFINE(name, type, keep)                                      \
+    WEFT_SIFTER_(name, type, keep)                                                \
+    static inline size_t name(weft *w_, type *out_, const type *in_, size_t n_)   \
+    {                                                                             \
+        struct name##_arrays arrays_ = {out_, in_};                               \
+        return weft_filter_by(w_, out_, n_, sizeof(type), name##_sift, &arrays_); \
+    }
+
+/* The same for those that are kept, in `yes`, and those that are not, in `no`. One of these may
+ * be `in`. Returns how many are in `yes`. */
+WEFT_API size_t weft_partition(weft *w, void *yes, void *no, const void *in, size_t n, size_t size,
+                               weft_keep_fn *keep, void *arg);
+
+/* Negative, zero or positive if a comes before b, is as good, or comes after it. */
+typedef int weft_compare_fn(const void *a, const void *b, void *arg);
+
+/* Two sorted arrays, merged; of equal elements those of a come first. `out` is neither of them. */
+WEFT_API void weft_merge_sorted(weft *w, void *out, const void *a, size_t a_n, const void *b,
+                                size_t b_n, size_t size, weft_compare_fn *compare, void *arg);
+
+/* counts[k] is how many elements there are for which `bin` is k, for k below `bins`. */
+typedef size_t weft_bin_fn(const void *element, void *arg);
+WEFT_API void weft_histogram(weft *w, size_t *counts, size_t bins, const void *in, size_t n,
+                             size_t size, weft_bin_fn *bin, void *arg);
+
+/* ---- State and progress ------------------------------------------------------ */
+
+/* What a body has for itself on each worker that takes part: `size` bytes, zeros at first, then
+ * made once, and dropped by the caller of the loop, one after the other, when the loop is over.
+ * Both may be NULL. */
+typedef struct weft_state {
+    size_t size;
+    void (*make)(void *state, void *arg);
+    void (*drop)(void *state, void *arg);
+} weft_state;
+
+typedef void weft_state_fn(weft *w, size_t begin, size_t end, void *state, void *arg);
+
+/* weft_for() with it. Fails with -ENOMEM. */
+WEFT_API void weft_for_with(weft *w, size_t begin, size_t end, const weft_state *state,
+                            weft_state_fn *body, void *arg);
+
+/* How much of something is done. Lives with its caller. */
+typedef struct weft_progress {
+    WEFT_ALIGNAS(8) unsigned char opaque[128];
+} weft_progress;
+
+/* Called about ten times a second at most, by one thread at a time, and by the end. */
+typedef void weft_progress_fn(size_t done, size_t total, void *data);
+WEFT_API void weft_progress_begin(weft_progress *progress, size_t total, weft_progress_fn *report,
+                                  void *data);
+
+/* Instead: a bar on standard error, if that is a terminal. */
+WEFT_API void weft_progress_bar(weft_progress *progress, size_t total, const char *title);
+
+/* From anywhere: so much more is done. */
+WEFT_API void weft_progress_add(weft_progress *progress, size_t n);
+WEFT_API size_t weft_progress_done(const weft_progress *progress);
+
+/* The last report. Whoever added is done with it. */
+WEFT_API void weft_progress_end(weft_progress *progress);
+
+/* ---- What follows is the library's business ---------------------------------- */
+
+/* The loops of a scan. `carry` is what came before `begin`, if anything, and then what came
+ * before `end`. */
+typedef struct weft_scanner {
+    size_t size; /* of the carry */
+    void (*scan)(weft *w, size_t begin, size_t end, void *carry, bool has_carry, void *arg);
+    void (*repair)(weft *w, size_t begin, size_t end, const void *before, void *arg);
+    weft_combine_fn *combine;
+} weft_scanner;
+
+WEFT_API void weft_scan_by(weft *w, size_t n, const weft_scanner *scanner, void *arg);
+
+/* Copies those of the elements that are kept to `out`, from `to` on, and says how many. */
+typedef size_t weft_sift_fn(size_t begin, size_t end, size_t to, void *arg);
+WEFT_API size_t weft_filter_by(weft *w, void *out, size_t n, size_t size, weft_sift_fn *sift,
+                               void *arg);
+
+/* Else what these loops take depends on how they happen to lie in cache lines. */
+#if defined __GNUC__
+#define WEFT_UNROLL_ _Pragma("GCC unroll 4")
+#else
+#define WEFT_UNROLL_
+#endif
+
+#define WEFT_SCANNER_(name, type, combine)                                                       \
+    struct name##_arrays {                                                                       \
+        type *out_;                                                                              \
+        const type *in_;                                                                         \
+    };                                                                                           \
+    static void name##_scan(weft *w_, size_t begin_, size_t end_, void *carry_, bool has_carry_, \
+                            void *arg_)                                                          \
+    {                                                                                            \
+        const struct name##_arrays a_ = *(const struct name##_arrays *)arg_;                     \
+        type all_ = a_.in_[begin_];                                                              \
+        (void)w_;                                                                                \
+        if (has_carry_)                                                                          \
+            all_ = combine(*(const type *)carry_, all_);                                         \
+        a_.out_[begin_] = all_;                                                                  \
+        WEFT_UNROLL_ for (size_t i_ = begin_ + 1; i_ < end_; i_++) a_.out_[i_] = all_ =          \
+            combine(all_, a_.in_[i_]);                                                           \
+        *(type *)carry_ = all_;                                                                  \
+    }                                                                                            \
+    static void name##_repair(weft *w_, size_t begin_, size_t end_, const void *before_,         \
+                              void *arg_)                                                        \
+    {                                                                                            \
+        const struct name##_arrays a_ = *(const struct name##_arrays *)arg_;                     \
+        const type all_ = *(const type *)before_;                                                \
+        (void)w_;                                                                                \
+        for (size_t i_ = begin_; i_ < end_; i_++)                                                \
+            a_.out_[i_] = combine(all_, a_.out_[i_]);                                            \
+    }                                                                                            \
+    static void name##_combine(weft *w_, void *left_, const void *right_, void *arg_)            \
+    {                                                                                            \
+        (void)w_;                                                                                \
+        (void)arg_;                                                                              \
+        *(type *)left_ = combine(*(const type *)left_, *(const type *)right_);                   \
+    }
+
+/* Without a branch that depends on the answer: what is dropped is overwritten by the next one. */
+#define WEFT_SIFTER_(name, type, keep)                                            \
+    struct name##_arrays {                                                        \
+        type *out_;                                                               \
+        const type *in_;                                                          \
+    };                                                                            \
+    static size_t name##_sift(size_t begin_, size_t end_, size_t to_, void *arg_) \
+    {                                                                             \
+        const struct name##_arrays a_ = *(const struct name##_arrays *)arg_;      \
+        size_t next_ = to_;                                                       \
+        WEFT_UNROLL_ for (size_t i_ = begin_; i_ < end_; i_++)                    \
+        {                                                                         \
+            const type element_ = a_.in_[i_];                                     \
+            a_.out_[next_] = element_;                                            \
+            next_ += (keep(element_)) ? 1 : 0;                                    \
+        }                                                                         \
+        return next_ - to_;                                                       \
+    }
+
+WEFT_API void weft_for_checked(weft *w, size_t begin, size_t end, weft_range_fn *body, void *arg,
+                               const char *where);
+
+#ifdef __cplusplus
+}
+#endif
+
+#if WEFT_DEBUG
+#define weft_for(w, begin, end, body, arg) \
+    weft_for_checked((w), (begin), (end), (body), (arg), WEFT_WHERE)
+#endif
+
+#include "lines.h"
+#include "ordmap.h"
+#include "pipeline.h"
+#include "sort.h"
+
+#endif

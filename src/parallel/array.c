@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* Reductions of arrays by a function for two elements. */
+#include "parallel/reduce.h"
+
+#include <string.h>
+
+enum {
+    PARTS = 512, /* blocks that are wanted at least, */
+    MOST = 256,  /* but what is longer than this costs nothing next to its elements */
+};
+
+struct array {
+    const char *in;
+    size_t in_size, size;
+    weft_map_fn *map; /* NULL: the elements themselves */
+    weft_combine_fn *combine;
+    weft_halt_fn *halt;
+    void *arg;
+};
+
+/* There is no identity, so an accumulator knows whether anything is in it. */
+struct accumulator {
+    bool is_full;
+    _Alignas(max_align_t) char value[];
+};
+
+static bool has_halted(const void *accumulator, void *arg)
+{
+    const struct accumulator *a = accumulator;
+    const struct array *all = arg;
+    return a->is_full && all->halt(a->value, all->arg);
+}
+
+static void combine(weft *w, void *left, const void *right, void *arg)
+{
+    struct accumulator *l = left;
+    const struct accumulator *r = right;
+    const struct array *all = arg;
+    if (l->is_full && r->is_full)
+        all->combine(w, l->value, r->value, all->arg);
+    else if (r->is_full)
+        memcpy(l, r, sizeof *l + all->size);
+}
+
+/* The element, or what the map makes of it in the space given. */
+static const void *mapped(weft *w, const struct array *all, size_t i, void *space)
+{
+    const char *in = all->in + i * all->in_size;
+    if (!all->map)
+        return in;
+    all->map(w, space, in, all->arg);
+    return space;
+}
+
+static void fold(weft *w, size_t begin, size_t end, void *accumulator, void *arg)
+{
+    struct accumulator *a = accumulator;
+    const struct array *all = arg;
+    void *space = __builtin_alloca_with_align(all->size + 1, 8 * _Alignof(max_align_t));
+    const void *first = mapped(w, all, begin, a->value);
+    if (first != a->value)
+        memcpy(a->value, first, all->size);
+    a->is_full = true;
+    for (size_t i = begin + 1; i < end; i++) {
+        if (all->halt && all->halt(a->value, all->arg))
+            return;
+        all->combine(w, a->value, mapped(w, all, i, space), all->arg);
+    }
+}
+
+/* A function of n alone, as it should be. */
+static size_t block(size_t n)
+{
+    return n / PARTS < MOST ? n / PARTS + 1 : MOST;
+}
+
+static void reduce(weft *w, size_t n, struct array *all, void *result)
+{
+    if (n == 0)
+        return;
+    size_t size = (sizeof(struct accumulator) + all->size + 15) / 16 * 16;
+    struct accumulator *whole = __builtin_alloca_with_align(size, 8 * _Alignof(struct accumulator));
+    const weft_reducer reducer = {
+        .size = size,
+        .fold = fold,
+        .combine = combine,
+        .block = block(n),
+        .halt = all->halt ? has_halted : NULL,
+    };
+    weft__reduce(w, 0, n, &reducer, all, whole,
+                 all->map ? WEFT__KEY(all->map) : WEFT__KEY(all->combine));
+    if (whole->is_full)
+        all->combine(w, result, whole->value, all->arg);
+}
+
+static int reduce_halting(weft *w, size_t n, struct array *all, void *result)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    if (!all->halt || !all->halt(result, all->arg))
+        reduce(w, n, all, result);
+    return weft_scope_close(w, &scope);
+}
+
+void weft_array_reduce(weft *w, const void *in, size_t n, size_t size, weft_combine_fn *combine_fn,
+                       void *arg, void *result)
+{
+    reduce(w, n, &(struct array){in, size, size, NULL, combine_fn, NULL, arg}, result);
+}
+
+int weft_array_reduce_halting(weft *w, const void *in, size_t n, size_t size,
+                              weft_combine_fn *combine_fn, weft_halt_fn *halt, void *arg,
+                              void *result)
+{
+    struct array all = {in, size, size, NULL, combine_fn, halt, arg};
+    return reduce_halting(w, n, &all, result);
+}
+
+void weft_map_reduce(weft *w, const void *in, size_t n, size_t in_size, weft_map_fn *map,
+                     size_t size, weft_combine_fn *combine_fn, void *arg, void *result)
+{
+    reduce(w, n, &(struct array){in, in_size, size, map, combine_fn, NULL, arg}, result);
+}
+
+int weft_map_reduce_halting(weft *w, const void *in, size_t n, size_t in_size, weft_map_fn *map,
+                            size_t size, weft_combine_fn *combine_fn, weft_halt_fn *halt, void *arg,
+                            void *result)
+{
+    struct array all = {in, in_size, size, map, combine_fn, halt, arg};
+    return reduce_halting(w, n, &all, result);
+}

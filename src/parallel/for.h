@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* for.h: the loop that the others are made of. */
+#ifndef WEFT_PARALLEL_FOR_H
+#define WEFT_PARALLEL_FOR_H
+
+#include "parallel/pace.h"
+
+/* What all parts of a loop share. */
+struct weft__loop {
+    weft_range_fn *body;
+    void *arg;
+    weft__key *key; /* what an element costs depends on this function */
+    size_t min;     /* elements in a call of the body */
+    bool backwards; /* the last elements first */
+    bool (*is_over)(size_t begin, size_t end, void *arg); /* is this part not needed any more?
+                                                             NULL: all are */
+};
+
+/* Not empty. */
+void weft__for(weft *w, size_t begin, size_t end, const struct weft__loop *loop);
+
+/* A loop from 0 to n whose elements cost what the key does. */
+static inline void weft__for_keyed(weft *w, size_t n, weft_range_fn *body, void *arg,
+                                   weft__key *key)
+{
+    if (n == 0)
+        return;
+    if (weft__pace_is_short(w, n, key))
+        body(w, 0, n, arg);
+    else
+        weft__for(w, 0, n, &(struct weft__loop){.body = body, .arg = arg, .key = key});
+}
+
+#endif

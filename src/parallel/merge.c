@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Merging two sorted arrays. The longer one is cut in the middle, the shorter one where the
+ * element in that middle belongs; then there are two pairs to merge. */
+#include "parallel/element.h"
+#include "parallel/pace.h"
+
+enum { SHORTEST = 32 }; /* pairs to merge together have at least so many elements */
+
+struct merging {
+    size_t size;
+    weft_compare_fn *compare;
+    void *arg;
+};
+
+struct part {
+    const struct merging *all;
+    const char *a, *b;
+    size_t a_n, b_n;
+    char *out;
+};
+
+/* How many of the n sorted elements come before this one; with `equal`, those that are equal to
+ * it do, too. */
+static size_t count_before(const struct merging *all, const char *sorted, size_t n,
+                           const char *element, bool equal)
+{
+    size_t low = 0;
+    while (low < n) {
+        size_t middle = low + (n - low) / 2;
+        int order = all->compare(sorted + middle * all->size, element, all->arg);
+        if (order < 0 || (equal && order == 0))
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return low;
+}
+
+static void merge_here(const struct part *part)
+{
+    const struct merging *all = part->all;
+    const char *a = part->a, *a_end = a + part->a_n * all->size;
+    const char *b = part->b, *b_end = b + part->b_n * all->size;
+    char *out = part->out;
+    for (; a < a_end && b < b_end; out += all->size) {
+        bool take_b = all->compare(b, a, all->arg) < 0;
+        weft__copy(out, take_b ? b : a, all->size);
+        *(take_b ? &b : &a) += all->size;
+    }
+    if (a < a_end)
+        memcpy(out, a, (size_t)(a_end - a));
+    if (b < b_end)
+        memcpy(out, b, (size_t)(b_end - b));
+}
+
+/* The right part begins with an element of the longer array. Of equal ones, those of `a` come
+ * first. */
+static void cut(const struct part *part, struct part *left, struct part *right)
+{
+    const struct merging *all = part->all;
+    size_t a_n = part->a_n / 2, b_n = part->b_n / 2, size = all->size;
+    if (part->a_n >= part->b_n)
+        b_n = count_before(all, part->b, part->b_n, part->a + a_n * size, false);
+    else
+        a_n = count_before(all, part->a, part->a_n, part->b + b_n * size, true);
+    *left = (struct part){all, part->a, part->b, a_n, b_n, part->out};
+    *right = (struct part){all,
+                           part->a + a_n * size,
+                           part->b + b_n * size,
+                           part->a_n - a_n,
+                           part->b_n - b_n,
+                           part->out + (a_n + b_n) * size};
+}
+
+static void split(weft *w, struct weft__pacer *pacer, struct part part);
+
+static void run_part(weft *w, void *arg)
+{
+    struct part *part = arg;
+    struct weft__pacer pacer;
+    weft__pacer_start(&pacer, WEFT__KEY(part->all->compare), part->a_n + part->b_n, SHORTEST);
+    split(w, &pacer, *part);
+}
+
+static void split(weft *w, struct weft__pacer *pacer, struct part part)
+{
+    while (!weft__is_cancelled(w)) {
+        size_t n = part.a_n + part.b_n;
+        if (n <= pacer->leaf) {
+            weft__pacer_leaf(pacer);
+            merge_here(&part);
+            weft__pacer_ran(pacer, w, n);
+            return;
+        }
+        struct part left, right;
+        cut(&part, &left, &right);
+        weft *in = weft__pacer_fork(pacer, w, run_part, &right);
+        split(in, pacer, left);
+        if (weft_merge(w)) {
+            weft__pacer_lost(pacer);
+            return;
+        }
+        part = right;
+    }
+}
+
+void weft_merge_sorted(weft *w, void *out, const void *a, size_t a_n, const void *b, size_t b_n,
+                       size_t size, weft_compare_fn *compare, void *arg)
+{
+    const struct merging all = {size, compare, arg};
+    struct part part = {&all, a, b, a_n, b_n, out};
+    if (weft__pace_is_short(w, a_n + b_n, WEFT__KEY(compare)))
+        merge_here(&part);
+    else
+        run_part(w, &part);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* What is done with all entries of a map: both sides of a node at the same time, if it is large
+ * enough, then the node. */
+#include "parallel/ordmap.h"
+
+#include "parallel/element.h"
+#include "parallel/pace.h"
+
+#include <errno.h>
+
+#define FAILED WEFT__TREE_FAILED
+
+/* ---- Building ---- */
+
+struct building {
+    const struct weft__tree_kind *kind;
+    const char *keys, *values;
+};
+
+struct range {
+    const struct building *all;
+    size_t begin, end;
+    struct weft__tree *result;
+};
+
+static struct weft__tree *node_of(const struct building *all, size_t i)
+{
+    const weft_ordmap_kind *given = &all->kind->given;
+    return weft__tree_node(all->kind, all->keys + i * given->key_size,
+                           all->values ? all->values + i * given->value_size : NULL);
+}
+
+/* The sides differ by one node at most, and so are as high as each other, nearly. */
+static void build(weft *w, void *arg)
+{
+    struct range *range = arg;
+    size_t n = range->end - range->begin, middle = range->begin + n / 2;
+    range->result = NULL;
+    if (n == 0)
+        return;
+    struct range left = {range->all, range->begin, middle, FAILED};
+    struct range right = {range->all, middle + 1, range->end, FAILED};
+    weft__both(w, n >= WEFT__TREE_LARGE, build, &left, &right);
+    range->result =
+        weft__tree_join(range->all->kind, left.result, node_of(range->all, middle), right.result);
+}
+
+static bool are_ascending(size_t begin, size_t end, void *arg)
+{
+    const struct building *all = arg;
+    const weft_ordmap_kind *given = &all->kind->given;
+    for (size_t i = begin; i < end; i++) {
+        const char *key = all->keys + i * given->key_size;
+        if (given->compare(key, key + given->key_size, given->arg) >= 0)
+            return false;
+    }
+    return true;
+}
+
+int weft_ordmap_build(weft *w, weft_ordmap **result, const weft_ordmap_kind *given,
+                      const void *keys, const void *values, size_t n)
+{
+    struct weft__tree_kind kind;
+    struct building all = {&kind, keys, values};
+    *result = NULL;
+    int error = weft__ordmap_kind(&kind, given);
+    if (error)
+        return error;
+    if (n > 1 && !weft_all(w, 0, n - 1, are_ascending, &all))
+        return weft_cancelled(w) ? -ECANCELED : -EINVAL;
+    struct range range = {&all, 0, n, FAILED};
+    build(w, &range);
+    return weft__ordmap_make(w, result, &kind, range.result);
+}
+
+/* ---- Mapping ---- */
+
+struct mapping {
+    const struct weft__tree_kind *from, *to;
+    weft_ordmap_map_fn *fn;
+    void *arg;
+};
+
+struct mapped {
+    const struct mapping *all;
+    const struct weft__tree *tree;
+    struct weft__tree *result;
+};
+
+static struct weft__tree *map_node(weft *w, const struct mapping *all,
+                                   const struct weft__tree *tree)
+{
+    const void *key = weft__tree_key(tree);
+    if (weft__is_cancelled(w))
+        return FAILED;
+    struct weft__tree *node = weft__tree_node(all->to, key, NULL);
+    if (node != FAILED)
+        all->fn(w, weft__tree_value(all->to, node), key, weft__tree_look(all->from, tree),
+                all->arg);
+    return node;
+}
+
+static void map(weft *w, void *arg)
+{
+    struct mapped *mapped = arg;
+    const struct weft__tree *tree = mapped->tree;
+    mapped->result = NULL;
+    if (!tree)
+        return;
+    struct mapped left = {mapped->all, tree->child[WEFT__LEFT], FAILED};
+    struct mapped right = {mapped->all, tree->child[WEFT__RIGHT], FAILED};
+    weft__both(w, tree->size >= WEFT__TREE_LARGE_CALLS, map, &left, &right);
+    mapped->result =
+        weft__tree_join(mapped->all->to, left.result, map_node(w, mapped->all, tree), right.result);
+}
+
+int weft_ordmap_map(weft *w, weft_ordmap **result, const weft_ordmap *from, size_t value_size,
+                    weft_ordmap_map_fn *fn, void *arg)
+{
+    weft_ordmap_kind given = from->kind.given;
+    struct weft__tree_kind kind;
+    given.value_size = value_size;
+    *result = NULL;
+    int error = weft__ordmap_kind(&kind, &given);
+    if (error)
+        return error;
+    const struct mapping all = {&from->kind, &kind, fn, arg};
+    struct mapped mapped = {&all, from->root, FAILED};
+    map(w, &mapped);
+    return weft__ordmap_make(w, result, &kind, mapped.result);
+}
+
+/* ---- Filtering ---- */
+
+struct filtering {
+    const struct weft__tree_kind *kind;
+    weft_ordmap_keep_fn *keep;
+    void *arg;
+};
+
+struct filtered {
+    const struct filtering *all;
+    const struct weft__tree *tree;
+    struct weft__tree *result;
+};
+
+/* Where all are kept, the tree is its own result. */
+static struct weft__tree *filter_node(const struct filtering *all, const struct weft__tree *tree,
+                                      struct weft__tree *left, struct weft__tree *right)
+{
+    const void *key = weft__tree_key(tree), *value = weft__tree_look(all->kind, tree);
+    if (!all->keep(key, value, all->arg))
+        return weft__tree_concat(all->kind, left, NULL, right);
+    if (left != tree->child[WEFT__LEFT] || right != tree->child[WEFT__RIGHT])
+        return weft__tree_join(all->kind, left, weft__tree_node(all->kind, key, value), right);
+    weft__tree_drop(left);
+    weft__tree_drop(right);
+    return weft__tree_share(tree);
+}
+
+static void filter(weft *w, void *arg)
+{
+    struct filtered *filtered = arg;
+    const struct weft__tree *tree = filtered->tree;
+    filtered->result = weft__is_cancelled(w) ? FAILED : NULL;
+    if (!tree || filtered->result)
+        return;
+    struct filtered left = {filtered->all, tree->child[WEFT__LEFT], FAILED};
+    struct filtered right = {filtered->all, tree->child[WEFT__RIGHT], FAILED};
+    weft__both(w, tree->size >= WEFT__TREE_LARGE_CALLS, filter, &left, &right);
+    filtered->result = filter_node(filtered->all, tree, left.result, right.result);
+}
+
+int weft_ordmap_filter(weft *w, weft_ordmap **result, const weft_ordmap *from,
+                       weft_ordmap_keep_fn *keep, void *arg)
+{
+    const struct filtering all = {&from->kind, keep, arg};
+    struct filtered filtered = {&all, from->root, FAILED};
+    filter(w, &filtered);
+    return weft__ordmap_make(w, result, &from->kind, filtered.result);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "parallel/pace.h"
+
+#include "os/clock.h"
+
+enum {
+    CLOCK_NS = 500, /* in less than that, the clock is a good part of what is measured */
+    FARTHEST = 8,   /* so many times as many elements are the most that is concluded */
+};
+
+struct atomic_u64 weft__paces[WEFT__PACES];
+
+/* So many elements would have made a stretch. */
+static size_t in_a_stretch(size_t elements, uint64_t ns)
+{
+    double fitting = (double)elements * WEFT__STRETCH_NS / (double)(ns ? ns : 1);
+    return fitting < UINT32_MAX ? (size_t)fitting : UINT32_MAX;
+}
+
+/* Faster counts little, and is not believed of many more elements than were seen: a body that
+ * has found what it looked for may have done nothing for most of them. */
+static size_t correct(size_t before, size_t elements, uint64_t ns)
+{
+    size_t now = in_a_stretch(elements, ns);
+    if (now < before)
+        return ns < CLOCK_NS ? before : now;
+    if (elements < now / FARTHEST)
+        now = elements * FARTHEST;
+    if (before == 0 || now < before)
+        return before ? before : now;
+    return before + (now - before + 7) / 8;
+}
+
+/* Where the body stands; else its own place, and who stood there moves aside. */
+static struct atomic_u64 *find_place(uint64_t hash)
+{
+    struct atomic_u64 *own = &weft__paces[weft__pace_place(hash)];
+    struct atomic_u64 *beside = &weft__paces[weft__pace_place(hash) ^ 1];
+    uint64_t there = atomic_load_relaxed(own); /* relaxed, here and below: a guess */
+    if ((uint32_t)there == (uint32_t)hash)
+        return own;
+    if ((uint32_t)atomic_load_relaxed(beside) == (uint32_t)hash)
+        return beside;
+    atomic_store_relaxed(beside, there);
+    atomic_store_relaxed(own, (uint32_t)hash);
+    return own;
+}
+
+void weft__pace_learn(weft__key *key, size_t elements, uint64_t ns)
+{
+    uint64_t hash = weft__pace_hash(key);
+    struct atomic_u64 *place = find_place(hash);
+    uint64_t old = atomic_load_relaxed(place);
+    uint64_t pace = (uint64_t)correct(old >> 32, elements, ns) << 32 | (uint32_t)hash;
+    if (pace != old)
+        atomic_store_relaxed(place, pace);
+}
+
+/* How many of the first forks, each of half of what is left, have a right side that long. */
+static unsigned open_forks(size_t elements, size_t stretch)
+{
+    size_t times = stretch ? elements / stretch / (2 * WEFT__OPEN_STRETCHES) : 0;
+    return times ? 64 - (unsigned)__builtin_clzll(times) : 0;
+}
+
+void weft__pacer_start(struct weft__pacer *pacer, weft__key *key, size_t elements, size_t min)
+{
+    size_t stretch = weft__pace_stretch(key);
+    /* What is longer than this has two halves that are not too short. */
+    size_t least = min > SIZE_MAX / 2 ? SIZE_MAX : min ? 2 * min - 1 : 1;
+    *pacer = (struct weft__pacer){
+        .key = key,
+        .least = least,
+        .leaf = stretch > least ? stretch : least,
+        .open = open_forks(elements, stretch),
+        .quiet = elements / WEFT__BRIEF_STRETCHES < stretch,
+    };
+}
+
+void weft__pacer_leaf(struct weft__pacer *pacer)
+{
+    if (pacer->since)
+        return;
+    pacer->since = weft__clock_now();
+    if (!pacer->started)
+        pacer->started = pacer->since;
+}
+
+void weft__pacer_ran(struct weft__pacer *pacer, weft *w, size_t elements)
+{
+    uint64_t now = weft__clock_now(), ns = now - pacer->since;
+    pacer->since = now;
+    if (weft__is_cancelled(w))
+        return; /* bodies that have noticed did nothing */
+    weft__pace_learn(pacer->key, elements, ns);
+    /* In small steps up, since the next elements may be slower; down at once. */
+    size_t leaf = in_a_stretch(elements, ns), most = pacer->leaf * 2;
+    if (most > pacer->leaf && leaf > most)
+        leaf = most;
+    pacer->leaf = leaf > pacer->least ? leaf : pacer->least;
+    uint64_t so_far = now - pacer->started;
+    if (so_far >= WEFT__BRIEF_STRETCHES * WEFT__STRETCH_NS)
+        pacer->quiet = false;
+    if (so_far >= WEFT__LITTLE_NS)
+        weft__context_is_long(weft__context_of(w));
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* Reductions whose result does not depend on who computes what.
+ *
+ * The range is cut into blocks of a fixed length. A block is folded by one call, beginning with
+ * the identity, and the blocks are the leaves of a binary tree: the left side of a node has as
+ * many of them as the largest power of two that leaves something for the right side. That
+ * tree, and so the order in which everything is combined, is a function of the number of
+ * blocks alone. Who computes a node is decided as in for.c: the right side is forked, unless all
+ * of it takes a stretch or less. */
+#include "parallel/reduce.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { LARGE = 8192 }; /* accumulators larger than that are not put on the stack */
+
+struct reduction {
+    const weft_reducer *reducer;
+    void *arg;
+    weft__key *key; /* what an element costs depends on this function */
+    size_t begin, end, block;
+    struct atomic_size halted; /* the first block known to have halted; SIZE_MAX: none */
+};
+
+/* A node, of the blocks from first to last - 1. */
+struct node {
+    struct reduction *all;
+    size_t first, last;
+    void *accumulator;
+    bool is_done, has_halted;
+};
+
+static bool is_over(weft *w, struct reduction *all, size_t first)
+{
+    /* relaxed: what is left out is decided by the nodes, not by this. */
+    return weft__is_cancelled(w) || atomic_load_relaxed(&all->halted) < first;
+}
+
+static void note_halt(struct reduction *all, size_t block)
+{
+    size_t known = atomic_load_relaxed(&all->halted); /* relaxed, both: as above */
+    while (block < known && !atomic_cas_relaxed(&all->halted, &known, block))
+        ;
+}
+
+/* True: it has halted. */
+static bool fold_block(weft *w, struct reduction *all, size_t i, void *accumulator)
+{
+    const weft_reducer *reducer = all->reducer;
+    size_t begin = all->begin + i * all->block;
+    size_t n = all->end - begin < all->block ? all->end - begin : all->block;
+    weft__reducer_begin(reducer, accumulator);
+    if (is_over(w, all, i))
+        return false;
+    reducer->fold(w, begin, begin + n, accumulator, all->arg);
+    if (!reducer->halt || !reducer->halt(accumulator, all->arg))
+        return false;
+    note_halt(all, i);
+    return true;
+}
+
+/* The largest power of two below n, which is at least 2. */
+static size_t left_side(size_t n)
+{
+    return (size_t)1 << (8 * sizeof(long long) - 1 - (size_t)__builtin_clzll(n - 1));
+}
+
+/* Where a node collects what is to its right. */
+#define RIGHT_ACCUMULATOR(all)          \
+    ((all)->reducer->size > LARGE       \
+         ? malloc((all)->reducer->size) \
+         : __builtin_alloca_with_align((all)->reducer->size + 1, 8 * _Alignof(max_align_t)))
+
+static void release(const struct reduction *all, void *accumulator)
+{
+    if (all->reducer->size > LARGE)
+        free(accumulator);
+}
+
+/* All of a node, here and now. True: it has halted. */
+static bool fold_blocks(weft *w, struct reduction *all, size_t first, size_t last,
+                        void *accumulator)
+{
+    if (last - first == 1 || is_over(w, all, first))
+        return fold_block(w, all, first, accumulator);
+    size_t middle = first + left_side(last - first);
+    if (fold_blocks(w, all, first, middle, accumulator))
+        return true;
+    void *right = RIGHT_ACCUMULATOR(all);
+    if (!right) {
+        weft_fail(w, -ENOMEM);
+        return false;
+    }
+    bool has_halted = fold_blocks(w, all, middle, last, right);
+    all->reducer->combine(w, accumulator, right, all->arg);
+    release(all, right);
+    return has_halted;
+}
+
+static size_t elements(const struct node *node)
+{
+    const struct reduction *all = node->all;
+    size_t begin = node->first * all->block, n = all->end - all->begin;
+    size_t blocks = node->last - node->first;
+    return (n - begin) / all->block < blocks ? n - begin : blocks * all->block;
+}
+
+static void run_leaf(weft *w, struct weft__pacer *pacer, struct node *node)
+{
+    weft__pacer_leaf(pacer);
+    node->has_halted = fold_blocks(w, node->all, node->first, node->last, node->accumulator);
+    if (node->has_halted || is_over(w, node->all, node->last - 1))
+        weft__pacer_lost(pacer);
+    else
+        weft__pacer_ran(pacer, w, elements(node));
+}
+
+static void split(weft *w, struct weft__pacer *pacer, struct node *node);
+
+static void run_node(weft *w, void *arg)
+{
+    struct node *node = arg;
+    struct weft__pacer pacer;
+    weft__pacer_start(&pacer, node->all->key, elements(node), 1);
+    split(w, &pacer, node);
+}
+
+/* Adds the right side to the left one. Once the left side has halted, the right one does not
+ * matter; if the computation is cancelled, there may be none. */
+static void join(weft *w, struct node *node, const struct node *left, const struct node *right)
+{
+    const struct reduction *all = node->all;
+    node->has_halted = left->has_halted;
+    if (left->has_halted || !right->is_done)
+        return;
+    all->reducer->combine(w, left->accumulator, right->accumulator, all->arg);
+    node->has_halted = right->has_halted;
+}
+
+static void split_in_two(weft *w, struct weft__pacer *pacer, struct node *node, void *space)
+{
+    size_t middle = node->first + left_side(node->last - node->first);
+    struct node left = {node->all, node->first, middle, node->accumulator, false, false};
+    struct node right = {node->all, middle, node->last, space, false, false};
+    weft *in = weft__pacer_fork(pacer, w, run_node, &right);
+    split(in, pacer, &left);
+    if (weft_merge(w))
+        weft__pacer_lost(pacer);
+    else if (!left.has_halted)
+        split(w, pacer, &right);
+    join(w, node, &left, &right);
+}
+
+static void split(weft *w, struct weft__pacer *pacer, struct node *node)
+{
+    struct reduction *all = node->all;
+    node->is_done = true;
+    if (node->last - node->first == 1 || elements(node) <= pacer->leaf ||
+        is_over(w, all, node->first)) {
+        run_leaf(w, pacer, node);
+        return;
+    }
+    void *space = RIGHT_ACCUMULATOR(all);
+    if (!space) {
+        weft_fail(w, -ENOMEM);
+        weft__reducer_begin(all->reducer, node->accumulator);
+        return;
+    }
+    split_in_two(w, pacer, node, space);
+    release(all, space);
+}
+
+void weft__reduce(weft *w, size_t begin, size_t end, const weft_reducer *reducer, void *arg,
+                  void *result, weft__key *key)
+{
+    size_t n = begin < end ? end - begin : 0;
+    size_t block = reducer->block ? reducer->block : WEFT_REDUCE_BLOCK;
+    if (n > block) {
+        struct reduction all = {reducer, arg, key, begin, end, block, {SIZE_MAX}};
+        run_node(w, &(struct node){&all, 0, (n - 1) / block + 1, result, false, false});
+        return;
+    }
+    weft__reducer_begin(reducer, result);
+    if (n > 0 && !weft__is_cancelled(w))
+        reducer->fold(w, begin, end, result, arg);
+}
+
+void weft_reduce(weft *w, size_t begin, size_t end, const weft_reducer *reducer, void *arg,
+                 void *result)
+{
+    weft__reduce(w, begin, end, reducer, arg, result, WEFT__KEY(reducer->fold));
+}
+
+int weft_reduce_halting(weft *w, size_t begin, size_t end, const weft_reducer *reducer, void *arg,
+                        void *result)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    weft_reduce(w, begin, end, reducer, arg, result);
+    return weft_scope_close(w, &scope);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* reduce.h: what the kinds of reduction share. */
+#ifndef WEFT_PARALLEL_REDUCE_H
+#define WEFT_PARALLEL_REDUCE_H
+
+#include "parallel/pace.h"
+
+#include <string.h>
+
+static inline void weft__reducer_begin(const weft_reducer *reducer, void *accumulator)
+{
+    static const uint64_t zeros;
+    const void *identity = reducer->identity;
+    if (reducer->size == sizeof zeros) /* the usual ones, without a call */
+        memcpy(accumulator, identity ? identity : &zeros, sizeof zeros);
+    else if (identity)
+        memcpy(accumulator, identity, reducer->size);
+    else
+        memset(accumulator, 0, reducer->size);
+}
+
+/* Without the underscore and the key: where the elements cost what the key does. */
+void weft__reduce(weft *w, size_t begin, size_t end, const weft_reducer *reducer, void *arg,
+                  void *result, weft__key *key);
+void weft__reduce_unordered(weft *w, size_t begin, size_t end, const weft_reducer *reducer,
+                            void *arg, void *result, weft__key *key);
+
+#endif

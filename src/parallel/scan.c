@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* Scans. For as long as nobody takes anything, this is the plain loop that carries what came
+ * before along. Who takes a part does not know what comes before it: it begins with nothing, and
+ * once all to the left is done, that is added to each of its elements, in a second loop.
+ *
+ * Both loops are a scanner's: those made by WEFT_SCAN_DEFINE, or those below, for elements of any
+ * size and a function behind a pointer. */
+#include "parallel/element.h"
+#include "parallel/for.h"
+
+#include <stdlib.h>
+
+/* ---- Any scanner ---- */
+
+struct scan {
+    const weft_scanner *scanner;
+    void *arg;
+    weft__key *key;       /* what an element costs depends on this function */
+    const void *identity; /* NULL: a part begins with its first element */
+};
+
+/* What somebody scans, from its first element on. */
+struct part {
+    const struct scan *scan;
+    size_t begin, end;
+    void *carry;    /* what came so far; NULL: nobody has taken it */
+    bool has_carry; /* there is something in it */
+    bool no_memory;
+};
+
+static void scan_here(weft *w, struct part *to, size_t begin, size_t end)
+{
+    const struct scan *scan = to->scan;
+    scan->scanner->scan(w, begin, end, to->carry, to->has_carry, scan->arg);
+    to->has_carry = true;
+}
+
+/* What came before, added to what was scanned without it. */
+struct repair {
+    const struct scan *scan;
+    const void *before;
+};
+
+static void repair_range(weft *w, size_t begin, size_t end, void *arg)
+{
+    const struct repair *repair = arg;
+    repair->scan->scanner->repair(w, begin, end, repair->before, repair->scan->arg);
+}
+
+/* Either has nothing only if the computation was cancelled before it had begun. */
+static void join(weft *w, struct part *to, const struct part *right)
+{
+    const struct scan *scan = to->scan;
+    if (to->has_carry && right->has_carry) {
+        const struct weft__loop loop = {
+            .body = repair_range,
+            .arg = &(struct repair){scan, to->carry},
+            .key = scan->key,
+        };
+        weft__for(w, right->begin, right->end, &loop);
+        scan->scanner->combine(w, to->carry, right->carry, scan->arg);
+    }
+    free(right->carry);
+}
+
+static void split(weft *w, struct weft__pacer *pacer, struct part *to, size_t begin, size_t end);
+
+static void start(weft *w, struct part *part)
+{
+    const struct scan *scan = part->scan;
+    size_t n = part->end - part->begin;
+    part->has_carry = scan->identity != NULL;
+    if (scan->identity)
+        weft__copy(part->carry, scan->identity, scan->scanner->size);
+    if (weft__pace_is_short(w, n, scan->key)) {
+        scan_here(w, part, part->begin, part->end);
+        return;
+    }
+    struct weft__pacer pacer;
+    weft__pacer_start(&pacer, scan->key, n, 1);
+    split(w, &pacer, part, part->begin, part->end);
+}
+
+static void run_part(weft *w, void *arg)
+{
+    struct part *part = arg;
+    part->carry = malloc(part->scan->scanner->size);
+    part->no_memory = !part->carry;
+    if (part->carry)
+        start(w, part);
+}
+
+static void split(weft *w, struct weft__pacer *pacer, struct part *to, size_t begin, size_t end)
+{
+    while (!weft__is_cancelled(w)) {
+        if (end - begin <= pacer->leaf) {
+            weft__pacer_leaf(pacer);
+            scan_here(w, to, begin, end);
+            weft__pacer_ran(pacer, w, end - begin);
+            return;
+        }
+        size_t middle = begin + (end - begin) / 2;
+        struct part right = {.scan = to->scan, .begin = middle, .end = end};
+        weft *in = weft__pacer_fork(pacer, w, run_part, &right);
+        split(in, pacer, to, begin, middle);
+        if (weft_merge(w)) {
+            join(w, to, &right);
+            weft__pacer_lost(pacer);
+            if (!right.no_memory)
+                return;
+        }
+        begin = middle;
+    }
+}
+
+void weft_scan_by(weft *w, size_t n, const weft_scanner *scanner, void *arg)
+{
+    const struct scan scan = {scanner, arg, WEFT__KEY(scanner->scan), NULL};
+    struct part all = {.scan = &scan, .end = n, .carry = WEFT__SPACE(scanner->size)};
+    if (n > 0)
+        start(w, &all);
+}
+
+/* ---- Elements of any size ---- */
+
+struct elements {
+    const char *in;
+    char *out;
+    size_t size;
+    weft_combine_fn *combine;
+    void *arg;
+};
+
+static void combine_any(weft *w, void *left, const void *right, void *arg)
+{
+    const struct elements *all = arg;
+    all->combine(w, left, right, all->arg);
+}
+
+WEFT__ALWAYS_INLINE void inclusive(weft *w, size_t i, size_t end, void *carry, bool has_carry,
+                                   const struct elements *elements, size_t size)
+{
+    const struct elements all = *elements; /* combine can't change the copy */
+    if (!has_carry) {
+        memcpy(carry, all.in + i * size, size);
+        memcpy(all.out + i * size, carry, size);
+        i++;
+    }
+    for (; i < end; i++) {
+        all.combine(w, carry, all.in + i * size, all.arg);
+        memcpy(all.out + i * size, carry, size);
+    }
+}
+
+WEFT__ALWAYS_INLINE void exclusive(weft *w, size_t i, size_t end, void *carry,
+                                   const struct elements *elements, size_t size)
+{
+    const struct elements all = *elements; /* as above */
+    void *element = WEFT__SPACE(all.size); /* `out` may be `in` */
+    for (; i < end; i++) {
+        memcpy(element, all.in + i * size, size);
+        memcpy(all.out + i * size, carry, size);
+        all.combine(w, carry, element, all.arg);
+    }
+}
+
+WEFT__ALWAYS_INLINE void repair(weft *w, size_t i, size_t end, const void *before,
+                                const struct elements *elements, size_t size)
+{
+    const struct elements all = *elements; /* as above */
+    void *whole = WEFT__SPACE(all.size);
+    for (; i < end; i++) {
+        memcpy(whole, before, size);
+        all.combine(w, whole, all.out + i * size, all.arg);
+        memcpy(all.out + i * size, whole, size);
+    }
+}
+
+/* With sizes that are known, copies are moves. */
+#define SCANNERS(name, known)                                                                    \
+    static void inclusive_##name(weft *w, size_t begin, size_t end, void *carry, bool has_carry, \
+                                 void *arg)                                                      \
+    {                                                                                            \
+        const struct elements *all = arg;                                                        \
+        inclusive(w, begin, end, carry, has_carry, all, (known) ? (known) : all->size);          \
+    }                                                                                            \
+    static void exclusive_##name(weft *w, size_t begin, size_t end, void *carry, bool has_carry, \
+                                 void *arg)                                                      \
+    {                                                                                            \
+        const struct elements *all = arg;                                                        \
+        (void)has_carry;                                                                         \
+        exclusive(w, begin, end, carry, all, (known) ? (known) : all->size);                     \
+    }                                                                                            \
+    static void repair_##name(weft *w, size_t begin, size_t end, const void *before, void *arg)  \
+    {                                                                                            \
+        const struct elements *all = arg;                                                        \
+        repair(w, begin, end, before, all, (known) ? (known) : all->size);                       \
+    }
+
+SCANNERS(any, 0)
+SCANNERS(4, 4)
+SCANNERS(8, 8)
+
+#define REPAIR(size) ((size) == 8 ? repair_8 : (size) == 4 ? repair_4 : repair_any)
+
+void weft_scan_inclusive(weft *w, void *out, const void *in, size_t n, size_t size,
+                         weft_combine_fn *combine, void *arg)
+{
+    struct elements all = {in, out, size, combine, arg};
+    const weft_scanner scanner = {
+        size,
+        size == 8   ? inclusive_8
+        : size == 4 ? inclusive_4
+                    : inclusive_any,
+        REPAIR(size),
+        combine_any,
+    };
+    const struct scan scan = {&scanner, &all, WEFT__KEY(combine), NULL};
+    struct part part = {.scan = &scan, .end = n, .carry = WEFT__SPACE(size)};
+    if (n > 0)
+        start(w, &part);
+}
+
+void weft_scan_exclusive(weft *w, void *out, const void *in, size_t n, size_t size,
+                         const void *identity, weft_combine_fn *combine, void *arg, void *total)
+{
+    struct elements all = {in, out, size, combine, arg};
+    const weft_scanner scanner = {
+        size,
+        size == 8   ? exclusive_8
+        : size == 4 ? exclusive_4
+                    : exclusive_any,
+        REPAIR(size),
+        combine_any,
+    };
+    const struct scan scan = {&scanner, &all, WEFT__KEY(combine), identity};
+    struct part part = {.scan = &scan, .end = n, .carry = WEFT__SPACE(size)};
+    weft__copy(part.carry, identity, size);
+    if (n > 0)
+        start(w, &part);
+    if (total)
+        weft__copy(total, part.carry, size);
+}

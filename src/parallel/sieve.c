@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* Some elements of an array, in their order: filter, partition, pack and unique.
+ *
+ * For as long as nobody takes anything, this is the plain loop that copies what is kept to the
+ * end of what was kept before. Who takes a part does not know where that end will be: it
+ * begins where the part begins, and once all to the left is done, what it has kept is moved
+ * down. So the results have room for all elements, and may lie where the elements are: what is
+ * written never lies to the right of what was read. */
+#include "parallel/element.h"
+#include "parallel/for.h"
+
+enum { LONG_MOVE = 1 << 18 }; /* bytes: what is longer is moved in parallel */
+
+enum kind { FILTER, PARTITION, PACK, UNIQUE };
+
+struct sieve {
+    enum kind kind;
+    const char *in;
+    char *yes, *no; /* no: partitions only */
+    size_t size;
+    weft_keep_fn *keep;
+    weft_equal_fn *equal;
+    weft_sift_fn *sift; /* not NULL: it does it all */
+    const bool *flags;
+    void *arg;
+    weft__key *key;
+};
+
+/* How many of the elements from begin to end - 1 were kept and dropped. They are in the results
+ * from `begin` on. */
+struct part {
+    const struct sieve *sieve;
+    size_t begin, end, yes, no;
+};
+
+WEFT__ALWAYS_INLINE bool is_kept(const struct sieve *sieve, enum kind kind, size_t i, size_t size)
+{
+    const char *element = sieve->in + i * size;
+    if (kind == PACK)
+        return sieve->flags[i];
+    if (kind == UNIQUE)
+        return i == 0 || !sieve->equal(element - size, element, sieve->arg);
+    return sieve->keep(element, sieve->arg);
+}
+
+/* Without branches that depend on the answer: what is dropped is overwritten by the next one. But
+ * nothing is written to its own place: unique reads the last element of the part to the left. */
+WEFT__ALWAYS_INLINE void sift(struct part *to, enum kind kind, size_t begin, size_t end,
+                              size_t size)
+{
+    const struct sieve *sieve = to->sieve;
+    char *yes = sieve->yes + (to->begin + to->yes) * size, *first_yes = yes;
+    char *no = kind == PARTITION ? sieve->no + (to->begin + to->no) * size : NULL;
+    for (size_t i = begin; i < end; i++) {
+        const char *element = sieve->in + i * size;
+        bool kept = is_kept(sieve, kind, i, size);
+        if (kind == PARTITION) {
+            if (no != element)
+                memcpy(no, element, size);
+            no += kept ? 0 : size;
+        }
+        if (yes != element)
+            memcpy(yes, element, size);
+        yes += kept ? size : 0;
+    }
+    size_t kept = (size_t)(yes - first_yes) / size;
+    to->yes += kept;
+    to->no += end - begin - kept;
+}
+
+WEFT__ALWAYS_INLINE void sift_size(struct part *to, size_t begin, size_t end, size_t size)
+{
+    switch (to->sieve->kind) {
+    case FILTER:
+        sift(to, FILTER, begin, end, size);
+        break;
+    case PARTITION:
+        sift(to, PARTITION, begin, end, size);
+        break;
+    case PACK:
+        sift(to, PACK, begin, end, size);
+        break;
+    case UNIQUE:
+        sift(to, UNIQUE, begin, end, size);
+        break;
+    }
+}
+
+static void sift_any(struct part *to, size_t begin, size_t end)
+{
+    const struct sieve *sieve = to->sieve;
+    if (sieve->sift) {
+        to->yes += sieve->sift(begin, end, to->begin + to->yes, sieve->arg);
+        return;
+    }
+    switch (to->sieve->size) {
+    case 1:
+        sift_size(to, begin, end, 1);
+        break;
+    case 2:
+        sift_size(to, begin, end, 2);
+        break;
+    case 4:
+        sift_size(to, begin, end, 4);
+        break;
+    case 8:
+        sift_size(to, begin, end, 8);
+        break;
+    default:
+        sift_size(to, begin, end, to->sieve->size);
+    }
+}
+
+struct copying {
+    char *to;
+    const char *from;
+};
+
+static void copy_range(weft *w, size_t begin, size_t end, void *arg)
+{
+    const struct copying *copying = arg;
+    (void)w;
+    memcpy(copying->to + begin, copying->from + begin, end - begin);
+}
+
+/* Down, in as many rounds as there are gaps between `to` and `from`: what is read in a round is
+ * not written in it. */
+static void move(weft *w, char *to, const char *from, size_t size)
+{
+    size_t gap = (size_t)(from - to);
+    while (size >= LONG_MOVE && gap >= LONG_MOVE) {
+        size_t n = size < gap ? size : gap;
+        weft__for_keyed(w, n, copy_range, &(struct copying){to, from}, WEFT__KEY(copy_range));
+        to += n;
+        from += n;
+        size -= n;
+    }
+    if (gap > 0 && size > 0)
+        memmove(to, from, size);
+}
+
+/* Moves what another thread has kept down to the end of this. */
+static void join(weft *w, struct part *to, const struct part *right)
+{
+    const struct sieve *sieve = to->sieve;
+    size_t size = sieve->size;
+    move(w, sieve->yes + (to->begin + to->yes) * size, sieve->yes + right->begin * size,
+         right->yes * size);
+    if (sieve->no)
+        move(w, sieve->no + (to->begin + to->no) * size, sieve->no + right->begin * size,
+             right->no * size);
+    to->yes += right->yes;
+    to->no += right->no;
+}
+
+static void split(weft *w, struct weft__pacer *pacer, struct part *to, size_t begin, size_t end);
+
+static void run_part(weft *w, void *arg)
+{
+    struct part *part = arg;
+    struct weft__pacer pacer;
+    weft__pacer_start(&pacer, part->sieve->key, part->end - part->begin, 1);
+    split(w, &pacer, part, part->begin, part->end);
+}
+
+static void split(weft *w, struct weft__pacer *pacer, struct part *to, size_t begin, size_t end)
+{
+    while (!weft__is_cancelled(w)) {
+        if (end - begin <= pacer->leaf) {
+            weft__pacer_leaf(pacer);
+            sift_any(to, begin, end);
+            weft__pacer_ran(pacer, w, end - begin);
+            return;
+        }
+        size_t middle = begin + (end - begin) / 2;
+        struct part right = {to->sieve, middle, end, 0, 0};
+        weft *in = weft__pacer_fork(pacer, w, run_part, &right);
+        split(in, pacer, to, begin, middle);
+        if (weft_merge(w)) {
+            join(w, to, &right);
+            weft__pacer_lost(pacer);
+            return;
+        }
+        begin = middle;
+    }
+}
+
+static size_t run(weft *w, const struct sieve *sieve, size_t n)
+{
+    struct part all = {sieve, 0, n, 0, 0};
+    if (n == 0)
+        return 0;
+    if (weft__pace_is_short(w, n, sieve->key))
+        sift_any(&all, 0, n);
+    else
+        run_part(w, &all);
+    return all.yes;
+}
+
+size_t weft_filter(weft *w, void *out, const void *in, size_t n, size_t size, weft_keep_fn *keep,
+                   void *arg)
+{
+    const struct sieve sieve = {
+        .kind = FILTER,
+        .in = in,
+        .yes = out,
+        .size = size,
+        .keep = keep,
+        .arg = arg,
+        .key = WEFT__KEY(keep),
+    };
+    return run(w, &sieve, n);
+}
+
+size_t weft_filter_by(weft *w, void *out, size_t n, size_t size, weft_sift_fn *sift_fn, void *arg)
+{
+    const struct sieve sieve = {
+        .yes = out,
+        .size = size,
+        .sift = sift_fn,
+        .arg = arg,
+        .key = WEFT__KEY(sift_fn),
+    };
+    return run(w, &sieve, n);
+}
+
+size_t weft_partition(weft *w, void *yes, void *no, const void *in, size_t n, size_t size,
+                      weft_keep_fn *keep, void *arg)
+{
+    const struct sieve sieve = {
+        .kind = PARTITION,
+        .in = in,
+        .yes = yes,
+        .no = no,
+        .size = size,
+        .keep = keep,
+        .arg = arg,
+        .key = WEFT__KEY(keep),
+    };
+    return run(w, &sieve, n);
+}
+
+size_t weft_pack(weft *w, void *out, const void *in, size_t n, size_t size, const bool *flags)
+{
+    const struct sieve sieve = {
+        .kind = PACK,
+        .in = in,
+        .yes = out,
+        .size = size,
+        .flags = flags,
+        .key = (weft__key *)((uintptr_t)weft_pack + size), /* the size is all that counts */
+    };
+    return run(w, &sieve, n);
+}
+
+size_t weft_unique(weft *w, void *out, const void *in, size_t n, size_t size, weft_equal_fn *equal,
+                   void *arg)
+{
+    const struct sieve sieve = {
+        .kind = UNIQUE,
+        .in = in,
+        .yes = out,
+        .size = size,
+        .equal = equal,
+        .arg = arg,
+        .key = WEFT__KEY(equal),
+    };
+    return run(w, &sieve, n);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* Sorting in place: quicksort whose parts are forked. README.md says why it is never slow. */
+#include "parallel/sort.h"
+
+enum {
+    SORT_LOPSIDED = 8, /* a split whose smaller part is not even an eighth is a bad one */
+};
+
+/* The same for all parts of one sort. */
+struct sort {
+    const weft_sorter *sorter;
+    void *arg;
+    size_t share; /* a part that is larger is split by several workers: the others have none yet */
+};
+
+struct part {
+    const struct sort *sort;
+    char *base;
+    size_t n;
+    bool first;      /* no pivot stands before it; else nothing in it is less than that */
+    unsigned bad;    /* splits that may still be bad */
+    uint64_t random; /* not 0. The same in each run, so that results are; until a split is bad */
+};
+
+static bool less(const struct sort *s, const void *a, const void *b)
+{
+    return s->sorter->less(a, b, s->arg);
+}
+
+static char *at(const struct part *p, size_t i)
+{
+    return p->base + i * p->sort->sorter->size;
+}
+
+static void swap(const struct part *p, size_t i, size_t j)
+{
+    if (i != j)
+        sort_swap(at(p, i), at(p, j), p->sort->sorter->size);
+}
+
+/* ---- When all else fails: a heap ---- */
+
+static void sift(const struct part *p, size_t i, size_t n)
+{
+    for (size_t child; (child = 2 * i + 1) < n; i = child) {
+        if (child + 1 < n && less(p->sort, at(p, child), at(p, child + 1)))
+            child++;
+        if (!less(p->sort, at(p, i), at(p, child)))
+            return;
+        swap(p, i, child);
+    }
+}
+
+static void heap_sort(const struct part *p)
+{
+    for (size_t i = p->n / 2; i-- > 0;)
+        sift(p, i, p->n);
+    for (size_t n = p->n; n-- > 1;) {
+        swap(p, 0, n);
+        sift(p, 0, n);
+    }
+}
+
+void weft__sort_heap(void *base, size_t n, const weft_sorter *sorter, void *arg)
+{
+    struct sort s = {sorter, arg, n};
+    heap_sort(&(struct part){.sort = &s, .base = base, .n = n});
+}
+
+/* ---- The pivot ---- */
+
+/* Somewhere in [0, n): regular places would meet regular patterns. */
+static size_t anywhere(struct part *p, size_t n)
+{
+    p->random ^= p->random << 13;
+    p->random ^= p->random >> 7;
+    p->random ^= p->random << 17;
+    return (size_t)((p->random >> 40) * n >> 24);
+}
+
+/* The median of three medians of three medians, and so on. */
+static size_t median_of(struct part *p, size_t begin, size_t n, unsigned levels)
+{
+    if (levels == 0)
+        return begin + anywhere(p, n);
+    size_t third = n / 3;
+    size_t i = median_of(p, begin, third, levels - 1);
+    size_t j = median_of(p, begin + third, third, levels - 1);
+    size_t k = median_of(p, begin + 2 * third, third, levels - 1);
+    return p->sort->sorter->median(p->base, i, j, k, p->sort->arg);
+}
+
+/* Of 3, 9, 27, 81 or 243 elements: about as many as the square root of the part, at most. */
+static size_t choose(struct part *p)
+{
+    unsigned levels = 1;
+    for (size_t n = 128; levels < 5 && n <= p->n; n *= 16)
+        levels++;
+    return median_of(p, 0, p->n, levels);
+}
+
+/* ---- Splitting, by several workers if it is large ---- */
+
+struct swaps {
+    char *a, *b;
+    size_t n, size;
+};
+
+/* Whole elements: if the computation is cancelled, a right side may be skipped. */
+static void swap_wide(weft *w, void *arg)
+{
+    struct swaps s = *(struct swaps *)arg;
+    while (s.n * s.size > SORT_GRAIN && s.n > 1) {
+        size_t half = s.n / 2;
+        struct swaps left = {s.a, s.b, half, s.size};
+        struct swaps right = {s.a + half * s.size, s.b + half * s.size, s.n - half, s.size};
+        swap_wide(weft_fork(w, swap_wide, &right), &left);
+        if (weft_merge(w))
+            return;
+        s = right;
+    }
+    sort_swap(s.a, s.b, s.n * s.size);
+}
+
+struct split {
+    const struct sort *sort;
+    char *base;
+    size_t n, grain;
+    const char *pivot;
+    size_t less; /* result */
+};
+
+static size_t split_wide(weft *w, const struct split *s);
+
+static void split_run(weft *w, void *arg)
+{
+    struct split *s = arg;
+    s->less = split_wide(w, s);
+}
+
+/* Each half for itself; then what is less in the right half changes places with as much of what
+ * is not in the left one. (If the computation is cancelled, the right half may not have been
+ * split; then nothing has to be in order any more.) */
+static size_t split_wide(weft *w, const struct split *s)
+{
+    const weft_sorter *sorter = s->sort->sorter;
+    if (s->n <= s->grain)
+        return sorter->split_less(s->base, s->n, s->pivot, s->sort->arg);
+    struct split left = *s, right = *s;
+    left.n = s->n / 2;
+    right.n = s->n - left.n;
+    right.base = s->base + left.n * sorter->size;
+    weft *in = weft_fork(w, split_run, &right);
+    left.less = split_wide(in, &left);
+    if (!weft_merge(w))
+        right.less = split_wide(w, &right);
+    size_t rest = left.n - left.less, swapped = rest < right.less ? rest : right.less;
+    struct swaps swaps = {s->base + left.less * sorter->size,
+                          right.base + (right.less - swapped) * sorter->size, swapped,
+                          sorter->size};
+    swap_wide(w, &swaps);
+    return left.less + right.less;
+}
+
+/* The pivot stands at the beginning. Where it belongs. */
+static size_t split(weft *w, struct part *p)
+{
+    const struct sort *s = p->sort;
+    const weft_sorter *sorter = s->sorter;
+    if (p->n <= s->share || p->n * sorter->size <= SORT_GRAIN)
+        return sorter->split_less(at(p, 1), p->n - 1, p->base, s->arg);
+    size_t grain = s->share < SORT_LEAF ? SORT_LEAF : s->share;
+    struct split wide = {s, at(p, 1), p->n - 1, grain, p->base, 0};
+    return split_wide(w, &wide);
+}
+
+/* ---- Quicksort ---- */
+
+/* The array may have been made by somebody who knows where pivots are taken from. From now on
+ * nobody does. */
+static void note_bad(struct part *p, size_t middle)
+{
+    size_t after = p->n - 1 - middle, smaller = middle < after ? middle : after;
+    if (smaller >= p->n / SORT_LOPSIDED)
+        return;
+    p->bad--;
+    p->random ^= weft_now() << 1 | 1;
+    if (p->random == 0)
+        p->random = 1;
+}
+
+/* If the pivot is not greater than the one before, all that is not greater is equal, and in its
+ * place. */
+static bool skip_equal(struct part *p)
+{
+    const struct sort *s = p->sort;
+    if (p->first || less(s, at(p, 0) - s->sorter->size, at(p, 0)))
+        return false;
+    size_t equal = 1 + s->sorter->split_least(at(p, 1), p->n - 1, at(p, 0), s->arg);
+    p->base = at(p, equal);
+    p->n -= equal;
+    p->first = true;
+    return true;
+}
+
+static void sort_part(weft *w, struct part *p);
+
+static void sort_run(weft *w, void *arg)
+{
+    sort_part(w, arg);
+}
+
+/* True: both sides are done; false: the right one is left to do. */
+static bool sort_left(weft *w, struct part *left, struct part *right)
+{
+    if (left->n + right->n < SORT_LEAF) {
+        sort_part(w, left);
+        return false;
+    }
+    weft *in = weft_fork(w, sort_run, right);
+    if (!weft_cancelled(in))
+        sort_part(in, left);
+    return weft_merge(w);
+}
+
+/* What *p is changes on the way; in the end it is nothing. */
+static void sort_part(weft *w, struct part *p)
+{
+    const struct sort *s = p->sort;
+    while (p->n > s->sorter->few) {
+        if (p->bad == 0) {
+            heap_sort(p);
+            return;
+        }
+        swap(p, 0, choose(p));
+        if (skip_equal(p))
+            continue;
+        size_t middle = split(w, p);
+        swap(p, 0, middle);
+        note_bad(p, middle);
+        struct part left = *p;
+        left.n = middle;
+        p->base = at(p, middle + 1);
+        p->n -= middle + 1;
+        p->first = false;
+        if (sort_left(w, &left, p))
+            return;
+    }
+    s->sorter->small(p->base, p->base, p->n, s->arg);
+}
+
+/* ---- Already sorted? ---- */
+
+static void reverse(const struct part *p)
+{
+    for (size_t i = 0, j = p->n; i < j; i++)
+        swap(p, i, --j);
+}
+
+/* Upwards, or downwards: then it is turned round. */
+static bool was_sorted(const struct part *p)
+{
+    size_t i = 1;
+    while (i < p->n && !less(p->sort, at(p, i), at(p, i - 1)))
+        i++;
+    if (i == p->n)
+        return true;
+    if (less(p->sort, at(p, 0), at(p, i - 1)))
+        return false;
+    while (i < p->n && !less(p->sort, at(p, i - 1), at(p, i)))
+        i++;
+    if (i == p->n)
+        reverse(p);
+    return i == p->n;
+}
+
+static unsigned log2_of(size_t n)
+{
+    unsigned bits = 0;
+    while (n >>= 1)
+        bits++;
+    return bits;
+}
+
+void weft_sort_by(weft *w, void *base, size_t n, const weft_sorter *sorter, void *arg)
+{
+    struct sort s = {sorter, arg, sort_share(w, n)};
+    struct part all = {&s, base, n, true, log2_of(n) + 1, n};
+    if (n > 1 && !was_sorted(&all))
+        sort_part(w, &all);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* sort.h: what the sorts share. */
+#ifndef WEFT_PARALLEL_SORT_H
+#define WEFT_PARALLEL_SORT_H
+
+#include "weft/sort.h"
+
+#include <string.h>
+
+enum {
+    SORT_LEAF = 512,      /* elements: not forked any more */
+    SORT_GRAIN = 1 << 16, /* bytes: what is only moved is not forked below this */
+};
+
+/* Swaps two ranges that don't overlap, or are the same. */
+static inline void sort_swap(void *a, void *b, size_t bytes)
+{
+    unsigned char hold[512];
+    char *p = a, *q = b;
+    if (bytes == sizeof(uint64_t)) { /* the same in five instructions */
+        uint64_t x, y;
+        memcpy(&x, p, sizeof x);
+        memcpy(&y, q, sizeof y);
+        memcpy(p, &y, sizeof y);
+        memcpy(q, &x, sizeof x);
+        return;
+    }
+    for (size_t k; bytes > 0; bytes -= k, p += k, q += k) {
+        k = bytes < sizeof hold ? bytes : sizeof hold;
+        memcpy(hold, p, k);
+        memmove(p, q, k);
+        memcpy(q, hold, k);
+    }
+}
+
+/* How many elements belong together for one worker of many; all of them if there is only one. */
+static inline size_t sort_share(weft *w, size_t n)
+{
+    return n / weft_pool_workers(weft_pool_of(w));
+}
+
+/* In place and without forks, with nothing of the sorter but `size` and `less`. */
+void weft__sort_heap(void *base, size_t n, const weft_sorter *sorter, void *arg);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Sorting elements of any size with a comparison called through a pointer. A few sizes have
+ * sorters of their own; for the others, and for arrays whose place in memory does not suit
+ * these, pointers are sorted and the elements then moved once, to where they belong. */
+#include "os/memory.h"
+#include "parallel/sort.h"
+
+#include <errno.h>
+
+struct order {
+    weft_compare_fn *compare;
+    void *arg;
+};
+
+static inline bool comes_first(const void *a, const void *b, const void *order)
+{
+    const struct order *o = order;
+    return o->compare(a, b, o->arg) < 0;
+}
+
+/* As aligned as anything of this size can be, for comparisons see copies of it. */
+#define UNIT(name, bytes, alignment)                     \
+    struct __attribute__((may_alias)) name {             \
+        _Alignas(alignment) unsigned char opaque[bytes]; \
+    };                                                   \
+    WEFT_SORTER_(name, struct name, comes_first(a_, b_, arg_))
+
+UNIT(unit4, 4, 4)
+UNIT(unit8, 8, 8)
+UNIT(unit12, 12, 4)
+UNIT(unit16, 16, 16)
+UNIT(unit20, 20, 4)
+UNIT(unit24, 24, 8)
+UNIT(unit32, 32, 32)
+UNIT(unit40, 40, 8)
+UNIT(unit48, 48, 16)
+
+typedef char *element;
+WEFT_SORTER_(pointers, element, comes_first(*a_, *b_, arg_))
+
+static const weft_sorter *sorter_for(const void *base, size_t size)
+{
+    static const weft_sorter *const sorters[] = {&unit4_sorter,  &unit8_sorter,  &unit12_sorter,
+                                                 &unit16_sorter, &unit20_sorter, &unit24_sorter,
+                                                 &unit32_sorter, &unit40_sorter, &unit48_sorter};
+    if ((uintptr_t)base % (size & -size) != 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof sorters / sizeof sorters[0]; i++)
+        if (sorters[i]->size == size)
+            return sorters[i];
+    return NULL;
+}
+
+/* ---- By pointers ---- */
+
+struct table {
+    char *base;
+    size_t n, size;
+    char **pointers; /* n of them, then room for an element */
+};
+
+static bool table_make(struct table *t)
+{
+    if (t->n > (SIZE_MAX - t->size) / sizeof t->pointers[0])
+        return false;
+    t->pointers = weft__scratch(t->n * sizeof t->pointers[0] + t->size);
+    for (size_t i = 0; t->pointers && i < t->n; i++)
+        t->pointers[i] = t->base + i * t->size;
+    return t->pointers;
+}
+
+/* The element that belongs at i is where its pointer says: so i is free then, and so on, until
+ * the circle is closed. */
+static void move_circle(const struct table *t, size_t i)
+{
+    char *held = (char *)(t->pointers + t->n), *to = t->base + i * t->size;
+    memcpy(held, to, t->size);
+    for (;;) {
+        char *from = t->pointers[i];
+        t->pointers[i] = to;
+        i = (size_t)(from - t->base) / t->size;
+        if (t->pointers[i] == from) /* it is where the circle began */
+            break;
+        memcpy(to, from, t->size);
+        to = from;
+    }
+    memcpy(to, held, t->size);
+}
+
+static void table_apply(const struct table *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (t->pointers[i] != t->base + i * t->size)
+            move_circle(t, i);
+}
+
+static int sort_pointers(weft *w, struct table *t, struct order *order, bool stable)
+{
+    if (!table_make(t))
+        return -ENOMEM;
+    int error = 0;
+    if (stable)
+        error = weft_sort_stable_by(w, t->pointers, t->n, &pointers_sorter, order);
+    else
+        weft_sort_by(w, t->pointers, t->n, &pointers_sorter, order);
+    table_apply(t);
+    weft__free(t->pointers);
+    return error;
+}
+
+/* ---- Public ---- */
+
+static bool less_any(const void *a, const void *b, void *order)
+{
+    return comes_first(a, b, order);
+}
+
+void weft_sort(weft *w, void *base, size_t n, size_t size, weft_compare_fn *compare, void *arg)
+{
+    if (n < 2 || size == 0)
+        return;
+    struct order order = {compare, arg};
+    struct table table = {base, n, size, NULL};
+    const weft_sorter *sorter = sorter_for(base, size);
+    const weft_sorter bare = {.size = size, .less = less_any};
+    if (sorter)
+        weft_sort_by(w, base, n, sorter, &order);
+    else if (sort_pointers(w, &table, &order, false) != 0)
+        weft__sort_heap(base, n, &bare, &order);
+}
+
+int weft_sort_stable(weft *w, void *base, size_t n, size_t size, weft_compare_fn *compare,
+                     void *arg)
+{
+    if (n < 2 || size == 0)
+        return 0;
+    struct order order = {compare, arg};
+    struct table table = {base, n, size, NULL};
+    const weft_sorter *sorter = sorter_for(base, size);
+    return sorter ? weft_sort_stable_by(w, base, n, sorter, &order)
+                  : sort_pointers(w, &table, &order, true);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* Loops whose body has something of its own on each worker: a buffer, a random generator, sums.
+ *
+ * All that were made are in a list. A thread uses one that was made by its worker and that no
+ * call of the body further down its stack is using (such a call may wait, and run another part
+ * of the loop meanwhile). So only its own thread ever looks at one before the loop is over. */
+#include "parallel/for.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct kept {
+    struct kept *next; /* written before it is shared */
+    const struct weft__worker *worker;
+    bool is_used; /* by the worker only */
+    _Alignas(max_align_t) char state[];
+};
+
+struct loop {
+    const weft_state *kind;
+    weft_state_fn *body;
+    void *arg;
+    struct atomic_ptr list; /* struct kept: the newest */
+};
+
+static struct kept *find(struct loop *loop, const struct weft__worker *me)
+{
+    struct kept *kept = atomic_load_acquire(&loop->list); /* acquire S1 */
+    while (kept && (kept->worker != me || kept->is_used))
+        kept = kept->next;
+    return kept;
+}
+
+static struct kept *make(struct loop *loop, const struct weft__worker *me)
+{
+    struct kept *kept = calloc(1, sizeof *kept + loop->kind->size);
+    if (!kept)
+        return NULL;
+    kept->worker = me;
+    if (loop->kind->make)
+        loop->kind->make(kept->state, loop->arg);
+    void *newest = atomic_load_acquire(&loop->list); /* acquire S1: to go on from there */
+    do
+        kept->next = newest;
+    while (!atomic_cas_acq_rel(&loop->list, &newest, kept)); /* acq_rel S1 */
+    return kept;
+}
+
+static void run_range(weft *w, size_t begin, size_t end, void *arg)
+{
+    struct loop *loop = arg;
+    const struct weft__worker *me = weft__worker_of(w);
+    struct kept *kept = find(loop, me);
+    if (!kept)
+        kept = make(loop, me);
+    if (!kept) {
+        weft_fail(w, -ENOMEM);
+        return;
+    }
+    kept->is_used = true;
+    loop->body(w, begin, end, kept->state, loop->arg);
+    kept->is_used = false;
+}
+
+void weft_for_with(weft *w, size_t begin, size_t end, const weft_state *state, weft_state_fn *body,
+                   void *arg)
+{
+    struct loop loop = {state, body, arg, {NULL}};
+    if (end <= begin || weft__is_cancelled(w))
+        return;
+    const struct weft__loop ranges = {.body = run_range, .arg = &loop, .key = WEFT__KEY(body)};
+    weft__for(w, begin, end, &ranges);
+    struct kept *kept = atomic_load_acquire(&loop.list); /* acquire S1 */
+    while (kept) {
+        struct kept *next = kept->next;
+        if (state->drop)
+            state->drop(kept->state, arg);
+        free(kept);
+        kept = next;
+    }
+}

@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: MIT */
+/* parallel_ordmap.c: ordered maps are what an array with a place for each key is, whatever they
+ * were made of; and those they were made of are as they were. */
+#include "property.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A key is a number, and bytes that follow from it. */
+static void key_make(unsigned char *key, size_t size, uint32_t number)
+{
+    memset(key, (int)(number % 251), size);
+    memcpy(key, &number, sizeof number);
+}
+
+static uint32_t key_number(const void *key)
+{
+    uint32_t number;
+    memcpy(&number, key, sizeof number);
+    return number;
+}
+
+static int compare(const void *a, const void *b, void *arg)
+{
+    uint32_t x = key_number(a), y = key_number(b);
+    return (x > y) - (x < y);
+}
+
+/* ---- The model ---- */
+
+/* What all maps of a trial have in common. */
+struct world {
+    weft_ordmap_kind kind;
+    uint32_t universe; /* keys are below that */
+    bool slow;
+    unsigned salt;
+};
+
+struct model {
+    const struct world *world;
+    size_t n;
+    bool *has;
+    unsigned char *values;
+    weft_ordmap *map; /* which is to be the same */
+};
+
+static unsigned char *value_at(const struct model *model, uint32_t number)
+{
+    return model->values + number * model->world->kind.value_size;
+}
+
+static void model_make(struct model *model, const struct world *world)
+{
+    *model = (struct model){.world = world, .has = calloc(world->universe, sizeof(bool))};
+    model->values = calloc(world->universe, world->kind.value_size + 1);
+    HOLDS(model->has && model->values);
+}
+
+static void model_drop(struct model *model)
+{
+    free(model->has);
+    free(model->values);
+    weft_ordmap_release(model->map);
+}
+
+static void model_set(struct model *model, uint32_t number, const void *value)
+{
+    model->n += !model->has[number];
+    model->has[number] = true;
+    memcpy(value_at(model, number), value, model->world->kind.value_size);
+}
+
+static void model_unset(struct model *model, uint32_t number)
+{
+    model->n -= model->has[number];
+    model->has[number] = false;
+}
+
+/* ---- Are they the same? ---- */
+
+struct visit {
+    const struct model *model;
+    uint32_t next;    /* the smallest number that may come */
+    size_t rank, end; /* of the next one; of none */
+};
+
+static bool visit_entry(const void *key, const void *value, void *arg)
+{
+    struct visit *visit = arg;
+    const weft_ordmap_kind *kind = &visit->model->world->kind;
+    unsigned char expected[64];
+    while (!visit->model->has[visit->next])
+        visit->next++;
+    key_make(expected, kind->key_size, visit->next);
+    HOLDS(memcmp(key, expected, kind->key_size) == 0);
+    HOLDS(memcmp(value, value_at(visit->model, visit->next), kind->value_size) == 0);
+    visit->next++;
+    return ++visit->rank < visit->end;
+}
+
+static void look_for(const struct model *model, uint32_t number)
+{
+    unsigned char key[64];
+    const weft_ordmap_kind *kind = &model->world->kind;
+    weft_ordmap_entry entry;
+    key_make(key, kind->key_size, number);
+    const void *value = weft_ordmap_find(model->map, key);
+    HOLDS((value != NULL) == model->has[number]);
+    if (!value)
+        return;
+    HOLDS(memcmp(value, value_at(model, number), kind->value_size) == 0);
+    size_t rank = weft_ordmap_rank(model->map, key);
+    HOLDS(weft_ordmap_at(model->map, rank, &entry) && entry.value == value);
+    HOLDS(key_number(entry.key) == number);
+}
+
+static uint32_t number_of(const struct model *model, size_t rank)
+{
+    uint32_t number = 0;
+    while (!model->has[number] || rank-- > 0)
+        number++;
+    return number;
+}
+
+/* A part of it, and not to the end of that. */
+static void walk_part(const struct model *model, struct dice *dice)
+{
+    size_t begin = dice_below(dice, model->n + 2), end = begin + dice_below(dice, model->n + 2);
+    size_t last = end < model->n ? end : model->n, n = begin < last ? last - begin : 0;
+    size_t stop = begin + dice_below(dice, n + 2);
+    struct visit visit = {model, begin < model->n ? number_of(model, begin) : 0, begin, stop};
+    bool was_stopped = !weft_ordmap_walk(model->map, begin, end, visit_entry, &visit);
+    HOLDS(was_stopped == (n > 0 && stop <= last));
+    HOLDS(visit.rank == (was_stopped ? (stop > begin ? stop : begin + 1) : begin + n));
+}
+
+static void expect_same(const struct model *model, struct dice *dice)
+{
+    struct visit visit = {model, 0, 0, SIZE_MAX};
+    weft_ordmap_entry entry;
+    HOLDS(weft_ordmap_size(model->map) == model->n);
+    HOLDS(weft_ordmap_walk(model->map, 0, SIZE_MAX, visit_entry, &visit));
+    HOLDS(visit.rank == model->n && !weft_ordmap_at(model->map, model->n, &entry));
+    HOLDS(weft_ordmap_first(model->map, &entry) == (model->n > 0));
+    HOLDS(model->n == 0 || key_number(entry.key) == number_of(model, 0));
+    HOLDS(weft_ordmap_last(model->map, &entry) == (model->n > 0));
+    HOLDS(model->n == 0 || key_number(entry.key) == number_of(model, model->n - 1));
+    for (int i = 0; i < 10; i++)
+        look_for(model, (uint32_t)dice_below(dice, model->world->universe));
+    walk_part(model, dice);
+}
+
+/* ---- Operations: what they do with the map, and with the model ---- */
+
+static void add_bytes(weft *w, void *left, const void *right, void *arg)
+{
+    const struct world *world = arg;
+    unsigned char *to = left;
+    const unsigned char *from = right;
+    for (size_t i = 0; i < world->kind.value_size; i++)
+        to[i] = (unsigned char)(to[i] + 3 * from[i] + 1);
+    if (world->slow && world->kind.value_size)
+        dawdle(from[0]);
+}
+
+static void change(weft *w, void *out, const void *key, const void *value, void *arg)
+{
+    const struct world *world = arg;
+    const unsigned char *from = value;
+    for (size_t i = 0; i < world->kind.value_size; i++)
+        ((unsigned char *)out)[i] = (unsigned char)(from[i] ^ (key_number(key) + i));
+    if (world->slow)
+        dawdle(key_number(key));
+}
+
+static bool keep(const void *key, const void *value, void *arg)
+{
+    const struct world *world = arg;
+    if (world->slow)
+        dawdle(key_number(key));
+    return (key_number(key) * 0x9e3779b9u >> 28) % 5 != world->salt % 6; /* all, if that is 5 */
+}
+
+static void build(weft *w, struct model *to, struct dice *dice)
+{
+    const weft_ordmap_kind *kind = &to->world->kind;
+    unsigned char *keys = malloc(to->world->universe * kind->key_size);
+    unsigned char *values = malloc(to->world->universe * kind->value_size + 1), value[64];
+    size_t from = dice_below(dice, to->world->universe), odds = 1 + dice_below(dice, 5);
+    bool zeros = dice_below(dice, 4) == 0;
+    HOLDS(keys && values);
+    for (uint32_t i = (uint32_t)from; i < to->world->universe; i++) {
+        if (dice_below(dice, odds))
+            continue;
+        dice_fill(dice, value, kind->value_size);
+        memset(value, 0, zeros ? kind->value_size : 0);
+        key_make(keys + to->n * kind->key_size, kind->key_size, i);
+        memcpy(values + to->n * kind->value_size, value, kind->value_size);
+        model_set(to, i, value);
+    }
+    HOLDS(weft_ordmap_build(w, &to->map, kind, keys, zeros ? NULL : values, to->n) == 0);
+    free(keys);
+    free(values);
+}
+
+/* One after the other, and some of them again. */
+static void insert_and_remove(struct model *to, struct dice *dice)
+{
+    const weft_ordmap_kind *kind = &to->world->kind;
+    unsigned char key[64], value[64];
+    for (size_t i = dice_size(dice, 60); i > 0; i--) {
+        uint32_t number = (uint32_t)dice_below(dice, to->world->universe);
+        weft_ordmap *before = to->map;
+        key_make(key, kind->key_size, number);
+        dice_fill(dice, value, kind->value_size);
+        if (dice_below(dice, 3)) {
+            HOLDS(weft_ordmap_insert(&to->map, before, key, value) == 0);
+            model_set(to, number, value);
+        } else {
+            HOLDS(weft_ordmap_remove(&to->map, before, key) == 0);
+            model_unset(to, number);
+        }
+        weft_ordmap_release(before);
+    }
+}
+
+static void become(struct model *to, const struct model *from)
+{
+    for (uint32_t i = 0; i < to->world->universe; i++)
+        if (from->has[i])
+            model_set(to, i, value_at(from, i));
+}
+
+static void map_all(weft *w, struct model *to, const struct model *from)
+{
+    const struct world *world = to->world;
+    unsigned char key[64];
+    void *arg = (void *)(uintptr_t)world;
+    HOLDS(weft_ordmap_map(w, &to->map, from->map, world->kind.value_size, change, arg) == 0);
+    become(to, from);
+    struct world fast = *world;
+    fast.slow = false;
+    for (uint32_t i = 0; i < world->universe; i++) {
+        key_make(key, world->kind.key_size, i);
+        if (to->has[i])
+            change(w, value_at(to, i), key, value_at(from, i), &fast);
+    }
+}
+
+static void filter_all(weft *w, struct model *to, const struct model *from)
+{
+    unsigned char key[64];
+    struct world fast = *to->world;
+    HOLDS(weft_ordmap_filter(w, &to->map, from->map, keep, (void *)(uintptr_t)to->world) == 0);
+    fast.slow = false;
+    become(to, from);
+    for (uint32_t i = 0; i < to->world->universe; i++) {
+        key_make(key, to->world->kind.key_size, i);
+        if (!keep(key, NULL, &fast))
+            model_unset(to, i);
+    }
+}
+
+/* In what follows, `how`: 0 union, 1 intersection, 2 difference. */
+static void put_together(weft *w, struct model *to, const struct model *a, const struct model *b,
+                         size_t how, bool combine)
+{
+    struct world fast = *to->world;
+    weft_combine_fn *fn = combine ? add_bytes : NULL;
+    void *arg = (void *)(uintptr_t)to->world;
+    if (how == 0)
+        HOLDS(weft_ordmap_union(w, &to->map, a->map, b->map, fn, arg) == 0);
+    else if (how == 1)
+        HOLDS(weft_ordmap_intersection(w, &to->map, a->map, b->map, fn, arg) == 0);
+    else
+        HOLDS(weft_ordmap_difference(w, &to->map, a->map, b->map) == 0);
+    fast.slow = false;
+    for (uint32_t i = 0; i < to->world->universe; i++) {
+        bool in_a = a->has[i], in_b = b->has[i];
+        if (how == 0 ? !in_a && !in_b : how == 1 ? !in_a || !in_b : !in_a || in_b)
+            continue;
+        model_set(to, i, value_at(in_a ? a : b, i));
+        if (combine && in_a && in_b && how < 2)
+            add_bytes(w, value_at(to, i), value_at(b, i), &fast);
+    }
+}
+
+static void one_operation(weft *w, struct model *to, const struct model *a, const struct model *b,
+                          struct dice *dice)
+{
+    size_t which = dice_below(dice, 9);
+    if (which == 0 || which == 1)
+        build(w, to, dice);
+    else if (which == 2)
+        map_all(w, to, a);
+    else if (which == 3)
+        filter_all(w, to, a);
+    else if (which == 4) {
+        HOLDS(weft_ordmap_copy(&to->map, a->map) == 0);
+        become(to, a);
+        insert_and_remove(to, dice);
+    } else
+        put_together(w, to, a, b, which % 3, dice_below(dice, 2));
+}
+
+static struct world any_world(struct dice *dice)
+{
+    return (struct world){
+        .kind = {.key_size = 4 + dice_size(dice, 40),
+                 .value_size = dice_size(dice, 60),
+                 .compare = compare},
+        .universe = 1 + (uint32_t)dice_size(dice, 6000),
+        .slow = dice_below(dice, 4) == 0,
+        .salt = (unsigned)dice_below(dice, 6),
+    };
+}
+
+static void maps(weft *w, struct dice *dice)
+{
+    enum { FIRST = 2, ALL = 8 };
+    struct world world = any_world(dice);
+    struct model models[ALL];
+    for (size_t i = 0; i < ALL; i++) {
+        model_make(&models[i], &world);
+        if (i == 0)
+            HOLDS(weft_ordmap_empty(&models[i].map, &world.kind) == 0);
+        else if (i < FIRST)
+            build(w, &models[i], dice);
+        else
+            one_operation(w, &models[i], &models[dice_below(dice, i)], &models[dice_below(dice, i)],
+                          dice);
+        expect_same(&models[i], dice);
+    }
+    for (size_t i = 0; i < ALL; i++) {
+        expect_same(&models[i], dice); /* whatever was made of it */
+        model_drop(&models[i]);
+    }
+}
+
+static void maps_are_what_arrays_are(void **state)
+{
+    property_holds(maps, SCALED(25, 8));
+}
+
+/* ---- Reductions ---- */
+
+struct affine { /* x -> factor * x + sum; one after the other is associative, not commutative */
+    uint64_t factor, sum;
+};
+
+static void affine_of(weft *w, void *out, const void *key, const void *value, void *arg)
+{
+    uint32_t number = key_number(key);
+    *(struct affine *)out = (struct affine){2 * number + 1, number};
+    if (*(bool *)arg)
+        dawdle(number);
+}
+
+static void affine_after(weft *w, void *left, const void *right, void *arg)
+{
+    struct affine *l = left;
+    const struct affine *r = right;
+    *l = (struct affine){l->factor * r->factor, l->sum * r->factor + r->sum};
+}
+
+static uint32_t *numbers_below(size_t n)
+{
+    uint32_t *numbers = malloc((n + 1) * sizeof *numbers);
+    HOLDS(numbers);
+    for (size_t i = 0; i < n; i++)
+        numbers[i] = (uint32_t)i * 3;
+    return numbers;
+}
+
+static const weft_ordmap_kind set = {.key_size = sizeof(uint32_t), .compare = compare};
+
+static void reductions(weft *w, struct dice *dice)
+{
+    size_t n = dice_size(dice, 20000);
+    bool slow = dice_below(dice, 2);
+    uint32_t *numbers = numbers_below(n);
+    struct affine result = {3, 4}, expected = result, one;
+    weft_ordmap *map;
+    HOLDS(weft_ordmap_build(w, &map, &set, numbers, NULL, n) == 0);
+    for (size_t i = 0; i < n; i++) {
+        affine_of(w, &one, &numbers[i], NULL, &(bool){false});
+        affine_after(w, &expected, &one, NULL);
+    }
+    HOLDS(weft_ordmap_reduce(w, map, sizeof result, affine_of, affine_after, &slow, &result) == 0);
+    HOLDS(memcmp(&result, &expected, sizeof result) == 0);
+    weft_ordmap_release(map);
+    free(numbers);
+}
+
+static void reductions_keep_the_order(void **state)
+{
+    property_holds(reductions, SCALED(25, 5));
+}
+
+static void add_doubles(weft *w, void *left, const void *right, void *arg)
+{
+    *(double *)left += *(const double *)right;
+    dawdle((size_t) * (const double *)right);
+}
+
+static void sum_bits(weft *w, struct dice *dice)
+{
+    enum { N = 3000 };
+    static double first; /* of all pools and roads */
+    static uint32_t keys[N];
+    static double values[N];
+    const weft_ordmap_kind kind = {sizeof keys[0], sizeof values[0], compare, NULL};
+    weft_ordmap *map;
+    double sum = 0.1;
+    for (uint32_t i = 0; i < N; i++) {
+        keys[i] = i;
+        values[i] = 1000.0 / (1 + i);
+    }
+    HOLDS(weft_ordmap_build(w, &map, &kind, keys, values, N) == 0);
+    HOLDS(weft_ordmap_reduce(w, map, sizeof sum, NULL, add_doubles, NULL, &sum) == 0);
+    if (first == 0)
+        first = sum;
+    HOLDS(memcmp(&first, &sum, sizeof sum) == 0);
+    weft_ordmap_release(map);
+}
+
+static void reductions_are_the_same_bits(void **state)
+{
+    property_holds(sum_bits, SCALED(20, 5));
+}
+
+/* ---- Odd ones ---- */
+
+static void wrong_job(weft *w, void *arg)
+{
+    static const uint32_t twice[] = {1, 2, 2, 3}, falling[] = {3, 2};
+    const weft_ordmap_kind without = {.key_size = 4}, sizeless = {.compare = compare};
+    const weft_ordmap_kind huge = {.key_size = 4, .value_size = SIZE_MAX - 10, .compare = compare};
+    const weft_ordmap_kind longer = {.key_size = 8, .compare = compare};
+    const weft_ordmap_kind valued = {.key_size = 4, .value_size = 4, .compare = compare};
+    weft_ordmap *map, *other, *result = (weft_ordmap *)&map;
+    CHECK(weft_ordmap_empty(&map, &without) == -EINVAL && !map);
+    CHECK(weft_ordmap_empty(&map, &sizeless) == -EINVAL && !map);
+    CHECK(weft_ordmap_empty(&map, &huge) == -EINVAL && !map);
+    CHECK(weft_ordmap_build(w, &map, &set, twice, NULL, 4) == -EINVAL && !map);
+    CHECK(weft_ordmap_build(w, &map, &set, falling, NULL, 2) == -EINVAL && !map);
+    CHECK(weft_ordmap_build(w, &map, &set, NULL, NULL, 0) == 0);
+    CHECK(weft_ordmap_empty(&other, &longer) == 0);
+    CHECK(weft_ordmap_union(w, &result, map, other, NULL, NULL) == -EINVAL && !result);
+    weft_ordmap_release(other);
+    CHECK(weft_ordmap_build(w, &other, &valued, twice, NULL, 2) == 0);
+    CHECK(weft_ordmap_union(w, &result, map, other, NULL, NULL) == -EINVAL && !result);
+    CHECK(weft_ordmap_difference(w, &result, map, other) == 0 && weft_ordmap_size(result) == 0);
+    weft_ordmap_release(result);
+    weft_ordmap_release(other);
+    weft_ordmap_release(map);
+    weft_ordmap_release(NULL);
+}
+
+static void what_is_wrong_is_said(void **state)
+{
+    weft_pool *pool = pool_make(2, 0);
+    assert_int_equal(weft_run(pool, wrong_job, NULL), 0);
+    pool_drop(pool);
+}
+
+/* Comparisons that make no sense give some map, of the right size, or a smaller one. */
+static int compare_badly(const void *a, const void *b, void *arg)
+{
+    return (int)(dice_roll(arg) % 3) - 1;
+}
+
+static void hostile_job(weft *w, void *arg)
+{
+    struct dice dice = {1};
+    const weft_ordmap_kind kind = {.key_size = 4, .compare = compare_badly, .arg = &dice};
+    weft_ordmap *a, *b, *c;
+    CHECK(weft_ordmap_empty(&a, &kind) == 0);
+    for (uint32_t i = 0; i < 2000; i++) {
+        CHECK((i % 3 ? weft_ordmap_insert(&b, a, &i, NULL) : weft_ordmap_remove(&b, a, &i)) == 0);
+        weft_ordmap_release(i % 5 ? a : NULL);
+        if (i % 5 == 0) {
+            CHECK(weft_ordmap_union(w, &c, a, b, NULL, NULL) == 0);
+            weft_ordmap_release(a);
+            CHECK(weft_ordmap_difference(w, &a, c, b) == 0);
+            weft_ordmap_release(a);
+            weft_ordmap_release(c);
+        }
+        a = b;
+    }
+    weft_ordmap_release(a);
+}
+
+static void hostile_comparisons_do_no_harm(void **state)
+{
+    weft_pool *pool = pool_make(1, 0); /* whose dice are not shared */
+    assert_int_equal(weft_run(pool, hostile_job, NULL), 0);
+    pool_drop(pool);
+}
+
+/* ---- Cancelling ---- */
+
+static void fail_sometimes(weft *w, void *left, const void *right, void *arg)
+{
+    dawdle(*(const uint32_t *)right);
+    if (*(const uint32_t *)right == *(uint32_t *)arg)
+        weft_fail(w, -EDOM);
+}
+
+static void map_failing(weft *w, void *out, const void *key, const void *value, void *arg)
+{
+    fail_sometimes(w, out, value, arg);
+}
+
+static void cancelled(weft *w, struct dice *dice)
+{
+    size_t n = 1 + dice_size(dice, 3000), which = dice_below(dice, 4);
+    uint32_t bad = 3 * (uint32_t)dice_below(dice, n), total = 0, *numbers = numbers_below(n);
+    const weft_ordmap_kind kind = {4, 4, compare, NULL};
+    weft_ordmap *a, *b, *result = NULL;
+    weft_scope scope;
+    int error;
+    HOLDS(weft_ordmap_build(w, &a, &kind, numbers, numbers, n) == 0);
+    HOLDS(weft_ordmap_filter(w, &b, a, keep, &(struct world){.salt = 5}) == 0);
+    weft_scope_open(w, &scope);
+    if (which == 0)
+        error = weft_ordmap_union(w, &result, a, b, fail_sometimes, &bad);
+    else if (which == 1)
+        error = weft_ordmap_intersection(w, &result, a, b, fail_sometimes, &bad);
+    else if (which == 2)
+        error = weft_ordmap_map(w, &result, a, 4, map_failing, &bad);
+    else
+        error = weft_ordmap_reduce(w, a, 4, NULL, fail_sometimes, &bad, &total);
+    HOLDS(error == -ECANCELED || error == 0); /* it may have been the last one */
+    HOLDS(weft_scope_close(w, &scope) == -EDOM);
+    HOLDS(weft_ordmap_size(a) == n && weft_ordmap_size(b) == n);
+    weft_ordmap_release(result);
+    weft_ordmap_release(a);
+    weft_ordmap_release(b);
+    free(numbers);
+}
+
+static void cancelled_ones_leave_nothing_behind(void **state)
+{
+    property_holds(cancelled, SCALED(40, 5));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(maps_are_what_arrays_are),
+        cmocka_unit_test(reductions_keep_the_order),
+        cmocka_unit_test(reductions_are_the_same_bits),
+        cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(hostile_comparisons_do_no_harm),
+        cmocka_unit_test(cancelled_ones_leave_nothing_behind),
+    };
+    return RUN_ON_ALL_ROADS(tests);
+}

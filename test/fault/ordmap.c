@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* ordmap.c: ordered maps without memory. Each operation is tried with its first allocation
+ * failing, then its second, until none fails: the maps it was given are as they were, and nothing
+ * is leaked. */
+#include "child.h"
+#include "os/memory.h"
+
+#include <errno.h>
+
+enum { N = SCALED(300, 4) };
+
+static int compare(const void *a, const void *b, void *arg)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static const weft_ordmap_kind kind = {4, 4, compare, NULL};
+static uint32_t evens[N], thirds[N];
+
+struct given {
+    weft_ordmap *a, *b;
+};
+
+static void add(weft *w, void *left, const void *right, void *arg)
+{
+    *(uint32_t *)left += *(const uint32_t *)right;
+}
+
+static bool keep(const void *key, const void *value, void *arg)
+{
+    return *(const uint32_t *)key % 5 != 0;
+}
+
+static void copy_value(weft *w, void *out, const void *key, const void *value, void *arg)
+{
+    *(uint32_t *)out = *(const uint32_t *)value;
+}
+
+typedef int try_fn(weft *w, weft_ordmap **result, const struct given *given);
+
+static int try_empty(weft *w, weft_ordmap **result, const struct given *given)
+{
+    return weft_ordmap_empty(result, &kind);
+}
+
+static int try_build(weft *w, weft_ordmap **result, const struct given *given)
+{
+    return weft_ordmap_build(w, result, &kind, evens, evens, N);
+}
+
+static int try_insert(weft *w, weft_ordmap **result, const struct given *given)
+{
+    return weft_ordmap_insert(result, given->a, &(uint32_t){101}, NULL);
+}
+
+static int try_replace(weft *w, weft_ordmap **result, const struct given *given)
+{
+    return weft_ordmap_insert(result, given->a, &(uint32_t){100}, NULL);
+}
+
+static int try_remove(weft *w, weft_ordmap **result, const struct given *given)
+{
+    return weft_ordmap_remove(result, given->a, &(uint32_t){90});
+}
+
+static int try_copy(weft *w, weft_ordmap **result, const struct given *given)
+{
+    return weft_ordmap_copy(result, given->a);
+}
+
+static int try_map(weft *w, weft_ordmap **result, const struct given *given)
+{
+    return weft_ordmap_map(w, result, given->a, 4, copy_value, NULL);
+}
+
+static int try_filter(weft *w, weft_ordmap **result, const struct given *given)
+{
+    return weft_ordmap_filter(w, result, given->a, keep, NULL);
+}
+
+static int try_union(weft *w, weft_ordmap **result, const struct given *given)
+{
+    return weft_ordmap_union(w, result, given->a, given->b, add, NULL);
+}
+
+static int try_intersection(weft *w, weft_ordmap **result, const struct given *given)
+{
+    return weft_ordmap_intersection(w, result, given->a, given->b, NULL, NULL);
+}
+
+static int try_difference(weft *w, weft_ordmap **result, const struct given *given)
+{
+    return weft_ordmap_difference(w, result, given->a, given->b);
+}
+
+/* An accumulator that has to be allocated. */
+static int try_reduce(weft *w, weft_ordmap **result, const struct given *given)
+{
+    static unsigned char sum[10000];
+    *result = NULL;
+    return weft_ordmap_reduce(w, given->a, sizeof sum, copy_value, add, NULL, sum);
+}
+
+static bool is_as_built(const void *key, const void *value, void *arg)
+{
+    uint32_t **next = arg, expected = *(*next)++;
+    CHECK(*(const uint32_t *)key == expected && *(const uint32_t *)value == expected);
+    return true;
+}
+
+static void expect_unharmed(const struct given *given)
+{
+    CHECK(weft_ordmap_walk(given->a, 0, N, is_as_built, &(uint32_t *){evens}));
+    CHECK(weft_ordmap_walk(given->b, 0, N, is_as_built, &(uint32_t *){thirds}));
+}
+
+static void sweep(weft *w, try_fn *try, const struct given *given)
+{
+    int error = -ENOMEM;
+    for (uint32_t k = 1; error; k++) {
+        weft_ordmap *result;
+        atomic_store_relaxed(&weft__alloc_fail_at, k);
+        error = try(w, &result, given);
+        atomic_store_relaxed(&weft__alloc_fail_at, 0);
+        CHECK(error == 0 || (error == -ENOMEM && !result));
+        weft_ordmap_release(result);
+        expect_unharmed(given);
+    }
+}
+
+static void sweep_all(weft *w, void *arg)
+{
+    static try_fn *const tries[] = {try_empty,  try_build,        try_insert,     try_replace,
+                                    try_remove, try_copy,         try_map,        try_filter,
+                                    try_union,  try_intersection, try_difference, try_reduce};
+    struct given given;
+    for (uint32_t i = 0; i < N; i++) {
+        evens[i] = 2 * i;
+        thirds[i] = 3 * i;
+    }
+    CHECK_EQUAL(weft_ordmap_build(w, &given.a, &kind, evens, evens, N), 0);
+    CHECK_EQUAL(weft_ordmap_build(w, &given.b, &kind, thirds, thirds, N), 0);
+    for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++)
+        sweep(w, tries[i], &given);
+    weft_ordmap_release(given.a);
+    weft_ordmap_release(given.b);
+}
+
+static void maps_without_memory(void)
+{
+    weft_pool *pool = child_pool(1, 0, WAY_NO_SPIN);
+    CHECK_EQUAL(weft_run(pool, sweep_all, NULL), 0);
+    child_pool_end(pool);
+}
+
+/* Somebody else may count, too, and see that memory is short. */
+static void maps_without_memory_together(void)
+{
+    weft_pool *pool = child_pool(3, 0, WAY_EAGER_SPIN);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(weft_run(pool, sweep_all, NULL), 0);
+    child_pool_end(pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_CHILD(maps_without_memory),
+        IN_CHILD(maps_without_memory_together),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

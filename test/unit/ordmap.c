@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* ordmap.c: the trees of ordered maps are balanced, and share what they have in common. */
+#include "parallel/ordmap.h"
+
+#include "property.h"
+
+#include <stdlib.h>
+
+static int compare(const void *a, const void *b, void *arg)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static const weft_ordmap_kind set = {.key_size = sizeof(uint32_t), .compare = compare};
+
+/* Sizes and heights are true, and no node has sides that differ by more than one. */
+static unsigned height_of(const struct weft__tree *tree)
+{
+    if (!tree)
+        return 0;
+    unsigned left = height_of(tree->child[WEFT__LEFT]), right = height_of(tree->child[WEFT__RIGHT]);
+    unsigned higher = left > right ? left : right;
+    HOLDS(higher - left <= 1 && higher - right <= 1 && tree->height == higher + 1);
+    HOLDS(tree->size ==
+          weft__tree_size(tree->child[WEFT__LEFT]) + weft__tree_size(tree->child[WEFT__RIGHT]) + 1);
+    return higher + 1;
+}
+
+/* Nodes that are not in the other one, where both have been built of the same nodes. */
+static size_t count_new(const struct weft__tree *tree, const weft_ordmap *other)
+{
+    if (!tree)
+        return 0;
+    const char *value = weft_ordmap_find(other, weft__tree_key(tree));
+    if (value == weft__tree_look(&other->kind, tree))
+        return 0; /* and neither is anything below it new */
+    return 1 + count_new(tree->child[WEFT__LEFT], other) +
+           count_new(tree->child[WEFT__RIGHT], other);
+}
+
+static weft_ordmap *any_map(weft *w, struct dice *dice, size_t universe)
+{
+    uint32_t *keys = malloc(universe * sizeof *keys);
+    size_t n = 0, from = dice_below(dice, universe), to = from + dice_size(dice, universe - from);
+    size_t odds = 1 + dice_below(dice, 4);
+    weft_ordmap *map;
+    HOLDS(keys);
+    for (size_t i = from; i < to; i++)
+        if (dice_below(dice, odds) == 0)
+            keys[n++] = (uint32_t)i;
+    HOLDS(weft_ordmap_build(w, &map, &set, keys, NULL, n) == 0);
+    free(keys);
+    return map;
+}
+
+static bool keep_some(const void *key, const void *value, void *arg)
+{
+    return *(const uint32_t *)key * 0x9e3779b9u >> 28 < *(uint32_t *)arg;
+}
+
+static void trees(weft *w, struct dice *dice)
+{
+    weft_ordmap *a = any_map(w, dice, 5000), *b = any_map(w, dice, 5000), *result;
+    uint32_t most = (uint32_t)dice_below(dice, 17);
+    size_t which = dice_below(dice, 4);
+    if (which == 0)
+        HOLDS(weft_ordmap_union(w, &result, a, b, NULL, NULL) == 0);
+    else if (which == 1)
+        HOLDS(weft_ordmap_intersection(w, &result, a, b, NULL, NULL) == 0);
+    else if (which == 2)
+        HOLDS(weft_ordmap_difference(w, &result, a, b) == 0);
+    else
+        HOLDS(weft_ordmap_filter(w, &result, a, keep_some, &most) == 0);
+    height_of(a->root);
+    height_of(b->root);
+    height_of(result->root);
+    weft_ordmap_release(a);
+    height_of(result->root); /* still there */
+    weft_ordmap_release(result);
+    weft_ordmap_release(b);
+}
+
+static void trees_are_balanced(void **state)
+{
+    property_holds(trees, SCALED(60, 6));
+}
+
+/* Ascending, descending and in any order; then out again. */
+static void steps(weft *w, struct dice *dice)
+{
+    enum { N = 400 };
+    size_t factor = (size_t[]){1, N - 1, 7}[dice_below(dice, 3)];
+    weft_ordmap *map, *next;
+    HOLDS(weft_ordmap_empty(&map, &set) == 0);
+    for (size_t i = 0; i < 2 * (size_t)N; i++) {
+        uint32_t key = (uint32_t)(i * factor % N);
+        HOLDS((i < N ? weft_ordmap_insert(&next, map, &key, NULL)
+                     : weft_ordmap_remove(&next, map, &key)) == 0);
+        HOLDS(height_of(next->root) <= 12); /* 1.44 log2(N) */
+        HOLDS(count_new(next->root, map) <= 3 * 12);
+        weft_ordmap_release(map);
+        map = next;
+    }
+    HOLDS(weft_ordmap_size(map) == 0);
+    weft_ordmap_release(map);
+}
+
+static void single_steps_are_balanced(void **state)
+{
+    property_holds(steps, SCALED(6, 3));
+}
+
+/* A large map and a small one have nearly all nodes of the large one; a map and itself all. */
+static void sharing_job(weft *w, void *arg)
+{
+    enum { LARGE = 20000, SMALL = 10 };
+    static uint32_t keys[LARGE], few[SMALL];
+    weft_ordmap *large, *small, *result;
+    for (uint32_t i = 0; i < LARGE; i++)
+        keys[i] = 2 * i;
+    for (uint32_t i = 0; i < SMALL; i++)
+        few[i] = 4001 * i + 1;
+    CHECK(weft_ordmap_build(w, &large, &set, keys, NULL, LARGE) == 0);
+    CHECK(weft_ordmap_build(w, &small, &set, few, NULL, SMALL) == 0);
+    for (int i = 0; i < 2; i++) {
+        CHECK(weft_ordmap_union(w, &result, i ? large : small, i ? small : large, NULL, NULL) == 0);
+        CHECK(count_new(result->root, large) <= SMALL * 3 * 16);
+        weft_ordmap_release(result);
+    }
+    CHECK(weft_ordmap_intersection(w, &result, large, large, NULL, NULL) == 0);
+    CHECK(result->root == large->root);
+    weft_ordmap_release(result);
+    CHECK(weft_ordmap_filter(w, &result, large, keep_some, &(uint32_t){16}) == 0);
+    CHECK(result->root == large->root);
+    weft_ordmap_release(result);
+    weft_ordmap_release(large);
+    weft_ordmap_release(small);
+}
+
+static void maps_share_nodes(void **state)
+{
+    weft_pool *pool = pool_make(2, 0);
+    assert_int_equal(weft_run(pool, sharing_job, NULL), 0);
+    pool_drop(pool);
+}
+
+/* Many threads make maps of the same one, and drop them. */
+static void share_range(weft *w, size_t begin, size_t end, void *arg)
+{
+    const weft_ordmap *map = arg;
+    for (uint32_t i = (uint32_t)begin; i < end; i++) {
+        weft_ordmap *more, *all;
+        HOLDS(weft_ordmap_insert(&more, map, &i, NULL) == 0);
+        HOLDS(weft_ordmap_union(w, &all, more, map, NULL, NULL) == 0);
+        weft_ordmap_release(more);
+        HOLDS(weft_ordmap_find(all, &i) != NULL);
+        weft_ordmap_release(all);
+    }
+}
+
+static void sharing(weft *w, struct dice *dice)
+{
+    weft_ordmap *map = any_map(w, dice, 1000);
+    weft_for(w, 0, 200, share_range, map);
+    height_of(map->root);
+    weft_ordmap_release(map);
+}
+
+static void threads_share_nodes(void **state)
+{
+    property_holds(sharing, SCALED(10, 5));
+}
+
+/* One reads a tree and drops it while another changes it: a copy, or the tree itself, if the
+ * first has dropped it. */
+struct owner {
+    struct weft__tree *tree;
+    const struct weft__tree_kind *kind;
+};
+
+static void read_and_drop(weft *w, void *arg)
+{
+    struct owner *owner = arg;
+    height_of(owner->tree);
+    weft__tree_drop(owner->tree);
+}
+
+static void change_and_drop(weft *w, void *arg)
+{
+    struct owner *owner = arg;
+    uint32_t key = 1;
+    struct weft__tree *node = weft__tree_node(owner->kind, &key, NULL);
+    HOLDS(node != WEFT__TREE_FAILED);
+    struct weft__tree *changed = weft__tree_insert(owner->kind, owner->tree, node);
+    height_of(changed);
+    weft__tree_drop(changed);
+}
+
+static void handing_over(weft *w, struct dice *dice)
+{
+    weft_ordmap *map = any_map(w, dice, 30);
+    weft_scope scope;
+    struct owner readers[3], writer = {weft__tree_share(map->root), &map->kind};
+    weft_scope_open(w, &scope);
+    for (size_t i = 0; i < 3; i++) {
+        readers[i] = (struct owner){weft__tree_share(map->root), &map->kind};
+        HOLDS(weft_spawn(w, &scope, read_and_drop, &readers[i]) == 0);
+    }
+    HOLDS(weft_spawn(w, &scope, change_and_drop, &writer) == 0);
+    weft__tree_drop(map->root);
+    map->root = NULL;
+    HOLDS(weft_scope_close(w, &scope) == 0);
+    weft_ordmap_release(map);
+}
+
+static void threads_hand_nodes_over(void **state)
+{
+    property_holds(handing_over, SCALED(1000, 5));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(trees_are_balanced),      cmocka_unit_test(single_steps_are_balanced),
+        cmocka_unit_test(maps_share_nodes),        cmocka_unit_test(threads_share_nodes),
+        cmocka_unit_test(threads_hand_nodes_over),
+    };
+    return RUN_ON_ALL_ROADS(tests);
+}
