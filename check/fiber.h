@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-enum { FIBER_STACK = 64 << 10 };
+enum { FIBER_STACK = 256 << 10 };
 
 struct fiber {
     void *stack_pointer;

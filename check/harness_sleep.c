@@ -65,7 +65,7 @@ static struct weft__job *work(unsigned i)
     if (weft__sleep_work_found(&sleep_module, &idle) && weft__queue_length(&injector) > 0)
         weft__sleep_more_work(&sleep_module, false);
     if (job)
-        model_plain_read(&data, "a job's data");
+        MODEL_ASSERT(data == 1);
     return job;
 }
 
@@ -89,14 +89,14 @@ static void first_until_told(void)
 
 static void inject(void)
 {
-    model_plain_write(&data, "a job's data");
+    data = 1;
     weft__queue_push(&injector, &node[0]);
     weft__sleep_new_jobs(&sleep_module, 1, false);
 }
 
 static void inject_two(void)
 {
-    model_plain_write(&data, "a job's data");
+    data = 1;
     weft__queue_push(&injector, &node[0]);
     weft__sleep_new_jobs(&sleep_module, 1, false);
     weft__queue_push(&injector, &node[1]);
@@ -105,13 +105,14 @@ static void inject_two(void)
 
 static void inject_another(void)
 {
+    data = 1;
     weft__queue_push(&injector, &node[1]);
     weft__sleep_new_jobs(&sleep_module, 1, false);
 }
 
 static void spawn(void)
 {
-    model_plain_write(&data, "a job's data");
+    data = 1;
     MODEL_ASSERT(weft__deque_push(&deque, &spawned) == 0);
     weft__sleep_new_jobs(&sleep_module, 1, false);
 }
@@ -123,7 +124,7 @@ static void set_latch(void)
 
 static void send_mail(void)
 {
-    model_plain_write(&data, "a job's data");
+    data = 1;
     weft__queue_push(&mailbox[0], &node[0]);
     atomic_fence_seq_cst(); /* as core/broadcast.c */
     weft__park_wake(&park[0]);
@@ -168,58 +169,33 @@ SETUPS(counters, WEFT_SLEEP_COUNTERS)
 SETUPS(tickle, WEFT_SLEEP_TICKLE)
 SETUPS(seqcst, WEFT_SLEEP_TICKLE_SEQCST)
 
-#define HARNESSES(name, setup, lost)                                                   \
-    {"inject-" name,                                                                   \
-     "a job is injected while a worker falls asleep",                                  \
-     setup##_one,                                                                      \
-     {first_worker, inject},                                                           \
-     NULL,                                                                             \
-     lost,                                                                             \
-     0},                                                                               \
-        {"inject-two-" name,                                                           \
-         "two jobs, two workers",                                                      \
-         setup##_two,                                                                  \
-         {first_worker, second_worker, inject_two},                                    \
-         NULL,                                                                         \
-         lost,                                                                         \
-         1},                                                                           \
-        {"latch-" name,                                                                \
-         "a latch is set while its owner falls asleep",                                \
-         setup##_one,                                                                  \
-         {first_until_told, set_latch},                                                \
-         NULL,                                                                         \
-         lost,                                                                         \
-         0},                                                                           \
-        {"latch-job-" name,                                                            \
-         "a latch is set, and a job injected",                                         \
-         setup##_one,                                                                  \
-         {first_until_told, set_latch, inject_another},                                \
-         NULL,                                                                         \
-         lost,                                                                         \
-         1},                                                                           \
-    {                                                                                  \
-        "mail-" name, "a broadcast's mail while its worker falls asleep", setup##_one, \
-            {first_worker, send_mail}, NULL, lost, 0                                   \
+/* One harness for one protocol; `lost`: it is known to lose a wake-up. */
+#define ONE(base, text, protocol, how, lost, few, ...)                                  \
+    {                                                                                   \
+        .name = base "-" protocol, .what = text, .setup = how, .thread = {__VA_ARGS__}, \
+        .fails = lost, .stale = few                                                     \
     }
 
+#define EACH(protocol, how, lost)                                                                  \
+    ONE("inject", "a job is injected while a worker falls asleep", protocol, how##_one, lost, 0,   \
+        first_worker, inject),                                                                     \
+        ONE("inject-two", "two jobs, two workers", protocol, how##_two, lost, 1, first_worker,     \
+            second_worker, inject_two),                                                            \
+        ONE("latch", "a latch is set while its owner falls asleep", protocol, how##_one, lost, 0,  \
+            first_until_told, set_latch),                                                          \
+        ONE("latch-job", "a latch is set, and a job injected", protocol, how##_one, lost, 1,       \
+            first_until_told, set_latch, inject_another),                                          \
+        ONE("mail", "a broadcast's mail while its worker falls asleep", protocol, how##_one, lost, \
+            0, first_worker, send_mail)
+
 const struct harness sleep_harnesses[] = {
-    HARNESSES("events", events, false),
-    {"spawn-events",
-     "a job on a deque, and the counter does not wrap",
-     events_wide,
-     {first_worker, spawn},
-     NULL,
-     false,
-     0},
-    {"wrap-events",
-     "the event counter goes round before a job is injected",
-     events_two,
-     {first_worker, wrap_and_inject},
-     NULL,
-     false,
-     1},
-    HARNESSES("counters", counters, false),
-    HARNESSES("tickle-seqcst", seqcst, false),
-    HARNESSES("tickle", tickle, true),
+    EACH("events", events, false),
+    ONE("spawn", "a job on a deque, and the counter does not wrap", "events", events_wide, false, 0,
+        first_worker, spawn),
+    ONE("wrap", "the event counter goes round before a job is injected", "events", events_two,
+        false, 1, first_worker, wrap_and_inject),
+    EACH("counters", counters, false),
+    EACH("tickle-seqcst", seqcst, false),
+    EACH("tickle", tickle, true),
     {0},
 };

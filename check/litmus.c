@@ -47,7 +47,7 @@ SB(7, atomic_store_seq_cst, atomic_load_acquire, (void)0)
 /* A fence on one side only. */
 THREAD(sb8_b, atomic_store_relaxed(&y, 1); seen[1] = atomic_load_relaxed(&x))
 /* membarrier on one side, nothing on the other. */
-THREAD(sb9_a, atomic_store_relaxed(&x, 1); model_barrier_everywhere();
+THREAD(sb9_a, atomic_store_relaxed(&x, 1); model_barrier_everywhere(NULL);
        seen[0] = atomic_load_relaxed(&y))
 
 /* ---- Message passing ---- */
@@ -71,9 +71,9 @@ OUTCOME(mp6_seen, seen[0] == 2 && seen[1] == 0)
 THREAD(mp7_c, if (atomic_load_relaxed(&y) == 1) atomic_store_relaxed(&y, 2))
 /* Plain data, handed over well and badly. */
 static int plain;
-THREAD(mp8_a, model_plain_write(&plain, "plain"); atomic_store_release(&y, 1))
-THREAD(mp8_b, if (atomic_load_acquire(&y)) model_plain_read(&plain, "plain"))
-THREAD(mp9_a, model_plain_write(&plain, "plain"); atomic_store_relaxed(&y, 1))
+THREAD(mp8_a, plain = 1; atomic_store_release(&y, 1))
+THREAD(mp8_b, if (atomic_load_acquire(&y)) MODEL_ASSERT(plain == 1))
+THREAD(mp9_a, plain = 1; atomic_store_relaxed(&y, 1))
 
 /* ---- Independent reads of independent writes; three threads suffice with a fixed writer ---- */
 
@@ -125,13 +125,15 @@ THREAD(lb_a, seen[0] = atomic_load_relaxed(&x); atomic_store_relaxed(&y, 1))
 THREAD(lb_b, seen[1] = atomic_load_relaxed(&y); atomic_store_relaxed(&x, 1))
 OUTCOME(lb_seen, seen[0] == 1 && seen[1] == 1)
 
-#define TWO(name, what, a, b, finish, allowed)        \
-    {                                                 \
-        name, what, setup, {a, b}, finish, allowed, 0 \
+#define TWO(id, text, a, b, end, allowed)                                          \
+    {                                                                              \
+        .name = id, .what = text, .setup = setup, .thread = {a, b}, .finish = end, \
+        .fails = allowed                                                           \
     }
-#define THREE(name, what, a, b, c, finish, allowed)      \
-    {                                                    \
-        name, what, setup, {a, b, c}, finish, allowed, 0 \
+#define THREE(id, text, a, b, c, end, allowed)                                        \
+    {                                                                                 \
+        .name = id, .what = text, .setup = setup, .thread = {a, b, c}, .finish = end, \
+        .fails = allowed                                                              \
     }
 
 const struct harness litmus_harnesses[] = {

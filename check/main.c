@@ -51,7 +51,8 @@ static bool check(const struct harness *harness, const struct options *options)
     struct outcome outcome = explore(harness, options);
     bool failed = outcome.verdict == VERDICT_FAILED;
     bool good = failed == harness->fails && outcome.verdict != VERDICT_GAVE_UP;
-    printf("%-26s %9llu executions, %s%s\n", harness->name, (unsigned long long)outcome.executions,
+    printf("%-26s %9llu executions, %9llu cut off, %s%s\n", harness->name,
+           (unsigned long long)outcome.executions, (unsigned long long)outcome.known,
            outcome.verdict == VERDICT_GAVE_UP ? "gave up"
            : failed                           ? "fails"
                                               : "never fails",

@@ -2,11 +2,12 @@
 #include "memory.h"
 
 #include "explore.h"
+#include "watch.h"
 
 #include <string.h>
 
 struct store {
-    int64_t stamp;
+    int32_t stamp;
     uint64_t value;
     struct view view; /* for those who acquire it */
     unsigned thread;
@@ -19,7 +20,7 @@ struct location {
     unsigned size;
     unsigned users;
     unsigned count;
-    uint64_t mirror; /* what memory holds, unless somebody wrote it plainly */
+    bool overwritten; /* by a plain store; what it holds now is all there is */
     struct store store[STORES_MAX];
 };
 
@@ -28,29 +29,21 @@ struct thread {
     struct view acquirable; /* what relaxed loads would have acquired */
     struct view released;   /* as of the last release fence */
     uint16_t number;
+    bool looked[LOCATIONS_MAX]; /* at these, since it spun last */
 };
 
-struct plain {
-    const void *at;
-    unsigned writer;
-    uint16_t written;
-    uint16_t read[THREADS_MAX];
-};
-
-enum { PLAINS_MAX = 32 };
-static const int64_t gap = (int64_t)1 << 32;
+enum { GAP = 1 << 20 };
 
 struct machine machine;
 static struct location locations[LOCATIONS_MAX];
 static struct thread threads[THREADS_MAX];
 static struct view common; /* of sequentially consistent fences */
-static struct plain plains[PLAINS_MAX];
-static unsigned plain_count, thread_count;
+static unsigned thread_count;
 
-void memory_reset(unsigned count)
+void memory_reset(void)
 {
-    machine.locations = machine.events = plain_count = 0;
-    thread_count = count;
+    machine.locations = machine.events = 0;
+    thread_count = 1;
     memset(threads, 0, sizeof threads);
     memset(&common, 0, sizeof common);
 }
@@ -66,16 +59,17 @@ static uint64_t peek(const char *at, unsigned size)
 
 static void poke(struct location *x, uint64_t value)
 {
+    watch_remember(x->at, x->size);
     memcpy((char *)(uintptr_t)x->at, &value, x->size);
-    x->mirror = peek(x->at, x->size);
 }
 
 /* Its first store is the value it has, which everybody may read. */
 static void begin(struct location *x)
 {
     x->count = 1;
-    x->store[0] = (struct store){.value = peek(x->at, x->size)};
-    x->mirror = x->store[0].value;
+    memset(&x->store[0], 0, sizeof x->store[0]);
+    x->store[0].value = peek(x->at, x->size);
+    x->overwritten = false;
 }
 
 int memory_location(const void *at, unsigned size)
@@ -83,7 +77,7 @@ int memory_location(const void *at, unsigned size)
     for (unsigned i = 0; i < machine.locations; i++) {
         if (locations[i].at != at)
             continue;
-        if (peek(at, size) != locations[i].mirror) { /* initialised anew, by a plain store */
+        if (locations[i].overwritten) {
             for (unsigned t = 0; t < thread_count; t++)
                 threads[t].current.at[i] = threads[t].acquirable.at[i] = threads[t].released.at[i] =
                     0;
@@ -155,12 +149,15 @@ struct event *memory_event(unsigned thread, enum event_kind kind, int location,
     return e;
 }
 
+static uint64_t view_digest(const struct view *view);
+
 /* ---- Loads ---- */
 
 static void note_read(unsigned thread, int location, const struct store *store, enum order order,
                       struct event *e)
 {
     struct thread *t = &threads[thread];
+    t->looked[location] = true;
     if (t->current.at[location] < store->stamp)
         t->current.at[location] = store->stamp;
     join(acquires(order) ? &t->current : &t->acquirable, &store->view);
@@ -176,7 +173,7 @@ static void note_read(unsigned thread, int location, const struct store *store, 
 static unsigned choose_store(unsigned thread, int location, bool only_free)
 {
     const struct location *x = &locations[location];
-    int64_t oldest = threads[thread].current.at[location];
+    int32_t oldest = threads[thread].current.at[location];
     unsigned candidates[STORES_MAX], n = 0;
     for (unsigned i = x->count; i-- > 0 && x->store[i].stamp >= oldest;)
         if (!only_free || !x->store[i].attached)
@@ -193,13 +190,28 @@ uint64_t memory_load(unsigned thread, int location, enum order order, const stru
     return store->value;
 }
 
-uint64_t memory_newest(unsigned thread, int location)
+uint64_t memory_newest(unsigned thread, int location, enum event_kind kind)
 {
     const struct location *x = &locations[location];
-    const struct store *store = &x->store[x->count - 1];
-    if (threads[thread].current.at[location] < store->stamp)
-        threads[thread].current.at[location] = store->stamp;
-    return store->value;
+    struct event *e = memory_event(thread, kind, location, NULL);
+    note_read(thread, location, &x->store[x->count - 1], RELAXED, e);
+    return e->value;
+}
+
+uint64_t memory_peek(int location)
+{
+    const struct location *x = &locations[location];
+    return x->store[x->count - 1].value;
+}
+
+void memory_spun(unsigned thread)
+{
+    struct thread *t = &threads[thread];
+    for (unsigned i = 0; i < machine.locations; i++)
+        if (t->looked[i])
+            t->current.at[i] = locations[i].store[locations[i].count - 1].stamp;
+    memset(t->looked, 0, sizeof t->looked);
+    memory_event(thread, EVENT_SPIN, -1, NULL)->value = view_digest(&t->current);
 }
 
 /* ---- Stores ---- */
@@ -210,13 +222,16 @@ static struct store *insert(struct location *x, unsigned after)
     if (x->count == STORES_MAX)
         model_fail("more than %d stores to one location", STORES_MAX);
     bool last = after + 1 == x->count;
-    int64_t before = x->store[after].stamp;
-    int64_t stamp = last ? before + gap : before + (x->store[after + 1].stamp - before) / 2;
+    int32_t before = x->store[after].stamp;
+    int32_t stamp = last ? before + GAP : before + (x->store[after + 1].stamp - before) / 2;
     memmove(&x->store[after + 2], &x->store[after + 1],
             (x->count - after - 1) * sizeof x->store[0]);
     x->count++;
-    x->store[after + 1] = (struct store){.stamp = stamp};
-    return &x->store[after + 1];
+    struct store *store = &x->store[after + 1];
+    memset(store, 0, offsetof(struct store, view));
+    store->attached = false;
+    store->stamp = stamp;
+    return store;
 }
 
 static void fill(unsigned thread, int location, struct store *store, uint64_t value,
@@ -246,7 +261,7 @@ void memory_store(unsigned thread, int location, uint64_t value, enum order orde
 {
     struct location *x = &locations[location];
     struct event *e = memory_event(thread, EVENT_STORE, location, site);
-    int64_t oldest = threads[thread].current.at[location];
+    int32_t oldest = threads[thread].current.at[location];
     unsigned candidates[STORES_MAX], n = 0;
     for (unsigned i = x->count; i-- > 0 && x->store[i].stamp >= oldest;)
         if (!x->store[i].attached)
@@ -256,20 +271,6 @@ void memory_store(unsigned thread, int location, uint64_t value, enum order orde
     e->order = order;
     e->wrote = store->stamp;
     e->value = store->value;
-}
-
-static uint64_t applied(enum rmw kind, uint64_t old, uint64_t operand)
-{
-    switch (kind) {
-    case RMW_ADD:
-        return old + operand;
-    case RMW_SUB:
-        return old - operand;
-    case RMW_OR:
-        return old | operand;
-    default:
-        return operand;
-    }
 }
 
 static void read_and_write(unsigned thread, int location, unsigned index, uint64_t value,
@@ -293,7 +294,7 @@ uint64_t memory_rmw(unsigned thread, int location, enum rmw kind, uint64_t opera
     struct event *e = memory_event(thread, EVENT_RMW, location, site);
     unsigned index = choose_store(thread, location, true);
     uint64_t old = locations[location].store[index].value;
-    read_and_write(thread, location, index, applied(kind, old, operand), order, e);
+    read_and_write(thread, location, index, model_applied(kind, old, operand), order, e);
     return old;
 }
 
@@ -303,7 +304,7 @@ bool memory_cas(unsigned thread, int location, uint64_t *expected, uint64_t desi
 {
     struct location *x = &locations[location];
     struct event *e = memory_event(thread, EVENT_LOAD, location, site);
-    int64_t oldest = threads[thread].current.at[location];
+    int32_t oldest = threads[thread].current.at[location];
     unsigned candidates[STORES_MAX], n = 0;
     for (unsigned i = x->count; i-- > 0 && x->store[i].stamp >= oldest;)
         if (x->store[i].value != *expected || !x->store[i].attached)
@@ -351,6 +352,14 @@ void memory_fence(unsigned thread, enum order order, const struct site *site)
     if (releases(order))
         t->released = t->current;
     memcpy(e->clock, t->current.clock, sizeof e->clock);
+    e->value = order == SEQ_CST ? view_digest(&t->current) : 0;
+}
+
+void memory_barrier(const struct site *site)
+{
+    for (int round = 0; round < 2; round++) /* what the last one knew, the first learns, too */
+        for (unsigned t = 1; t < thread_count; t++) /* one that has ended: the switch was one */
+            memory_fence(t, SEQ_CST, site);
 }
 
 void memory_synchronise(unsigned from, unsigned to)
@@ -358,32 +367,97 @@ void memory_synchronise(unsigned from, unsigned to)
     join(&threads[to].current, &threads[from].current);
 }
 
+void memory_thread(unsigned thread, unsigned parent)
+{
+    if (thread >= thread_count)
+        thread_count = thread + 1;
+    if (parent)
+        threads[thread].current = threads[parent].current;
+}
+
 /* ---- Plain data ---- */
 
-void memory_plain(unsigned thread, const void *at, const char *name, bool writes)
+uint16_t memory_clock(unsigned thread, unsigned of)
 {
-    struct plain *p = plains;
-    while (p < plains + plain_count && p->at != at)
-        p++;
-    if (p == plains + plain_count) {
-        if (plain_count++ == PLAINS_MAX)
-            model_fail("more than %d plain objects", PLAINS_MAX);
-        *p = (struct plain){.at = at};
+    return threads[thread].current.clock[of];
+}
+
+uint16_t memory_next(unsigned thread)
+{
+    return (uint16_t)(threads[thread].number + 1);
+}
+
+void memory_overwritten(const void *at, size_t size)
+{
+    const char *begin = at;
+    for (unsigned i = 0; i < machine.locations; i++)
+        if (locations[i].at < begin + size && begin < locations[i].at + locations[i].size)
+            locations[i].overwritten = true;
+}
+
+/* ---- Telling executions apart ---- */
+
+static void mix(struct digest *digest, uint64_t value)
+{
+    digest->a = (digest->a ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    digest->a ^= digest->a >> 29;
+    digest->b = (digest->b + value) * UINT64_C(0xbf58476d1ce4e5b9);
+    digest->b ^= digest->b >> 32;
+}
+
+static void mix_store(struct digest *digest, unsigned thread, uint16_t number)
+{
+    mix(digest, (uint64_t)thread << 16 | number);
+}
+
+static void add(struct digest *sum, const struct digest *part)
+{
+    sum->a += part->a;
+    sum->b += part->b;
+}
+
+/* What a thread knows, as stores and not as time stamps, which depend on the order in which
+ * stores were put between others. */
+static uint64_t view_digest(const struct view *view)
+{
+    struct digest sum = {0};
+    for (unsigned i = 0; i < machine.locations; i++) {
+        const struct location *x = &locations[i];
+        unsigned k = x->count;
+        while (k > 1 && x->store[k - 1].stamp > view->at[i])
+            k--;
+        struct digest one = {0};
+        mix(&one, (uintptr_t)x->at);
+        mix_store(&one, x->store[k - 1].thread, x->store[k - 1].number);
+        add(&sum, &one);
     }
-    struct event *e = memory_event(thread, EVENT_NOTE, -1, NULL);
-    e->note = writes ? "writes plain data" : "reads plain data";
-    const uint16_t *clock = threads[thread].current.clock;
-    if (p->writer != thread && p->written > clock[p->writer])
-        model_fail("data race on %s: written by thread %u at the same time", name, p->writer);
-    for (unsigned t = 1; writes && t < thread_count; t++)
-        if (t != thread && p->read[t] > clock[t])
-            model_fail("data race on %s: read by thread %u at the same time", name, t);
-    if (writes) {
-        p->writer = thread;
-        p->written = threads[thread].number;
-    } else {
-        p->read[thread] = threads[thread].number;
+    return sum.a ^ sum.b;
+}
+
+struct digest memory_digest(void)
+{
+    struct digest thread[THREADS_MAX] = {0}, sum = {0};
+    for (unsigned i = 0; i < machine.events; i++) {
+        const struct event *e = &machine.event[i];
+        struct digest *digest = &thread[e->thread];
+        mix(digest, (uint64_t)e->kind << 8 | e->from << 16 | (uint64_t)e->from_number << 32);
+        mix(digest, e->value);
+        mix(digest, e->new_value);
+        mix(digest, e->location >= 0 ? (uintptr_t)locations[e->location].at : 0);
     }
+    for (unsigned t = 1; t < thread_count; t++) {
+        mix(&thread[t], t);
+        add(&sum, &thread[t]);
+    }
+    for (unsigned i = 0; i < machine.locations; i++) { /* the modification orders */
+        const struct location *x = &locations[i];
+        struct digest order = {0};
+        mix(&order, (uintptr_t)x->at);
+        for (unsigned k = 1; k < x->count; k++)
+            mix_store(&order, x->store[k].thread, x->store[k].number);
+        add(&sum, &order);
+    }
+    return sum;
 }
 
 /* ---- Sequential consistency of accesses ---- */
@@ -404,7 +478,7 @@ static bool coherent_before(const struct event *a, const struct event *b)
 {
     if (a == b || !accesses(a) || !accesses(b) || a->location != b->location)
         return false;
-    int64_t x = a->wrote >= 0 ? a->wrote : a->read, y = b->wrote >= 0 ? b->wrote : b->read;
+    int32_t x = a->wrote >= 0 ? a->wrote : a->read, y = b->wrote >= 0 ? b->wrote : b->read;
     if (a->wrote >= 0 && b->wrote < 0)
         return x <= y; /* a store, and one who reads it or something later */
     return x < y;

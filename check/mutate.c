@@ -44,7 +44,7 @@ enum order mutate_order(const struct site *site, enum operation operation, enum 
 
 bool mutate_dropped(const struct site *site)
 {
-    return applied && applied->dropped && same(applied->site, site);
+    return applied && site && applied->dropped && same(applied->site, site);
 }
 
 static unsigned weaker(enum operation operation, enum order order, enum order list[static 3])
@@ -68,10 +68,12 @@ unsigned mutate_list(struct mutant *list, unsigned room)
     for (unsigned i = 0; i < seen_count; i++) {
         enum order orders[3];
         unsigned count = weaker(seen[i].operation, seen[i].order, orders);
-        bool fence = seen[i].operation == OP_FENCE;
-        for (unsigned k = 0; k < count && n < room; k++)
+        bool whole = seen[i].operation >= OP_FENCE;
+        if (whole)
+            orders[0] = seen[i].order;
+        for (unsigned k = 0; k < (whole ? 1 : count) && n < room; k++)
             list[n++] =
-                (struct mutant){seen[i].site, seen[i].operation, seen[i].order, orders[k], fence};
+                (struct mutant){seen[i].site, seen[i].operation, seen[i].order, orders[k], whole};
     }
     return n;
 }
