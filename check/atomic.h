@@ -75,6 +75,7 @@
     model_store((p), (unsigned)sizeof *(p), (uint64_t)(uintptr_t)(v), CHECK_ORDER(order), \
                 CHECK_SITE(#p))
 
+#define WEFT__FAULT(number) (model_fault == (number))
 #define WEFT__RECHECK(found) model_recheck((found), CHECK_SITE(#found))
 #define WEFT__ANSWER_SPINS (model_choose(2) ? 1 : 0) /* the owner has a chance, or none */
 

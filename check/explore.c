@@ -84,7 +84,7 @@ static unsigned gone_count;
 static char *arena, *blocks;
 static size_t arena_used;
 static unsigned blocks_used;
-enum ending { GOES_ON, FAILED, STUCK, ENDLESS, KNOWN };
+enum ending { GOES_ON, OVER, FAILED, STUCK, ENDLESS, KNOWN };
 static enum ending ending;
 static char why[600];
 static bool finishing;
@@ -302,11 +302,16 @@ void model_fail(const char *format, ...)
     abort(); /* it is never resumed */
 }
 
-static void end_with(enum ending how)
+static void __attribute__((noreturn)) end_with(enum ending how)
 {
     ending = how;
     switch_to(0);
     abort();
+}
+
+void model_done(void)
+{
+    end_with(OVER);
 }
 
 /* Those that could go on instead of the running one; if all others spin, these. */
@@ -430,8 +435,12 @@ static void may_change(void)
     unsigned list[THREADS_MAX], n = candidates(list);
     if (n == 0 || threads[list[0]].state == YIELDED)
         n = 0; /* those who spin wait for those who don't */
-    if (options->preemptions >= 0 && preemptions >= (unsigned)options->preemptions)
+    if (!replaying && options->preemptions >= 0 && preemptions >= (unsigned)options->preemptions) {
+        threads[running].stops += n > 0;
+        if (n > 0 && position >= trail_length && been_here())
+            end_with(KNOWN);
         return;
+    }
     memmove(list + 1, list, n * sizeof list[0]);
     list[0] = running;
     unsigned next = choose_thread(list, n + 1, CHANGE);

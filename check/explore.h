@@ -14,7 +14,7 @@ struct harness {
     void (*setup)(void);                   /* before the threads, with plain operations */
     void (*thread[HARNESS_THREADS])(void); /* NULL: there are no more; they may start others */
     void (*finish)(void);                  /* after them; may be NULL */
-    bool fails;                            /* it is known to: finding that is success */
+    const char *fails; /* it is known to, with these words: finding that is success */
     unsigned stale;    /* how many times loads read something else than the newest store, and stores
                           land earlier than last; 0: as the options say */
     unsigned failures; /* so many allocations and thread creations fail */

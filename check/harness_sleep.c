@@ -63,7 +63,7 @@ static struct weft__job *work(unsigned i)
     while (!weft__latch_probe(&latch[i]) && !(job = look(i)))
         weft__sleep_no_work(&sleep_module, &idle, &sleeper);
     if (weft__sleep_work_found(&sleep_module, &idle) && weft__queue_length(&injector) > 0)
-        weft__sleep_more_work(&sleep_module, false);
+        weft__sleep_more_work(&sleep_module, NULL);
     if (job)
         MODEL_ASSERT(data == 1);
     return job;
@@ -91,30 +91,30 @@ static void inject(void)
 {
     data = 1;
     weft__queue_push(&injector, &node[0]);
-    weft__sleep_new_jobs(&sleep_module, 1, false);
+    weft__sleep_new_jobs(&sleep_module, 1, NULL);
 }
 
 static void inject_two(void)
 {
     data = 1;
     weft__queue_push(&injector, &node[0]);
-    weft__sleep_new_jobs(&sleep_module, 1, false);
+    weft__sleep_new_jobs(&sleep_module, 1, NULL);
     weft__queue_push(&injector, &node[1]);
-    weft__sleep_new_jobs(&sleep_module, 1, false);
+    weft__sleep_new_jobs(&sleep_module, 1, NULL);
 }
 
 static void inject_another(void)
 {
     data = 1;
     weft__queue_push(&injector, &node[1]);
-    weft__sleep_new_jobs(&sleep_module, 1, false);
+    weft__sleep_new_jobs(&sleep_module, 1, NULL);
 }
 
 static void spawn(void)
 {
     data = 1;
     MODEL_ASSERT(weft__deque_push(&deque, &spawned) == 0);
-    weft__sleep_new_jobs(&sleep_module, 1, false);
+    weft__sleep_new_jobs(&sleep_module, 1, NULL);
 }
 
 static void set_latch(void)
@@ -189,13 +189,13 @@ SETUPS(seqcst, WEFT_SLEEP_TICKLE_SEQCST)
             0, first_worker, send_mail)
 
 const struct harness sleep_harnesses[] = {
-    EACH("events", events, false),
-    ONE("spawn", "a job on a deque, and the counter does not wrap", "events", events_wide, false, 0,
+    EACH("events", events, NULL),
+    ONE("spawn", "a job on a deque, and the counter does not wrap", "events", events_wide, NULL, 0,
         first_worker, spawn),
-    ONE("wrap", "the event counter goes round before a job is injected", "events", events_two,
-        false, 1, first_worker, wrap_and_inject),
-    EACH("counters", counters, false),
-    EACH("tickle-seqcst", seqcst, false),
-    EACH("tickle", tickle, true),
+    ONE("wrap", "the event counter goes round before a job is injected", "events", events_two, NULL,
+        1, first_worker, wrap_and_inject),
+    EACH("counters", counters, NULL),
+    EACH("tickle-seqcst", seqcst, NULL),
+    EACH("tickle", tickle, "a wake-up is lost"),
     {0},
 };

@@ -4,9 +4,10 @@
 #define CHECK_HARNESSES_H
 
 #include "explore.h"
+#include "weft.h"
 
 extern const struct harness litmus_harnesses[], deque_harnesses[], lock_harnesses[],
-    latch_harnesses[], sleep_harnesses[];
+    latch_harnesses[], sleep_harnesses[], pool_harnesses[];
 
 struct mutant;
 

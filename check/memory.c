@@ -377,14 +377,9 @@ void memory_thread(unsigned thread, unsigned parent)
 
 /* ---- Plain data ---- */
 
-uint16_t memory_clock(unsigned thread, unsigned of)
+const uint16_t *memory_clock(unsigned thread)
 {
-    return threads[thread].current.clock[of];
-}
-
-uint16_t memory_next(unsigned thread)
-{
-    return (uint16_t)(threads[thread].number + 1);
+    return threads[thread].current.clock;
 }
 
 void memory_overwritten(const void *at, size_t size)

@@ -99,9 +99,9 @@ void memory_synchronise(unsigned from, unsigned to);
 /* Its value is being written by a plain store: what was there is forgotten. */
 void memory_overwritten(const void *at, size_t size);
 
-/* Ordinary data. An access is numbered like the thread's next event. */
-uint16_t memory_clock(unsigned thread, unsigned of);
-uint16_t memory_next(unsigned thread);
+/* For ordinary data: which events of which threads happen before what the thread does now. An
+ * access is numbered like the thread's next event. */
+const uint16_t *memory_clock(unsigned thread);
 
 /* Everything that tells this execution so far from others, but not the order in which
  * unrelated things happened in it. */

@@ -17,6 +17,7 @@ enum { WORD = 8, CELLS = 1 << 15, LOCALS_MAX = 64 };
 struct cell {
     uintptr_t word;
     uint64_t execution;
+    unsigned users; /* threads, as bits */
     uint8_t writer[WORD];
     uint16_t written[WORD];
     uint16_t read[WORD][THREADS_MAX];
@@ -72,24 +73,24 @@ static void race(const char *here, const void *pc, const char *there, unsigned t
                thread, other);
 }
 
-static bool ordered(unsigned thread, unsigned other, uint16_t number)
+static void check_byte(const struct cell *cell, unsigned byte, unsigned thread, enum access access,
+                       const uint16_t clock[static THREADS_MAX], const void *pc)
 {
-    return other == thread || number <= memory_clock(thread, other);
+    static const char *const names[] = {"a load", "a store", "an atomic operation"};
+    unsigned writer = cell->writer[byte];
+    if (writer != thread && cell->written[byte] > clock[writer])
+        race(names[access], pc, "a store", writer, cell->writer_pc[byte]);
+    for (unsigned t = 1; access == WRITES && t < THREADS_MAX; t++) {
+        if (t != thread && cell->read[byte][t] > clock[t])
+            race(names[access], pc, "a load", t, cell->reader_pc[byte]);
+        if (t != thread && cell->atomic[byte][t] > clock[t])
+            race(names[access], pc, "one", t, NULL);
+    }
 }
 
 static void touch(struct cell *cell, unsigned byte, unsigned thread, enum access access,
-                  const void *pc)
+                  uint16_t number, const void *pc)
 {
-    static const char *const names[] = {"a load", "a store", "an atomic operation"};
-    if (!ordered(thread, cell->writer[byte], cell->written[byte]))
-        race(names[access], pc, "a store", cell->writer[byte], cell->writer_pc[byte]);
-    for (unsigned t = 1; access == WRITES && t < THREADS_MAX; t++) {
-        if (!ordered(thread, t, cell->read[byte][t]))
-            race(names[access], pc, "a load", t, cell->reader_pc[byte]);
-        if (!ordered(thread, t, cell->atomic[byte][t]))
-            race(names[access], pc, "one", t, NULL);
-    }
-    uint16_t number = memory_next(thread);
     if (access == WRITES) {
         cell->writer[byte] = (uint8_t)thread;
         cell->written[byte] = number;
@@ -105,8 +106,18 @@ static void touch(struct cell *cell, unsigned byte, unsigned thread, enum access
 static void touch_all(unsigned thread, const void *at, size_t size, enum access access,
                       const void *pc)
 {
-    for (uintptr_t byte = (uintptr_t)at; byte < (uintptr_t)at + size; byte++)
-        touch(cell_of(byte / WORD), byte % WORD, thread, access, pc);
+    const uint16_t *clock = memory_clock(thread);
+    uint16_t number = (uint16_t)(clock[thread] + 1);
+    uintptr_t byte = (uintptr_t)at, end = byte + size;
+    while (byte < end) {
+        struct cell *cell = cell_of(byte / WORD);
+        bool alone = (cell->users |= 1u << thread) == 1u << thread;
+        do {
+            if (!alone)
+                check_byte(cell, byte % WORD, thread, access, clock, pc);
+            touch(cell, byte % WORD, thread, access, number, pc);
+        } while (++byte < end && byte % WORD);
+    }
 }
 
 void watch_atomic(unsigned thread, const void *at, unsigned size)
@@ -128,10 +139,14 @@ static size_t log_length, log_room;
 extern char __data_start[], _end[];
 extern char __start_weft_locals[] __attribute__((weak)), __stop_weft_locals[] __attribute__((weak));
 
+static bool is_local(const char *at)
+{
+    return at >= __start_weft_locals && at < __stop_weft_locals;
+}
+
 static bool is_static(const char *at)
 {
-    return at >= __data_start && at < _end &&
-           !(at >= __start_weft_locals && at < __stop_weft_locals);
+    return at >= __data_start && at < _end && !is_local(at);
 }
 
 void watch_remember(const void *at, size_t size)
@@ -184,7 +199,7 @@ void watch_reset(void)
 
 static void load(const void *at, size_t size, const void *pc)
 {
-    if (!model_thread())
+    if (!model_thread() || is_local(at))
         return;
     explore_touch(at, size);
     touch_all(model_thread(), at, size, READS, pc);
@@ -193,7 +208,7 @@ static void load(const void *at, size_t size, const void *pc)
 static void store(const void *at, size_t size, const void *pc)
 {
     watch_remember(at, size);
-    if (!model_thread())
+    if (!model_thread() || is_local(at))
         return;
     explore_touch(at, size);
     memory_overwritten(at, size);
