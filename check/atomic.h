@@ -6,7 +6,8 @@
 
 #include "model.h"
 
-#include <pthread.h> /* before its functions get other names */
+#include <pthread.h> /* before their functions get other names */
+#include <string.h>
 
 /* In place of the compiler's qualifier: the model has the only copy of the truth. */
 #undef _Atomic
@@ -77,10 +78,14 @@
 
 #define WEFT__FAULT(number) (model_fault == (number))
 #define WEFT__RECHECK(found) model_recheck((found), CHECK_SITE(#found))
+#define WEFT__MUTEX_SPINS 0 /* who spins lets all others go first, and would never wait */
 #define WEFT__ANSWER_SPINS (model_choose(2) ? 1 : 0) /* the owner has a chance, or none */
 
 /* Each of the model's threads has its own; see watch.c. */
 #define _Thread_local __attribute__((section("weft_locals")))
+#define memset __tsan_memset
+#define memcpy __tsan_memcpy
+#define memmove __tsan_memmove
 #define pthread_join(thread, result) model_join((unsigned)(thread))
 
 static inline void weft__relax(void)

@@ -574,6 +574,8 @@ void model_gone(const void *at, size_t size)
 {
     if (gone_count == GONE_MAX)
         model_fail("more than %d pieces of memory are gone", GONE_MAX);
+    if (running)
+        watch_gone(running, at, size);
     gone[gone_count].at = at;
     gone[gone_count++].size = size;
 }

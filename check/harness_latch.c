@@ -38,7 +38,8 @@ static void sleep_on(struct weft__latch *latch)
 static void wait_spin(void)
 {
     sleep_on(&spin.core);
-    model_gone(&spin, sizeof spin); /* faults 1 and 2: the owner's frame goes */
+    spin.owner = NULL; /* fault 1: a setter that reads it only now races with this */
+    model_gone(&spin, sizeof spin);
 }
 
 static void set_spin(void)

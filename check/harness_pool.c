@@ -1,76 +1,154 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole pools, as a program uses them. */
+/* Whole pools, as a program uses them: a thread of the harness makes one, its workers are
+ * threads of the model, and all are gone in the end. */
 #include "harnesses.h"
 
 #include <errno.h>
 
 static weft_pool *pool;
-static int left_ran, right_ran;
+static int ran[3];
+static weft_task tasks[2];
 
 static void setup(void)
 {
 }
 
-static weft_pool *make(weft_config config)
+static int create(unsigned workers, enum weft_fork fork)
 {
-    weft_pool *made = NULL;
-    config.workers = 1;
-    config.spin_rounds = -1;
-    config.spares = -1;
+    weft_config config = WEFT_CONFIG_INIT;
+    config.workers = workers;
+    config.spin_rounds = config.spares = -1;
+    config.fork = fork;
     config.quantum = WEFT_QUANTUM_NONE;
-    config.flags |= WEFT_NO_SIGSEGV;
-    MODEL_ASSERT(weft_pool_create(&made, &config) == 0);
-    return made;
+    config.flags = WEFT_NO_SIGSEGV;
+    return weft_pool_create(&pool, &config);
 }
 
-static void left(weft *w, void *arg)
+static void make(unsigned workers, enum weft_fork fork)
 {
-    left_ran++;
+    MODEL_ASSERT(create(workers, fork) == 0);
 }
 
-static void right(weft *w, void *arg)
+static void destroy(void)
 {
-    right_ran++;
+    MODEL_ASSERT(weft_pool_destroy(pool) == 0);
 }
+
+static void note(weft *w, void *p)
+{
+    *(int *)p += 1;
+}
+
+/* ---- Create and destroy ---- */
+
+static void create_and_destroy(void)
+{
+    make(2, WEFT_FORK_LAZY);
+    destroy();
+}
+
+/* One thing fails, whichever it is: what was started ends, and the error is told. */
+static void create_in_vain(void)
+{
+    int error = create(2, WEFT_FORK_LAZY);
+    MODEL_ASSERT(error == 0 || error == -ENOMEM || error == -EPERM);
+    MODEL_ASSERT(!pool == (error != 0));
+    if (pool && weft_pool_destroy(pool) == -ENOMEM) /* that may be what fails */
+        destroy();
+}
+
+/* ---- Jobs ---- */
 
 static void join(weft *w, void *arg)
 {
-    weft_join(w, left, NULL, right, NULL);
+    weft_join(w, note, &ran[0], note, &ran[1]);
+    MODEL_ASSERT(ran[0] == 1 && ran[1] == 1);
 }
 
-static void run_and_destroy(void)
+/* The fork wakes the worker, or finds it awake. */
+static void run_lazy(void)
 {
-    weft_config config = WEFT_CONFIG_INIT;
-    pool = make(config);
+    make(1, WEFT_FORK_LAZY);
     MODEL_ASSERT(weft_run(pool, join, NULL) == 0);
-    MODEL_ASSERT(weft_pool_destroy(pool) == 0);
+    destroy();
 }
 
-static void both_ran(void)
+static void run_eager(void)
 {
-    MODEL_ASSERT(left_ran == 1 && right_ran == 1);
+    make(1, WEFT_FORK_EAGER);
+    MODEL_ASSERT(weft_run(pool, join, NULL) == 0);
+    destroy();
 }
 
+static void submit_and_wait(void)
+{
+    make(1, WEFT_FORK_LAZY);
+    MODEL_ASSERT(weft_submit(pool, &tasks[0], note, &ran[0]) == 0);
+    MODEL_ASSERT(weft_task_wait(&tasks[0]) == 0);
+    MODEL_ASSERT(ran[0] == 1);
+    destroy();
+}
+
+/* What was submitted is done before destroy returns. */
 static void submit_and_destroy(void)
 {
-    weft_config config = WEFT_CONFIG_INIT;
-    weft_task task;
-    pool = make(config);
-    MODEL_ASSERT(weft_submit(pool, &task, left, NULL) == 0);
-    MODEL_ASSERT(weft_pool_destroy(pool) == 0);
-    MODEL_ASSERT(weft_task_wait(&task) == 0);
-    MODEL_ASSERT(left_ran == 1);
+    make(1, WEFT_FORK_LAZY);
+    MODEL_ASSERT(weft_submit(pool, &tasks[0], note, &ran[0]) == 0);
+    destroy();
+    MODEL_ASSERT(ran[0] == 1);
 }
 
+/* A job submits another one while the pool is destroyed: it is refused, or done. */
+static int error;
+
+static void submit_more(weft *w, void *arg)
+{
+    error = weft_submit(pool, &tasks[1], note, &ran[1]);
+    MODEL_ASSERT(error == 0 || error == -ESHUTDOWN);
+}
+
+static void destroy_while_submitting(void)
+{
+    make(1, WEFT_FORK_LAZY);
+    MODEL_ASSERT(weft_submit(pool, &tasks[0], submit_more, NULL) == 0);
+    destroy();
+    MODEL_ASSERT(ran[1] == (error == 0));
+}
+
+/* ---- Broadcasts ---- */
+
+static void mark_worker(weft *w, void *arg)
+{
+    ran[weft_worker_index(w)]++;
+}
+
+static void broadcast_to_one(void)
+{
+    make(1, WEFT_FORK_LAZY);
+    MODEL_ASSERT(weft_broadcast(pool, mark_worker, NULL) == 0);
+    MODEL_ASSERT(ran[0] == 1);
+    destroy();
+}
+
+#define POOL(id, text, few, thing)                                                \
+    {                                                                             \
+        .name = id, .what = text, .setup = setup, .thread = {thing}, .stale = few \
+    }
+
 const struct harness pool_harnesses[] = {
-    {.name = "pool-join",
-     .what = "create, run a join, destroy",
+    POOL("pool-create", "two workers come and go", 1, create_and_destroy),
+    {.name = "pool-create-fails",
+     .what = "an allocation or a thread fails",
      .setup = setup,
-     .thread = {run_and_destroy},
-     .finish = both_ran},
-    {.name = "pool-submit",
-     .what = "create, submit a task, destroy",
-     .setup = setup,
-     .thread = {submit_and_destroy}},
+     .thread = {create_in_vain},
+     .stale = 1,
+     .failures = 1},
+    POOL("pool-run", "a job forks while the worker falls asleep", 1, run_lazy),
+    POOL("pool-run-eager", "the same on the eager road", 1, run_eager),
+    POOL("pool-submit", "a task, and a thread that waits for it", 1, submit_and_wait),
+    POOL("pool-destroy", "a pool ends with a task in it", 1, submit_and_destroy),
+    POOL("pool-destroy-submit", "a job submits another while the pool ends", 1,
+         destroy_while_submitting),
+    POOL("pool-broadcast", "a broadcast to a worker that falls asleep", 1, broadcast_to_one),
     {0},
 };

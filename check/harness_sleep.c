@@ -79,6 +79,12 @@ static void second_worker(void)
     (void)work(1);
 }
 
+static void first_twice(void)
+{
+    (void)work(0);
+    (void)work(0);
+}
+
 static void first_until_told(void)
 {
     while (!weft__latch_probe(&latch[0]))
@@ -132,19 +138,35 @@ static void send_mail(void)
         weft__crowd_tickle(park[0].crowd);
 }
 
+static void get_sleepy(void)
+{
+    struct weft__idle idle = {0};
+    struct weft__sleeper sleeper = {&park[1], &latch[1], last_look, &mailbox[1]};
+    weft__sleep_start_looking(&sleep_module, &idle);
+    weft__sleep_no_work(&sleep_module, &idle, &sleeper);
+    if (weft__sleep_work_found(&sleep_module, &idle) && weft__queue_length(&injector) > 0)
+        weft__sleep_more_work(&sleep_module, false);
+}
+
 /* Goes through all values of a counter of two bits: new work, somebody sleepy, new work,
  * somebody sleepy; then injects. */
 static void wrap_and_inject(void)
 {
-    struct weft__sleeper sleeper = {&park[1], &latch[1], last_look, &mailbox[1]};
     for (int i = 0; i < 2; i++) {
-        struct weft__idle idle = {0};
         weft__sleep_new_fork(&sleep_module, true);
-        weft__sleep_start_looking(&sleep_module, &idle);
-        weft__sleep_no_work(&sleep_module, &idle, &sleeper); /* sleepy */
-        (void)weft__sleep_work_found(&sleep_module, &idle);
+        get_sleepy();
     }
     inject();
+}
+
+/* The job is what begins the round, and in the end the counter is as if there were none: only
+ * the last look finds it. */
+static void inject_and_wrap(void)
+{
+    inject();
+    get_sleepy();
+    weft__sleep_new_fork(&sleep_module, true);
+    get_sleepy();
 }
 
 /* ---- For each protocol ---- */
@@ -176,26 +198,30 @@ SETUPS(seqcst, WEFT_SLEEP_TICKLE_SEQCST)
         .fails = lost, .stale = few                                                     \
     }
 
-#define EACH(protocol, how, lost)                                                                  \
+#define EACH(protocol, how, lost, few)                                                             \
     ONE("inject", "a job is injected while a worker falls asleep", protocol, how##_one, lost, 0,   \
         first_worker, inject),                                                                     \
         ONE("inject-two", "two jobs, two workers", protocol, how##_two, lost, 1, first_worker,     \
             second_worker, inject_two),                                                            \
         ONE("latch", "a latch is set while its owner falls asleep", protocol, how##_one, lost, 0,  \
             first_until_told, set_latch),                                                          \
-        ONE("latch-job", "a latch is set, and a job injected", protocol, how##_one, lost, 1,       \
+        ONE("latch-job", "a latch is set, and a job injected", protocol, how##_one, lost, few,     \
             first_until_told, set_latch, inject_another),                                          \
         ONE("mail", "a broadcast's mail while its worker falls asleep", protocol, how##_one, lost, \
             0, first_worker, send_mail)
 
 const struct harness sleep_harnesses[] = {
-    EACH("events", events, NULL),
+    EACH("events", events, NULL, 1),
     ONE("spawn", "a job on a deque, and the counter does not wrap", "events", events_wide, NULL, 0,
         first_worker, spawn),
+    ONE("inject-again", "two jobs, and one worker falls asleep before each", "events", events_one,
+        NULL, 0, first_twice, inject_two),
     ONE("wrap", "the event counter goes round before a job is injected", "events", events_two, NULL,
         1, first_worker, wrap_and_inject),
-    EACH("counters", counters, NULL),
-    EACH("tickle-seqcst", seqcst, NULL),
-    EACH("tickle", tickle, "a wake-up is lost"),
+    ONE("wrap-after", "the event counter goes round after a job was injected", "events", events_two,
+        NULL, 1, first_worker, inject_and_wrap),
+    EACH("counters", counters, NULL, 1),
+    EACH("tickle-seqcst", seqcst, NULL, 1),
+    EACH("tickle", tickle, "a wake-up is lost", 2),
     {0},
 };

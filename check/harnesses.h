@@ -7,7 +7,11 @@
 #include "weft.h"
 
 extern const struct harness litmus_harnesses[], deque_harnesses[], lock_harnesses[],
-    latch_harnesses[], sleep_harnesses[], pool_harnesses[];
+    latch_harnesses[], sleep_harnesses[], fork_harnesses[], sync_harnesses[], block_harnesses[],
+    pool_harnesses[], fault_harnesses[];
+
+/* Is it one of these, by a part of its name? None: all are. */
+bool wanted(const struct harness *harness, char **names);
 
 struct mutant;
 

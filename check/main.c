@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-check: runs the harnesses, or the library's mutants against them. */
+#include "faults.h"
 #include "harnesses.h"
 #include "mutate.h"
 
@@ -7,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct harness *const lists[] = {litmus_harnesses, deque_harnesses, lock_harnesses,
-                                              latch_harnesses,  sleep_harnesses, pool_harnesses};
-enum { LISTS = sizeof lists / sizeof lists[0], MUTANTS_MAX = 500 };
+static const struct harness *const lists[] = {
+    litmus_harnesses, deque_harnesses, lock_harnesses,  latch_harnesses, sleep_harnesses,
+    fork_harnesses,   sync_harnesses,  block_harnesses, pool_harnesses,  fault_harnesses};
+enum { LISTS = sizeof lists / sizeof lists[0] };
 
 static const char help[] =
     "Usage: weft check [OPTION]... [NAME]...\n"
@@ -20,6 +22,7 @@ static const char help[] =
     "                       default 2, 'none' for any number\n"
     "  -s, --stale N        at most so many old values read, or stores that land early; default 2\n"
     "  -m, --mutate         weaken one memory order at a time, and see that a harness fails\n"
+    "  -f, --faults         put in known bugs of others, and see that they are found\n"
     "  -r, --replay TRAIL   show one execution, as a failure names it\n"
     "  -d, --diagram        show failing executions, the expected ones as well\n"
     "  -l, --list           show what there is\n"
@@ -34,7 +37,7 @@ static const struct harness *find(const char *name, size_t length)
     return NULL;
 }
 
-static bool wanted(const struct harness *harness, char **names)
+bool wanted(const struct harness *harness, char **names)
 {
     if (!*names)
         return true;
@@ -78,50 +81,6 @@ static int check_all(const struct options *options, char **names)
     return count > 0 && bad == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* ---- Mutants ---- */
-
-/* The first harness that fails; NULL: none does. Those that are known to don't count, and the
- * checker's own have nothing of the library's. */
-static const struct harness *killer_of(const struct options *options, char **names)
-{
-    for (unsigned i = 1; i < LISTS; i++)
-        for (const struct harness *h = lists[i]; h->name; h++)
-            if (!h->fails && wanted(h, names) && explore(h, options).verdict == VERDICT_FAILED)
-                return h;
-    return NULL;
-}
-
-static int mutate_all(struct options options, char **names)
-{
-    static struct mutant mutants[MUTANTS_MAX];
-    options.executions = 5000; /* those that take longer are made of what smaller ones have */
-    if (killer_of(&options, names)) {
-        puts("weft check: a harness fails already");
-        return EXIT_FAILURE;
-    }
-    unsigned n = mutate_list(mutants, MUTANTS_MAX), unexplained = 0, killed = 0;
-    for (unsigned i = 0; i < n; i++) {
-        const struct mutant *m = &mutants[i];
-        mutate_apply(m);
-        const struct harness *killer = killer_of(&options, names);
-        mutate_apply(NULL);
-        const char *reason = killer ? NULL : reason_for(m);
-        printf("%s:%d %s %s %s: %s %s\n", m->site->file, m->site->line, m->site->what,
-               mutate_order_name(m->from), m->dropped ? "left out" : mutate_order_name(m->to),
-               killer   ? "killed by"
-               : reason ? "kept:"
-                        : "SURVIVES",
-               killer   ? killer->name
-               : reason ? reason
-                        : "");
-        killed += killer != NULL;
-        unexplained += !killer && !reason;
-    }
-    printf("%u mutants, %u killed, %u kept for a reason, %u unexplained\n", n, killed,
-           n - killed - unexplained, unexplained);
-    return unexplained == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
 /* ---- Options ---- */
 
 static int replay(const struct options *options, const char *trail)
@@ -161,6 +120,7 @@ int main(int argc, char **argv)
     static const struct option names[] = {{"preemptions", required_argument, NULL, 'p'},
                                           {"stale", required_argument, NULL, 's'},
                                           {"mutate", no_argument, NULL, 'm'},
+                                          {"faults", no_argument, NULL, 'f'},
                                           {"replay", required_argument, NULL, 'r'},
                                           {"diagram", no_argument, NULL, 'd'},
                                           {"list", no_argument, NULL, 'l'},
@@ -169,7 +129,7 @@ int main(int argc, char **argv)
     struct options options = {.preemptions = 2, .stale = 2, .spurious = 1};
     bool mutate = false;
     setvbuf(stdout, NULL, _IOLBF, 0); /* progress: a line for each */
-    for (int option; (option = getopt_long(argc, argv, "p:s:mr:dlh", names, NULL)) != -1;)
+    for (int option; (option = getopt_long(argc, argv, "p:s:mfr:dlh", names, NULL)) != -1;)
         switch (option) {
         case 'p':
             options.preemptions = number(optarg);
@@ -180,6 +140,8 @@ int main(int argc, char **argv)
         case 'm':
             mutate = true;
             break;
+        case 'f':
+            return faults_all(&options, lists, LISTS);
         case 'r':
             return replay(&options, optarg);
         case 'd':
@@ -193,5 +155,6 @@ int main(int argc, char **argv)
         default:
             return EXIT_FAILURE;
         }
-    return mutate ? mutate_all(options, argv + optind) : check_all(&options, argv + optind);
+    return mutate ? mutate_all(options, lists + 1, LISTS - 1, argv + optind)
+                  : check_all(&options, argv + optind);
 }

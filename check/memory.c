@@ -29,7 +29,8 @@ struct thread {
     struct view acquirable; /* what relaxed loads would have acquired */
     struct view released;   /* as of the last release fence */
     uint16_t number;
-    bool looked[LOCATIONS_MAX]; /* at these, since it spun last */
+    bool looked[LOCATIONS_MAX];       /* at these, since it spun last */
+    int32_t not_older[LOCATIONS_MAX]; /* what a spinning thread has to come to see */
 };
 
 enum { GAP = 1 << 20 };
@@ -37,7 +38,6 @@ enum { GAP = 1 << 20 };
 struct machine machine;
 static struct location locations[LOCATIONS_MAX];
 static struct thread threads[THREADS_MAX];
-static struct view common; /* of sequentially consistent fences */
 static unsigned thread_count;
 
 void memory_reset(void)
@@ -45,7 +45,6 @@ void memory_reset(void)
     machine.locations = machine.events = 0;
     thread_count = 1;
     memset(threads, 0, sizeof threads);
-    memset(&common, 0, sizeof common);
 }
 
 /* ---- Locations ---- */
@@ -64,10 +63,11 @@ static void poke(struct location *x, uint64_t value)
 }
 
 /* Its first store is the value it has, which everybody may read. */
-static void begin(struct location *x)
+static void begin(struct location *x, int32_t stamp)
 {
     x->count = 1;
     memset(&x->store[0], 0, sizeof x->store[0]);
+    x->store[0].stamp = stamp;
     x->store[0].value = peek(x->at, x->size);
     x->overwritten = false;
 }
@@ -77,13 +77,9 @@ int memory_location(const void *at, unsigned size)
     for (unsigned i = 0; i < machine.locations; i++) {
         if (locations[i].at != at)
             continue;
-        if (locations[i].overwritten) {
-            for (unsigned t = 0; t < thread_count; t++)
-                threads[t].current.at[i] = threads[t].acquirable.at[i] = threads[t].released.at[i] =
-                    0;
-            common.at[i] = 0;
-            begin(&locations[i]);
-        }
+        /* Later than all before: views of those are everywhere, in stores, too. */
+        if (locations[i].overwritten)
+            begin(&locations[i], locations[i].store[locations[i].count - 1].stamp + GAP);
         return (int)i;
     }
     if (machine.locations == LOCATIONS_MAX)
@@ -92,7 +88,7 @@ int memory_location(const void *at, unsigned size)
     x->at = at;
     x->size = size;
     x->users = 0;
-    begin(x);
+    begin(x, 0);
     return (int)machine.locations++;
 }
 
@@ -149,7 +145,7 @@ struct event *memory_event(unsigned thread, enum event_kind kind, int location,
     return e;
 }
 
-static uint64_t view_digest(const struct view *view);
+static uint64_t stamps_digest(const int32_t at[static LOCATIONS_MAX]);
 
 /* ---- Loads ---- */
 
@@ -168,12 +164,20 @@ static void note_read(unsigned thread, int location, const struct store *store, 
     memcpy(e->clock, t->current.clock, sizeof e->clock);
 }
 
+/* The oldest store that the thread may still read. */
+static int32_t oldest_for(unsigned thread, int location)
+{
+    const struct thread *t = &threads[thread];
+    int32_t known = t->current.at[location], must = t->not_older[location];
+    return known > must ? known : must;
+}
+
 /* The index of one of those that may be read, the newest first. `free`: only those that no
  * read-modify-write has read. */
 static unsigned choose_store(unsigned thread, int location, bool only_free)
 {
     const struct location *x = &locations[location];
-    int32_t oldest = threads[thread].current.at[location];
+    int32_t oldest = oldest_for(thread, location);
     unsigned candidates[STORES_MAX], n = 0;
     for (unsigned i = x->count; i-- > 0 && x->store[i].stamp >= oldest;)
         if (!only_free || !x->store[i].attached)
@@ -209,9 +213,9 @@ void memory_spun(unsigned thread)
     struct thread *t = &threads[thread];
     for (unsigned i = 0; i < machine.locations; i++)
         if (t->looked[i])
-            t->current.at[i] = locations[i].store[locations[i].count - 1].stamp;
+            t->not_older[i] = locations[i].store[locations[i].count - 1].stamp;
     memset(t->looked, 0, sizeof t->looked);
-    memory_event(thread, EVENT_SPIN, -1, NULL)->value = view_digest(&t->current);
+    memory_event(thread, EVENT_SPIN, -1, NULL)->value = stamps_digest(t->not_older);
 }
 
 /* ---- Stores ---- */
@@ -304,7 +308,7 @@ bool memory_cas(unsigned thread, int location, uint64_t *expected, uint64_t desi
 {
     struct location *x = &locations[location];
     struct event *e = memory_event(thread, EVENT_LOAD, location, site);
-    int32_t oldest = threads[thread].current.at[location];
+    int32_t oldest = oldest_for(thread, location);
     unsigned candidates[STORES_MAX], n = 0;
     for (unsigned i = x->count; i-- > 0 && x->store[i].stamp >= oldest;)
         if (x->store[i].value != *expected || !x->store[i].attached)
@@ -341,30 +345,37 @@ void memory_fence(unsigned thread, enum order order, const struct site *site)
     e->order = order;
     if (acquires(order))
         join(&t->current, &t->acquirable);
-    if (order == SEQ_CST) {
-        /* Views join; clocks don't: a fence alone synchronises with nothing. */
-        uint16_t clock[THREADS_MAX];
-        memcpy(clock, t->current.clock, sizeof clock);
-        join(&common, &t->current);
-        t->current = common;
-        memcpy(t->current.clock, clock, sizeof clock);
-    }
     if (releases(order))
         t->released = t->current;
     memcpy(e->clock, t->current.clock, sizeof e->clock);
-    e->value = order == SEQ_CST ? view_digest(&t->current) : 0;
 }
 
+/* At one moment: whatever anybody knows, all know. Clocks don't join: a fence alone synchronises
+ * with nothing. */
 void memory_barrier(const struct site *site)
 {
-    for (int round = 0; round < 2; round++) /* what the last one knew, the first learns, too */
-        for (unsigned t = 1; t < thread_count; t++) /* one that has ended: the switch was one */
-            memory_fence(t, SEQ_CST, site);
+    struct view common = {{0}, {0}};
+    for (unsigned t = 1; t < thread_count; t++) { /* of one that has ended, the switch was one */
+        memory_fence(t, SEQ_CST, site);
+        join(&common, &threads[t].current);
+    }
+    for (unsigned t = 1; t < thread_count; t++) {
+        memcpy(threads[t].current.at, common.at, sizeof common.at);
+        threads[t].released = threads[t].current;
+        machine.event[machine.events - thread_count + t].value = stamps_digest(common.at);
+    }
+}
+
+/* What follows in either thread has a later number than what came before. */
+static void hand_over(unsigned from, unsigned to)
+{
+    threads[from].current.clock[from] = ++threads[from].number;
+    join(&threads[to].current, &threads[from].current);
 }
 
 void memory_synchronise(unsigned from, unsigned to)
 {
-    join(&threads[to].current, &threads[from].current);
+    hand_over(from, to);
 }
 
 void memory_thread(unsigned thread, unsigned parent)
@@ -372,7 +383,7 @@ void memory_thread(unsigned thread, unsigned parent)
     if (thread >= thread_count)
         thread_count = thread + 1;
     if (parent)
-        threads[thread].current = threads[parent].current;
+        hand_over(parent, thread);
 }
 
 /* ---- Plain data ---- */
@@ -413,13 +424,13 @@ static void add(struct digest *sum, const struct digest *part)
 
 /* What a thread knows, as stores and not as time stamps, which depend on the order in which
  * stores were put between others. */
-static uint64_t view_digest(const struct view *view)
+static uint64_t stamps_digest(const int32_t at[static LOCATIONS_MAX])
 {
     struct digest sum = {0};
     for (unsigned i = 0; i < machine.locations; i++) {
         const struct location *x = &locations[i];
         unsigned k = x->count;
-        while (k > 1 && x->store[k - 1].stamp > view->at[i])
+        while (k > 1 && x->store[k - 1].stamp > at[i])
             k--;
         struct digest one = {0};
         mix(&one, (uintptr_t)x->at);
@@ -484,20 +495,34 @@ static bool in_order(const struct event *a, const struct event *b) /* program or
     return a->thread == b->thread && a->number < b->number;
 }
 
+/* Of each event: the next one in its thread that is elsewhere, and the last one before it. */
+static const struct event *next_elsewhere[EVENTS_MAX], *last_elsewhere[EVENTS_MAX];
+
+static bool elsewhere(const struct event *a, const struct event *b)
+{
+    return a->location < 0 || a->location != b->location;
+}
+
+static void find_elsewhere(void)
+{
+    for (unsigned i = 0; i < machine.events; i++) {
+        const struct event *e = &machine.event[i];
+        next_elsewhere[i] = last_elsewhere[i] = NULL;
+        for (unsigned k = i; k-- > 0 && !last_elsewhere[i];)
+            if (in_order(&machine.event[k], e) && elsewhere(&machine.event[k], e))
+                last_elsewhere[i] = &machine.event[k];
+        for (unsigned k = i + 1; k < machine.events && !next_elsewhere[i]; k++)
+            if (in_order(e, &machine.event[k]) && elsewhere(&machine.event[k], e))
+                next_elsewhere[i] = &machine.event[k];
+    }
+}
+
 /* Happens before by a way that leaves a's location first and comes from another one to b. */
 static bool before_elsewhere(const struct event *a, const struct event *b)
 {
-    for (unsigned i = 0; i < machine.events; i++) {
-        const struct event *p = &machine.event[i];
-        if (!in_order(a, p) || (p->location >= 0 && p->location == a->location))
-            continue;
-        for (unsigned j = 0; j < machine.events; j++) {
-            const struct event *q = &machine.event[j];
-            if (in_order(q, b) && (q->location < 0 || q->location != b->location) && before(p, q))
-                return true;
-        }
-    }
-    return false;
+    const struct event *p = next_elsewhere[a - machine.event],
+                       *q = last_elsewhere[b - machine.event];
+    return p && q && before(p, q);
 }
 
 /* scb. Modification order and from-read end in a store. */
@@ -516,38 +541,27 @@ static bool is_sc(const struct event *e)
     return e->order == SEQ_CST && (accesses(e) || e->kind == EVENT_FENCE);
 }
 
-/* Is x the event itself, or, of a fence, something after it? */
-static bool starts(const struct event *a, const struct event *x)
-{
-    return x == a || (a->kind == EVENT_FENCE && before(a, x));
-}
+enum { SC_MAX = 256 };
 
-static bool ends(const struct event *y, const struct event *b)
-{
-    return y == b || (b->kind == EVENT_FENCE && before(y, b));
-}
+static bool edges[SC_MAX][SC_MAX];
+static const struct event *sc[SC_MAX];
 
-static bool psc(const struct event *a, const struct event *b)
+/* psc between x and y, each an access itself, or on the way from or to a fence. */
+static void add_edges(unsigned n, const struct event *x, const struct event *y, bool fences_only)
 {
-    bool fences = a->kind == EVENT_FENCE && b->kind == EVENT_FENCE;
-    if (fences && before(a, b))
-        return true;
-    for (unsigned i = 0; i < machine.events; i++) {
-        const struct event *x = &machine.event[i];
-        for (unsigned j = 0; starts(a, x) && j < machine.events; j++) {
-            const struct event *y = &machine.event[j];
-            if (!ends(y, b))
-                continue;
-            if (sc_before(x, y) || (fences && x != a && y != b && coherent_before(x, y)))
-                return true;
+    for (unsigned i = 0; i < n; i++) {
+        bool fence = sc[i]->kind == EVENT_FENCE;
+        if (fence ? !before(sc[i], x) : fences_only || sc[i] != x)
+            continue;
+        for (unsigned j = 0; j < n; j++) {
+            bool other_fence = sc[j]->kind == EVENT_FENCE;
+            if (other_fence ? before(y, sc[j]) : !fences_only && sc[j] == y)
+                edges[i][j] = true;
         }
     }
-    return false;
 }
 
-enum { SC_MAX = 200 };
-
-static bool cyclic(unsigned n, bool edges[n][SC_MAX])
+static bool cyclic(unsigned n)
 {
     for (unsigned k = 0; k < n; k++)
         for (unsigned i = 0; i < n; i++)
@@ -561,14 +575,30 @@ static bool cyclic(unsigned n, bool edges[n][SC_MAX])
 
 bool memory_consistent(void)
 {
-    static bool edges[SC_MAX][SC_MAX];
-    static const struct event *sc[SC_MAX];
     unsigned n = 0;
-    for (unsigned i = 0; i < machine.events && n < SC_MAX; i++)
-        if (is_sc(&machine.event[i]))
-            sc[n++] = &machine.event[i];
+    bool all_fences = true;
+    for (unsigned i = 0; i < machine.events; i++) {
+        if (!is_sc(&machine.event[i]))
+            continue;
+        if (n == SC_MAX)
+            model_fail("more than %d sequentially consistent operations", SC_MAX);
+        all_fences &= machine.event[i].kind == EVENT_FENCE;
+        sc[n++] = &machine.event[i];
+    }
+    memset(edges, 0, sizeof edges);
+    find_elsewhere();
     for (unsigned i = 0; i < n; i++)
-        for (unsigned j = 0; j < n; j++)
-            edges[i][j] = i != j && psc(sc[i], sc[j]);
-    return !cyclic(n, edges);
+        for (unsigned j = 0; j < n; j++) /* of two fences, happens-before is enough */
+            edges[i][j] = i != j && (sc[i]->kind == EVENT_FENCE && sc[j]->kind == EVENT_FENCE
+                                         ? before(sc[i], sc[j])
+                                         : sc_before(sc[i], sc[j]));
+    for (unsigned i = 0; i < machine.events; i++)
+        for (unsigned j = 0; j < machine.events; j++) {
+            const struct event *x = &machine.event[i], *y = &machine.event[j];
+            if (x->thread != y->thread && coherent_before(x, y))
+                add_edges(n, x, y, true);
+            if (!all_fences && x != y && (is_sc(x) || is_sc(y)) && sc_before(x, y))
+                add_edges(n, x, y, false);
+        }
+    return !cyclic(n);
 }

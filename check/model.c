@@ -194,6 +194,22 @@ void model_unlock(void *at)
         explore_ready(list[--n]);
 }
 
+static uint64_t clock_word;
+
+uint64_t model_clock(void)
+{
+    static const struct site site = {"clock", 0, "clock"};
+    if (!clock_word || !model_thread())
+        return 1;
+    return model_rmw(&clock_word, sizeof clock_word, RMW_ADD, 1, RELAXED, &site);
+}
+
+void model_time_passes(void)
+{
+    watch_remember(&clock_word, sizeof clock_word);
+    clock_word = 1;
+}
+
 unsigned model_choose(unsigned n)
 {
     return model_thread() ? explore_choose(n) : 0;

@@ -76,6 +76,10 @@ void *model_alloc(size_t size);
 void *model_block(size_t size);
 void model_free(void *p); /* of model_alloc() */
 
+/* The clock: 1, or, in harnesses whose setup says so, one more at each look. */
+uint64_t model_clock(void);
+void model_time_passes(void);
+
 /* One of n, for what a machine decides by its timing. */
 unsigned model_choose(unsigned n);
 
@@ -84,6 +88,11 @@ unsigned model_thread(void); /* 1 and up; 0 outside the threads */
 /* 0: there are too many. What it returns is for nobody. */
 unsigned model_start(void *(*fn)(void *), void *arg);
 void model_join(unsigned thread);
+
+/* As the compilers' hooks; see watch.c. */
+void *__tsan_memset(void *at, int value, size_t size);
+void *__tsan_memcpy(void *to, const void *from, size_t size);
+void *__tsan_memmove(void *to, const void *from, size_t size);
 
 uint64_t model_applied(enum rmw kind, uint64_t old, uint64_t operand);
 

@@ -22,7 +22,7 @@ struct cell {
     uint16_t written[WORD];
     uint16_t read[WORD][THREADS_MAX];
     uint16_t atomic[WORD][THREADS_MAX];
-    const void *writer_pc[WORD], *reader_pc[WORD];
+    const void *writer_pc[WORD], *reader_pc[WORD][THREADS_MAX];
 };
 
 enum access { READS, WRITES, ATOMIC };
@@ -82,7 +82,7 @@ static void check_byte(const struct cell *cell, unsigned byte, unsigned thread, 
         race(names[access], pc, "a store", writer, cell->writer_pc[byte]);
     for (unsigned t = 1; access == WRITES && t < THREADS_MAX; t++) {
         if (t != thread && cell->read[byte][t] > clock[t])
-            race(names[access], pc, "a load", t, cell->reader_pc[byte]);
+            race(names[access], pc, "a load", t, cell->reader_pc[byte][t]);
         if (t != thread && cell->atomic[byte][t] > clock[t])
             race(names[access], pc, "one", t, NULL);
     }
@@ -97,7 +97,7 @@ static void touch(struct cell *cell, unsigned byte, unsigned thread, enum access
         cell->writer_pc[byte] = pc;
     } else if (access == READS) {
         cell->read[byte][thread] = number;
-        cell->reader_pc[byte] = pc;
+        cell->reader_pc[byte][thread] = pc;
     } else {
         cell->atomic[byte][thread] = number;
     }
@@ -123,6 +123,20 @@ static void touch_all(unsigned thread, const void *at, size_t size, enum access 
 void watch_atomic(unsigned thread, const void *at, unsigned size)
 {
     touch_all(thread, at, size, ATOMIC, NULL);
+}
+
+void watch_gone(unsigned thread, const void *at, size_t size)
+{
+    const uint16_t *clock = memory_clock(thread);
+    for (uintptr_t byte = (uintptr_t)at; byte < (uintptr_t)at + size; byte++) {
+        const struct cell *cell = cell_of(byte / WORD);
+        unsigned b = byte % WORD, writer = cell->writer[b];
+        bool used = writer != thread && cell->written[b] > clock[writer];
+        for (unsigned t = 1; t < THREADS_MAX; t++)
+            used |= t != thread && (cell->read[b][t] > clock[t] || cell->atomic[b][t] > clock[t]);
+        if (used)
+            model_fail("memory whose owner has returned, or that was freed, is in use");
+    }
 }
 
 /* ---- Static data ---- */
@@ -247,9 +261,6 @@ HOOKS(16)
 
 void __tsan_read_range(const void *at, size_t size);
 void __tsan_write_range(const void *at, size_t size);
-void *__tsan_memset(void *at, int value, size_t size);
-void *__tsan_memcpy(void *to, const void *from, size_t size);
-void *__tsan_memmove(void *to, const void *from, size_t size);
 void __tsan_func_entry(const void *pc);
 void __tsan_func_exit(void);
 void __tsan_init(void);

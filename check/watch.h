@@ -15,6 +15,9 @@ void watch_remember(const void *at, size_t size);
 /* An atomic access: only plain stores conflict with it. */
 void watch_atomic(unsigned thread, const void *at, unsigned size);
 
+/* It is gone from now on: what others did there has to have happened before. */
+void watch_gone(unsigned thread, const void *at, size_t size);
+
 /* What threads call `_Thread_local`: saved for `from`, brought back for `to`. */
 void watch_locals(unsigned from, unsigned to);
 

@@ -134,10 +134,9 @@ void weft_pool_dump(weft_pool *pool, FILE *out)
     fprintf(
         out,
         "weft pool \"%s\": %u workers, %u idle, %u asleep, %u guests, %zu queued, %u pending%s\n",
-        pool->config.name, pool->config.workers, resting.idle,
-        resting.sleeping, atomic_load_relaxed(&pool->sleep.guests),
-        weft__queue_length(&pool->injector), pending & ~(uint32_t)POOL_CLOSED,
-        pending & POOL_CLOSED ? ", closing" : "");
+        pool->config.name, pool->config.workers, resting.idle, resting.sleeping,
+        atomic_load_relaxed(&pool->sleep.guests), weft__queue_length(&pool->injector),
+        pending & ~(uint32_t)POOL_CLOSED, pending & POOL_CLOSED ? ", closing" : "");
     for (unsigned i = 0; i < pool->config.workers; i++)
         dump_worker(pool->workers[i], out);
     struct weft__worker *guest = atomic_load_acquire(&pool->guests); /* acquire G1 */

@@ -226,7 +226,12 @@ enum outcome weft__sleep_counted(struct weft__sleep *sleep, struct weft__idle *i
         weft__stay_awake(sleeper);
         return result == PARK_TIMED_OUT ? DOZED : WORK_WAS_POSTED;
     }
-    weft__latch_rouse(sleeper->latch);
+    if (WEFT__FAULT(11))
+        atomic_fetch_sub_relaxed(&sleep->counters, one_sleeping);
+    if (WEFT__FAULT(13))
+        atomic_store_relaxed(&sleeper->latch->state, LATCH_UNSET);
+    else
+        weft__latch_rouse(sleeper->latch);
     return SLEPT;
 }
 
