@@ -23,6 +23,7 @@
 #include "watch.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -620,6 +621,24 @@ static void make_memory(void)
         threads[t].fiber = (struct fiber *)(void *)(arena + ARENA) + (t - 1);
 }
 
+/* A mutant, or a bug, that follows a wild pointer. The signal's stack is left for good. */
+static void crashed(int signal)
+{
+    (void)signal;
+    if (running)
+        model_fail("touches memory that is not there");
+    abort();
+}
+
+static void catch_crashes(void)
+{
+    static char stack[64 << 10];
+    struct sigaction action = {.sa_handler = crashed, .sa_flags = SA_ONSTACK | SA_NODEFER};
+    sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGBUS, &action, NULL);
+}
+
 /* ---- Executions ---- */
 
 static void harness_main(void *arg)
@@ -629,8 +648,10 @@ static void harness_main(void *arg)
 
 static void execute(void)
 {
-    if (!arena)
+    if (!arena) {
         make_memory();
+        catch_crashes();
+    }
     arena_used = blocks_used = gone_count = position = 0;
     preemptions = stale = spurious = failures = steps = idle_yields = asleep = data_choices = 0;
     ending = GOES_ON;

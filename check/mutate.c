@@ -27,8 +27,27 @@ static bool same(const struct site *a, const struct site *b)
            (a->line == b->line && strcmp(a->what, b->what) == 0 && strcmp(a->file, b->file) == 0);
 }
 
+/* Has the harness been seen there? Forgets some, which costs a search. */
+static bool is_noted(const struct site *site, enum order order)
+{
+    static struct {
+        const struct site *site;
+        enum order order;
+        int harness;
+    } recent[1024];
+    size_t i = ((uintptr_t)site / sizeof *site) % (sizeof recent / sizeof recent[0]);
+    if (recent[i].site == site && recent[i].order == order && recent[i].harness == explored)
+        return true;
+    recent[i].site = site;
+    recent[i].order = order;
+    recent[i].harness = explored;
+    return false;
+}
+
 static void note(const struct site *site, enum operation operation, enum order order)
 {
+    if (is_noted(site, order))
+        return;
     unsigned i = 0;
     while (i < place_count && !(same(places[i].site, site) && places[i].order == order))
         i++;

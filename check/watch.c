@@ -28,6 +28,8 @@ struct cell {
 enum access { READS, WRITES, ATOMIC };
 
 static struct cell cells[CELLS];
+static struct cell *used[CELLS]; /* in this execution */
+static unsigned used_count;
 static uint64_t execution = 1;
 
 static struct cell *cell_of(uintptr_t word)
@@ -35,9 +37,12 @@ static struct cell *cell_of(uintptr_t word)
     for (size_t i = word * UINT64_C(0x9e3779b97f4a7c15) >> 49;; i++) {
         struct cell *cell = &cells[i % CELLS];
         if (cell->execution != execution) {
+            if (used_count == CELLS / 2)
+                model_fail("more than %d words of plain data", CELLS / 2);
             memset(cell, 0, sizeof *cell);
             cell->execution = execution;
             cell->word = word;
+            used[used_count++] = cell;
         }
         if (cell->word == word)
             return cell;
@@ -125,18 +130,23 @@ void watch_atomic(unsigned thread, const void *at, unsigned size)
     touch_all(thread, at, size, ATOMIC, NULL);
 }
 
-void watch_gone(unsigned thread, const void *at, size_t size)
+static bool is_in_use(const struct cell *cell, unsigned byte, unsigned thread)
 {
     const uint16_t *clock = memory_clock(thread);
-    for (uintptr_t byte = (uintptr_t)at; byte < (uintptr_t)at + size; byte++) {
-        const struct cell *cell = cell_of(byte / WORD);
-        unsigned b = byte % WORD, writer = cell->writer[b];
-        bool used = writer != thread && cell->written[b] > clock[writer];
-        for (unsigned t = 1; t < THREADS_MAX; t++)
-            used |= t != thread && (cell->read[b][t] > clock[t] || cell->atomic[b][t] > clock[t]);
-        if (used)
-            model_fail("memory whose owner has returned, or that was freed, is in use");
-    }
+    unsigned writer = cell->writer[byte];
+    bool is = writer != thread && cell->written[byte] > clock[writer];
+    for (unsigned t = 1; t < THREADS_MAX; t++)
+        is |= t != thread && (cell->read[byte][t] > clock[t] || cell->atomic[byte][t] > clock[t]);
+    return is;
+}
+
+void watch_gone(unsigned thread, const void *at, size_t size)
+{
+    for (unsigned i = 0; i < used_count; i++)
+        for (unsigned byte = 0; byte < WORD; byte++)
+            if (used[i]->word * WORD + byte - (uintptr_t)at < size &&
+                is_in_use(used[i], byte, thread))
+                model_fail("memory whose owner has returned, or that was freed, is in use");
 }
 
 /* ---- Static data ---- */
@@ -207,6 +217,7 @@ void watch_reset(void)
     memset(locals, 0, sizeof locals);
     memset(__start_weft_locals, 0, (size_t)(__stop_weft_locals - __start_weft_locals));
     execution++;
+    used_count = 0;
 }
 
 /* ---- The hooks ---- */
