@@ -4,6 +4,7 @@
  * and are in it from the beginning: coming and going is harness_pool.c's. */
 #include "core/deque.h"
 #include "core/fork.h"
+#include "core/guest.h"
 #include "core/pool.h"
 #include "harnesses.h"
 
@@ -138,6 +139,14 @@ static void other_thief(void)
     steal(2, 1);
 }
 
+/* A guest that is new in the pool. */
+static void new_thief(void)
+{
+    guests[1] = weft__worker_make(pool, 2, WORKER_GUEST);
+    guests[1]->park->census = NULL;
+    steal(1, 1);
+}
+
 static void thief_of_two(void)
 {
     steal(1, 2);
@@ -161,6 +170,54 @@ static void own_failing(void)
     MODEL_ASSERT(run(0, fork_failing) == 7);
 }
 
+/* A failure elsewhere: a fork that its caller does not know of sees the guard. */
+static struct weft__group failing;
+static struct atomic_bool has_failed;
+
+static void merge_after_failure(weft *w, void *arg)
+{
+    weft *in = weft_fork(w, side, &sides[1]);
+    if (atomic_load_acquire(&has_failed))
+        MODEL_ASSERT(weft_merge(w)); /* skipped */
+    else if (!weft_merge(w))
+        sides[1]++;
+    (void)in;
+}
+
+static void own_while_failing(void)
+{
+    struct weft__worker *me = guests[0];
+    struct weft__job job = {merge_after_failure, NULL, &failing, execute};
+    weft__worker_push(me, __builtin_frame_address(0));
+    weft__execute(me->context->first, &job);
+}
+
+static void fail_elsewhere(void)
+{
+    if (weft__group_fail(&failing, 7))
+        weft__call_attention(pool);
+    atomic_store_release(&has_failed, true);
+}
+
+static void failing_setup(void)
+{
+    lazy();
+    weft__group_begin(&failing, NULL);
+    guests[0]->next_guest = NULL;
+    atomic_store_relaxed(&pool->guests, guests[0]);
+}
+
+/* A guest is made while somebody goes through all of them. */
+static void come_as_guest(void)
+{
+    MODEL_ASSERT(weft__guest_get(pool, WORKER_GUEST) != NULL);
+}
+
+static void call_all(void)
+{
+    weft__call_attention(pool);
+}
+
 #define FORK(id, text, how, few, ...)                                                 \
     {                                                                                 \
         .name = id, .what = text, .setup = how, .thread = {__VA_ARGS__}, .stale = few \
@@ -175,6 +232,11 @@ const struct harness fork_harnesses[] = {
          thief_of_two),
     FORK("fork-lazy-failing", "the right side fails, wherever it runs", lazy, 1, own_failing,
          thief),
+    FORK("fork-lazy-new-thief", "a fork, and a thief that has just come", lazy, 1, own_once,
+         new_thief),
+    FORK("fork-lazy-called", "a fork while its computation fails elsewhere", failing_setup, 1,
+         own_while_failing, fail_elsewhere),
+    FORK("guest-called", "a guest comes while all are called", lazy, 1, come_as_guest, call_all),
     FORK("fork-eager", "a fork on the eager road, and a thief", eager, 0, own_once, thief),
     FORK("fork-eager-nested", "two forks on the eager road", eager, 1, own_twice, thief_of_two),
     FORK("fork-eager-thieves", "the eager road, and two thieves", eager, 1, own_once, thief,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Whole pools, as a program uses them: a thread of the harness makes one, its workers are
  * threads of the model, and all are gone in the end. */
+#include "core/pool.h"
 #include "harnesses.h"
 
 #include <errno.h>
@@ -115,6 +116,70 @@ static void destroy_while_submitting(void)
     MODEL_ASSERT(ran[1] == (error == 0));
 }
 
+/* A job waits for a task that the worker has taken, or takes it itself. */
+static void wait_inside(weft *w, void *arg)
+{
+    MODEL_ASSERT(weft_submit(pool, &tasks[0], note, &ran[0]) == 0);
+    MODEL_ASSERT(weft_task_wait(&tasks[0]) == 0);
+    MODEL_ASSERT(ran[0] == 1);
+}
+
+static void run_and_wait(void)
+{
+    make(1, WEFT_FORK_LAZY);
+    MODEL_ASSERT(weft_run(pool, wait_inside, NULL) == 0);
+    destroy();
+}
+
+/* Threads that somebody else starts, and nobody joins. */
+struct start {
+    void (*run)(void *arg);
+    void *arg;
+};
+
+static void *run_foreign(void *p)
+{
+    struct start *start = p;
+    start->run(start->arg);
+    return NULL;
+}
+
+static int start_foreign(void (*run)(void *arg), void *arg, unsigned worker, void *data)
+{
+    struct start *start = model_alloc(sizeof *start);
+    *start = (struct start){run, arg};
+    return model_start(run_foreign, start) ? 0 : EAGAIN;
+}
+
+static void create_foreign(void)
+{
+    weft_config config = WEFT_CONFIG_INIT;
+    config.workers = 1;
+    config.spin_rounds = config.spares = -1;
+    config.flags = WEFT_NO_SIGSEGV;
+    config.spawn_thread = start_foreign;
+    MODEL_ASSERT(weft_pool_create(&pool, &config) == 0);
+    destroy();
+}
+
+/* Somebody is in the pool, and leaves while it ends. */
+static void setup_left(void)
+{
+    weft_config config = WEFT_CONFIG_INIT;
+    config.workers = 1;
+    config.spin_rounds = config.spares = -1;
+    config.flags = WEFT_NO_SIGSEGV | WEFT_USE_CALLER; /* who has no thread to join */
+    MODEL_ASSERT(weft_pool_create(&pool, &config) == 0);
+    pool->config.flags &= ~(unsigned)WEFT_USE_CALLER;
+    weft__pool_hold(pool);
+}
+
+static void leave(void)
+{
+    pool->config.data = &ran;
+    weft__pool_leave(pool);
+}
+
 /* ---- Broadcasts ---- */
 
 static void mark_worker(weft *w, void *arg)
@@ -149,6 +214,12 @@ const struct harness pool_harnesses[] = {
     POOL("pool-destroy", "a pool ends with a task in it", 1, submit_and_destroy),
     POOL("pool-destroy-submit", "a job submits another while the pool ends", 1,
          destroy_while_submitting),
+    POOL("pool-wait", "a job waits for a task", 1, run_and_wait),
+    POOL("pool-foreign", "threads that somebody else starts", 1, create_foreign),
+    {.name = "pool-left",
+     .what = "somebody leaves while the pool ends",
+     .setup = setup_left,
+     .thread = {destroy, leave}},
     POOL("pool-broadcast", "a broadcast to a worker that falls asleep", 1, broadcast_to_one),
     {0},
 };

@@ -148,6 +148,28 @@ static void get_sleepy(void)
         weft__sleep_more_work(&sleep_module, false);
 }
 
+/* A worker that comes later, as spares do: its parking place is made here. */
+static void come_and_work(void)
+{
+    park[1].cpu = -1;
+    weft__sleep_place(&sleep_module, 1, &park[1]);
+    (void)work(1);
+}
+
+/* A worker that waits for its own latch and mail alone. */
+static bool mail_came(void *mail)
+{
+    return weft__queue_length(mail) > 0;
+}
+
+static void wait_for_mail(void)
+{
+    struct weft__sleeper sleeper = {&park[0], &latch[0], mail_came, &mailbox[0]};
+    while (!weft__queue_pop(&mailbox[0]))
+        (void)weft__sleep_uncounted(&sleeper, 0);
+    MODEL_ASSERT(data == 1);
+}
+
 /* Goes through all values of a counter of two bits: new work, somebody sleepy, new work,
  * somebody sleepy; then injects. */
 static void wrap_and_inject(void)
@@ -220,6 +242,10 @@ const struct harness sleep_harnesses[] = {
         1, first_worker, wrap_and_inject),
     ONE("wrap-after", "the event counter goes round after a job was injected", "events", events_two,
         NULL, 1, first_worker, inject_and_wrap),
+    ONE("come", "a worker comes, and falls asleep, while a job is injected", "events", events_one,
+        NULL, 1, come_and_work, inject),
+    ONE("mail-alone", "mail while its worker waits for nothing else", "events", events_one, NULL, 0,
+        wait_for_mail, send_mail),
     EACH("counters", counters, NULL, 1),
     EACH("tickle-seqcst", seqcst, NULL, 1),
     EACH("tickle", tickle, "a wake-up is lost", 2),

@@ -195,14 +195,17 @@ int mutate_all(struct options options, const struct harness *const *lists, unsig
 {
     static struct mutant mutants[MUTANTS_MAX];
     static struct trial trials[HARNESSES_MAX];
-    if (!options.executions)
-        options.executions = 5000; /* of each harness; what takes longer is made of smaller ones */
+    struct options patient = options; /* for those that survive the first look */
+    options.executions = 3000;
+    patient.executions = 60000;
     unsigned count = look_around(&options, lists, n, names, trials);
     unsigned total = list_mutants(mutants), killed = 0, unexplained = 0;
     for (unsigned i = 0; i < total; i++) {
         char text[300];
         describe(&mutants[i], text, sizeof text);
         const struct harness *killer = killer_of(&mutants[i], &options, trials, count);
+        if (!killer)
+            killer = killer_of(&mutants[i], &patient, trials, count);
         const char *reason = killer ? NULL : reason_for(&mutants[i]);
         printf("%4u/%u %s: %s%s\n", i + 1, total, text,
                killer   ? "killed by "

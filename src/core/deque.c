@@ -92,7 +92,7 @@ struct weft__job *weft__deque_pop(struct weft__deque *deque)
     int64_t top = atomic_load_relaxed(&deque->top);
     bool empty = WEFT__FAULT(19) ? (uint64_t)top > (uint64_t)bottom : top > bottom;
     if (empty) {
-        atomic_store_release(&deque->bottom, bottom + 1); /* release D1 */
+        atomic_store_relaxed(&deque->bottom, bottom + 1); /* relaxed: there is no job below */
         return NULL;
     }
     struct weft__job *job = atomic_load_relaxed(ring_at(ring, bottom));
@@ -100,7 +100,7 @@ struct weft__job *weft__deque_pop(struct weft__deque *deque)
         /* seq_cst D4. No acquire is needed: the owner pushed the job itself. */
         if (!atomic_cas_seq_cst(&deque->top, &top, top + 1))
             job = NULL;
-        atomic_store_release(&deque->bottom, bottom + 1); /* release D1 */
+        atomic_store_relaxed(&deque->bottom, bottom + 1); /* relaxed: there is no job below */
     }
     return job;
 }
@@ -110,9 +110,9 @@ enum steal_result weft__deque_steal(struct weft__deque *deque, struct weft__job 
     if (deque->flagged)
         (void)atomic_load_seq_cst(&deque->flag); /* seq_cst V3: after the thief got sleepy */
     struct weft__ring *ring = WEFT__FAULT(17) ? atomic_load_acquire(&deque->ring) : NULL;
-    /* acquire D3: an older top with a newer bottom would look like jobs that are gone. */
-    int64_t top = atomic_load_acquire(&deque->top);
-    /* fence D4: partner of the one in pop. */
+    int64_t top = atomic_load_relaxed(&deque->top); /* relaxed: the fence acquires it */
+    /* fence D4: partner of the one in pop. And top before bottom: an older top with a newer
+     * bottom would look like jobs that are gone. */
     atomic_fence_seq_cst();
     /* acquire D1 */
     int64_t bottom = atomic_load_acquire(&deque->bottom);
