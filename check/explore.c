@@ -75,7 +75,8 @@ static bool shared_grew;
 static struct thread threads[THREADS_MAX];
 static struct fiber explorer;
 static unsigned running, thread_total; /* 1 to thread_total */
-static unsigned preemptions, stale, spurious, failures, steps, idle_yields, asleep, data_choices;
+static unsigned preemptions, stale, spurious, failures, impatience, steps, idle_yields, asleep,
+    data_choices;
 static bool replaying; /* the trail tells choices by step, and all others are usual */
 static struct {
     const char *at;
@@ -137,7 +138,7 @@ static void places_grow(void)
 static struct digest here(void)
 {
     struct digest digest = memory_digest();
-    uint64_t more = stale | spurious << 8 | failures << 16;
+    uint64_t more = stale | spurious << 8 | failures << 16 | impatience << 20;
     if (options->preemptions >= 0)
         more |= (uint64_t)preemptions << 24 | (uint64_t)running << 32;
     for (unsigned t = 1; t <= thread_total; t++) {
@@ -205,6 +206,13 @@ unsigned explore_choose(unsigned n)
     return value >= 0 && (unsigned)value < n ? (unsigned)value : 0;
 }
 
+/* What the options say, or the harness if it is stricter; -1: no bound. */
+static int preemptions_most(void)
+{
+    int most = options->preemptions, few = (int)harness->preemptions;
+    return few > 0 && few < most ? few : most;
+}
+
 static unsigned choose_bounded(unsigned n, unsigned *used, int limit)
 {
     if (limit >= 0 && *used >= (unsigned)limit)
@@ -216,6 +224,8 @@ static unsigned choose_bounded(unsigned n, unsigned *used, int limit)
 
 unsigned explore_choose_stale(unsigned n)
 {
+    if (harness->stale_in && !(harness->stale_in & 1u << running))
+        return 0;
     int limit = options->stale < 0 || !harness->stale ? options->stale : (int)harness->stale;
     return choose_bounded(n, &stale, limit);
 }
@@ -228,6 +238,11 @@ bool explore_choose_spurious(void)
 bool explore_choose_failure(void)
 {
     return running && choose_bounded(2, &failures, (int)harness->failures) > 0;
+}
+
+bool explore_choose_impatience(void)
+{
+    return running && choose_bounded(2, &impatience, 1) > 0;
 }
 
 static bool next_trail(void)
@@ -436,7 +451,8 @@ static void may_change(void)
     unsigned list[THREADS_MAX], n = candidates(list);
     if (n == 0 || threads[list[0]].state == YIELDED)
         n = 0; /* those who spin wait for those who don't */
-    if (!replaying && options->preemptions >= 0 && preemptions >= (unsigned)options->preemptions) {
+    int most = preemptions_most();
+    if (!replaying && most >= 0 && preemptions >= (unsigned)most) {
         threads[running].stops += n > 0;
         if (n > 0 && position >= trail_length && been_here())
             end_with(KNOWN);
@@ -653,7 +669,8 @@ static void execute(void)
         catch_crashes();
     }
     arena_used = blocks_used = gone_count = position = 0;
-    preemptions = stale = spurious = failures = steps = idle_yields = asleep = data_choices = 0;
+    preemptions = stale = spurious = failures = impatience = steps = idle_yields = asleep =
+        data_choices = 0;
     ending = GOES_ON;
     why[0] = '\0';
     thread_total = 0;

@@ -14,9 +14,11 @@ struct harness {
     void (*setup)(void);                   /* before the threads, with plain operations */
     void (*thread[HARNESS_THREADS])(void); /* NULL: there are no more; they may start others */
     void (*finish)(void);                  /* after them; may be NULL */
-    const char *fails; /* it is known to, with these words: finding that is success */
+    const char *fails;    /* it is known to, with these words: finding that is success */
+    unsigned preemptions; /* a tighter bound than the options', if these have one; 0: none */
     unsigned stale;    /* how many times loads read something else than the newest store, and stores
                           land earlier than last; 0: as the options say */
+    unsigned stale_in; /* only in these threads, as bits; 0: in all */
     unsigned failures; /* so many allocations and thread creations fail */
 };
 
@@ -54,10 +56,11 @@ void explore_show(const struct harness *harness, const struct options *options, 
 unsigned explore_choose(unsigned n);
 
 /* One of n, of which all but the first are old values; or wake-ups without a reason, or
- * failures: bounded. */
+ * failures, or impatience: bounded. */
 unsigned explore_choose_stale(unsigned n);
 bool explore_choose_spurious(void);
 bool explore_choose_failure(void);
+bool explore_choose_impatience(void); /* a thread that could let others go first goes on */
 
 /* What a thread is about to do; two that concern the same location, unless both only read it,
  * can't change places, and so can't two sequentially consistent fences. */

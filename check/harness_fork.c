@@ -238,6 +238,8 @@ const struct harness fork_harnesses[] = {
          own_while_failing, fail_elsewhere),
     FORK("guest-called", "a guest comes while all are called", lazy, 1, come_as_guest, call_all),
     FORK("fork-eager", "a fork on the eager road, and a thief", eager, 0, own_once, thief),
+    FORK("fork-eager-new-thief", "the eager road, and a thief that has just come", eager, 1,
+         own_once, new_thief),
     FORK("fork-eager-nested", "two forks on the eager road", eager, 1, own_twice, thief_of_two),
     FORK("fork-eager-thieves", "the eager road, and two thieves", eager, 1, own_once, thief,
          other_thief),

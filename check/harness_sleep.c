@@ -156,6 +156,13 @@ static void come_and_work(void)
     (void)work(1);
 }
 
+/* Its place is there before it is. */
+static void place_only(void)
+{
+    park[1].cpu = -1;
+    weft__sleep_place(&sleep_module, 1, &park[1]);
+}
+
 /* A worker that waits for its own latch and mail alone. */
 static bool mail_came(void *mail)
 {
@@ -223,8 +230,6 @@ SETUPS(seqcst, WEFT_SLEEP_TICKLE_SEQCST)
 #define EACH(protocol, how, lost, few)                                                             \
     ONE("inject", "a job is injected while a worker falls asleep", protocol, how##_one, lost, 0,   \
         first_worker, inject),                                                                     \
-        ONE("inject-two", "two jobs, two workers", protocol, how##_two, lost, 1, first_worker,     \
-            second_worker, inject_two),                                                            \
         ONE("latch", "a latch is set while its owner falls asleep", protocol, how##_one, lost, 0,  \
             first_until_told, set_latch),                                                          \
         ONE("latch-job", "a latch is set, and a job injected", protocol, how##_one, lost, few,     \
@@ -232,8 +237,34 @@ SETUPS(seqcst, WEFT_SLEEP_TICKLE_SEQCST)
         ONE("mail", "a broadcast's mail while its worker falls asleep", protocol, how##_one, lost, \
             0, first_worker, send_mail)
 
+/* Of three threads: large, and larger where workers spin until nobody else is sleepy. */
+#define TWO(protocol, how, lost, most)                                                           \
+    {                                                                                            \
+        .name = "inject-two-" protocol, .what = "two jobs, two workers", .setup = how##_two,     \
+        .thread = {first_worker, second_worker, inject_two}, .fails = lost, .preemptions = most, \
+        .stale = 1                                                                               \
+    }
+
+/* The two scenarios of the document on `tickle` with sequentially consistent operations, told
+ * apart by who sees something old: who tickles does not see that somebody is sleepy; or who gets
+ * sleepy does not see what was done before the tickle. */
+enum { WORKER = 1 << 1, SETTER = 1 << 2 };
+
+#define SCENARIOS(protocol, how, lost)                                                   \
+    {.name = "scenario-1-" protocol,                                                     \
+     .what = "get sleepy, then get tickled",                                             \
+     .setup = how,                                                                       \
+     .thread = {first_until_told, set_latch},                                            \
+     .fails = lost,                                                                      \
+     .stale_in = SETTER},                                                                \
+    {                                                                                    \
+        .name = "scenario-2-" protocol, .what = "tickle, then get sleepy", .setup = how, \
+        .thread = {first_until_told, set_latch}, .fails = lost, .stale_in = WORKER       \
+    }
+
 const struct harness sleep_harnesses[] = {
     EACH("events", events, NULL, 1),
+    TWO("events", events, NULL, 2),
     ONE("spawn", "a job on a deque, and the counter does not wrap", "events", events_wide, NULL, 0,
         first_worker, spawn),
     ONE("inject-again", "two jobs, and one worker falls asleep before each", "events", events_one,
@@ -244,10 +275,17 @@ const struct harness sleep_harnesses[] = {
         NULL, 1, first_worker, inject_and_wrap),
     ONE("come", "a worker comes, and falls asleep, while a job is injected", "events", events_one,
         NULL, 1, come_and_work, inject),
+    ONE("place", "a parking place is made while one who sleeps elsewhere is woken", "events",
+        events_one, NULL, 1, first_worker, place_only, inject),
     ONE("mail-alone", "mail while its worker waits for nothing else", "events", events_one, NULL, 0,
         wait_for_mail, send_mail),
     EACH("counters", counters, NULL, 1),
+    TWO("counters", counters, NULL, 2),
     EACH("tickle-seqcst", seqcst, NULL, 1),
+    TWO("tickle-seqcst", seqcst, NULL, 1),
     EACH("tickle", tickle, "a wake-up is lost", 2),
+    TWO("tickle", tickle, "a wake-up is lost", 2),
+    SCENARIOS("tickle", tickle_one, "a wake-up is lost"),
+    SCENARIOS("tickle-seqcst", seqcst_one, NULL),
     {0},
 };

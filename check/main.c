@@ -21,10 +21,11 @@ static const char help[] =
     "  -p, --preemptions N  at most so many switches away from a thread that could go on;\n"
     "                       default 2, 'none' for any number\n"
     "  -s, --stale N        at most so many old values read, or stores that land early; default 2\n"
-    "  -m, --mutate         weaken one memory order at a time, and see that a harness fails\n"
+    "  -m, --mutate         weaken or leave out one thing at a time, and see that a harness fails\n"
     "  -f, --faults         put in known bugs of others, and see that they are found\n"
     "  -r, --replay TRAIL   show one execution, as a failure names it\n"
     "  -d, --diagram        show failing executions, the expected ones as well\n"
+    "      --part K/N       only every Nth harness, from the Kth on: N processes share the work\n"
     "  -l, --list           show what there is\n"
     "  -h, --help           show this\n";
 
@@ -68,12 +69,17 @@ static bool check(const struct harness *harness, const struct options *options)
     return good;
 }
 
-static int check_all(const struct options *options, char **names)
+/* Which ones: every `parts`th, beginning with number `part`, from 1. */
+struct share {
+    unsigned part, parts;
+};
+
+static int check_all(const struct options *options, struct share share, char **names)
 {
-    unsigned bad = 0, count = 0;
+    unsigned bad = 0, count = 0, turn = 0;
     for (unsigned i = 0; i < LISTS; i++)
         for (const struct harness *h = lists[i]; h->name; h++)
-            if (wanted(h, names)) {
+            if (wanted(h, names) && turn++ % share.parts == share.part - 1) {
                 count++;
                 bad += !check(h, options);
             }
@@ -123,10 +129,12 @@ int main(int argc, char **argv)
                                           {"faults", no_argument, NULL, 'f'},
                                           {"replay", required_argument, NULL, 'r'},
                                           {"diagram", no_argument, NULL, 'd'},
+                                          {"part", required_argument, NULL, 'P'},
                                           {"list", no_argument, NULL, 'l'},
                                           {"help", no_argument, NULL, 'h'},
                                           {0}};
     struct options options = {.preemptions = 2, .stale = 2, .spurious = 1};
+    struct share share = {1, 1};
     bool mutate = false;
     setvbuf(stdout, NULL, _IOLBF, 0); /* progress: a line for each */
     for (int option; (option = getopt_long(argc, argv, "p:s:mfr:dlh", names, NULL)) != -1;)
@@ -147,6 +155,13 @@ int main(int argc, char **argv)
         case 'd':
             options.verbose = true;
             break;
+        case 'P':
+            if (sscanf(optarg, "%u/%u", &share.part, &share.parts) != 2 || share.part < 1 ||
+                share.part > share.parts) {
+                fprintf(stderr, "weft check: '%s' is no part, such as 1/2\n", optarg);
+                return EXIT_FAILURE;
+            }
+            break;
         case 'l':
             return list_all();
         case 'h':
@@ -156,5 +171,5 @@ int main(int argc, char **argv)
             return EXIT_FAILURE;
         }
     return mutate ? mutate_all(options, lists + 1, LISTS - 1, argv + optind)
-                  : check_all(&options, argv + optind);
+                  : check_all(&options, share, argv + optind);
 }

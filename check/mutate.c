@@ -162,11 +162,16 @@ static const struct harness *killer_of(const struct mutant *mutant, const struct
                                        const struct trial *trials, unsigned n)
 {
     const struct harness *killer = NULL;
+    const char *stubborn = stubborn_killer_of(mutant);
+    const struct options unbounded = {.preemptions = -1, .stale = 1, .spurious = options->spurious};
     applied = mutant;
-    for (unsigned i = 0; i < n && !killer; i++)
-        if (places[mutant->place].seen_by[trials[i].number] &&
-            explore(trials[i].harness, options).verdict == VERDICT_FAILED)
-            killer = trials[i].harness;
+    for (unsigned i = 0; i < n && !killer; i++) {
+        const struct harness *harness = trials[i].harness;
+        bool whole = stubborn && strcmp(stubborn, harness->name) == 0;
+        if ((whole || (!stubborn && places[mutant->place].seen_by[trials[i].number])) &&
+            explore(harness, whole ? &unbounded : options).verdict == VERDICT_FAILED)
+            killer = harness;
+    }
     applied = NULL;
     return killer;
 }
@@ -195,7 +200,7 @@ int mutate_all(struct options options, const struct harness *const *lists, unsig
 {
     static struct mutant mutants[MUTANTS_MAX];
     static struct trial trials[HARNESSES_MAX];
-    struct options patient = options; /* for those that survive the first look */
+    struct options patient = options; /* for those that survive the first look for no reason */
     options.executions = 3000;
     patient.executions = 60000;
     unsigned count = look_around(&options, lists, n, names, trials);
@@ -204,9 +209,9 @@ int mutate_all(struct options options, const struct harness *const *lists, unsig
         char text[300];
         describe(&mutants[i], text, sizeof text);
         const struct harness *killer = killer_of(&mutants[i], &options, trials, count);
-        if (!killer)
-            killer = killer_of(&mutants[i], &patient, trials, count);
         const char *reason = killer ? NULL : reason_for(&mutants[i]);
+        if (!killer && !reason)
+            killer = killer_of(&mutants[i], &patient, trials, count);
         printf("%4u/%u %s: %s%s\n", i + 1, total, text,
                killer   ? "killed by "
                : reason ? "kept: "

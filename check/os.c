@@ -118,9 +118,11 @@ int weft__thread_cpu(void)
     return -1;
 }
 
+/* Between two searches, perhaps for the last time: nobody is waited for. */
 void weft__thread_yield(void)
 {
-    model_yield();
+    if (!explore_choose_impatience())
+        model_yield();
 }
 
 uint64_t weft__thread_cpu_time(pthread_t thread)

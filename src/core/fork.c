@@ -210,8 +210,8 @@ static bool only_looks_at_the_clock(struct weft__context *context)
 static void mark(struct weft__context *context, struct weft__slot *slot, uint64_t now)
 {
     weft_fn *fn = atomic_load_relaxed(&slot->fn);
-    /* acq_rel B2: a mark continues the owner's release of the slot. */
-    if (fn && fn != marked && atomic_cas_acq_rel(&slot->fn, &fn, marked)) {
+    /* relaxed: as any read-modify-write, a mark continues the owner's release of the slot (B2). */
+    if (fn && fn != marked && atomic_cas_relaxed(&slot->fn, &fn, marked)) {
         context->marked_fn = fn;
         atomic_store_relaxed(&context->marked_at, now); /* relaxed: a hint to other thieves */
     }
