@@ -13,10 +13,12 @@
 #undef _Atomic
 #define _Atomic(type) type
 
-#define CHECK_SITE(what)                                             \
-    (__extension__({                                                 \
-        static const struct site site_ = {__FILE__, __LINE__, what}; \
-        &site_;                                                      \
+/* All are in one section, so that those can be told that no harness comes by. */
+#define CHECK_SITE(what)                                                               \
+    (__extension__({                                                                   \
+        static const struct site site_                                                 \
+            __attribute__((section("weft_sites"), used)) = {__FILE__, __LINE__, what}; \
+        &site_;                                                                        \
     }))
 #define CHECK_AT(a) (void *)(uintptr_t) & (a)->value, (unsigned)sizeof((a)->value)
 #define CHECK_VALUE(a, v)                    \
@@ -78,6 +80,7 @@
 
 #define WEFT__FAULT(number) (model_fault == (number))
 #define WEFT__RECHECK(found) model_recheck((found), CHECK_SITE(#found))
+#define WEFT__LOCK_SPINS (model_choose(2) ? 1 : 0)
 #define WEFT__MUTEX_SPINS 0 /* who spins lets all others go first, and would never wait */
 #define WEFT__ANSWER_SPINS (model_choose(2) ? 1 : 0) /* the owner has a chance, or none */
 

@@ -406,6 +406,7 @@ const struct harness block_harnesses[] = {
      .what = "of two whose wait has ended, one waits for the other (fault 28)",
      .setup = setup_three,
      .thread = {set_leave, wait_set_stay, wait_wait},
+     .preemptions = 1,
      .stale = 1},
     {.name = "block-sleep-third",
      .what = "a worker falls asleep while one unblocks another",

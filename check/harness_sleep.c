@@ -220,6 +220,16 @@ SETUPS(counters, WEFT_SLEEP_COUNTERS)
 SETUPS(tickle, WEFT_SLEEP_TICKLE)
 SETUPS(seqcst, WEFT_SLEEP_TICKLE_SEQCST)
 
+static void flag_one(void)
+{
+    prepare(WEFT_SLEEP_TICKLE_FLAG, 1, 2);
+}
+
+static void swap_one(void)
+{
+    prepare(WEFT_SLEEP_TICKLE_SWAP, 1, 2);
+}
+
 /* One harness for one protocol; `lost`: it is known to lose a wake-up. */
 #define ONE(base, text, protocol, how, lost, few, ...)                                  \
     {                                                                                   \
@@ -283,6 +293,13 @@ const struct harness sleep_harnesses[] = {
     TWO("counters", counters, NULL, 2),
     EACH("tickle-seqcst", seqcst, NULL, 1),
     TWO("tickle-seqcst", seqcst, NULL, 1),
+    ONE("inject", "a job is injected while a worker falls asleep", "tickle-flag", flag_one, NULL, 0,
+        first_worker, inject),
+    ONE("spawn", "a job on a deque while a worker falls asleep", "tickle-flag", flag_one, NULL, 0,
+        first_worker, spawn),
+    ONE("spawn", "a job on a deque while a worker falls asleep", "tickle-swap", swap_one, NULL, 0,
+        first_worker, spawn),
+    EACH("tickle-swap", swap, NULL, 1),
     EACH("tickle", tickle, "a wake-up is lost", 2),
     TWO("tickle", tickle, "a wake-up is lost", 2),
     SCENARIOS("tickle", tickle_one, "a wake-up is lost"),

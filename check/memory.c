@@ -21,6 +21,7 @@ struct location {
     unsigned users;
     unsigned count;
     bool overwritten; /* by a plain store; what it holds now is all there is */
+    uint64_t mirror;  /* what it holds otherwise: compilers leave out some hooks */
     struct store store[STORES_MAX];
 };
 
@@ -60,6 +61,7 @@ static void poke(struct location *x, uint64_t value)
 {
     watch_remember(x->at, x->size);
     memcpy((char *)(uintptr_t)x->at, &value, x->size);
+    x->mirror = peek(x->at, x->size);
 }
 
 /* Its first store is the value it has, which everybody may read. */
@@ -69,6 +71,7 @@ static void begin(struct location *x, int32_t stamp)
     memset(&x->store[0], 0, sizeof x->store[0]);
     x->store[0].stamp = stamp;
     x->store[0].value = peek(x->at, x->size);
+    x->mirror = x->store[0].value;
     x->overwritten = false;
 }
 
@@ -78,7 +81,7 @@ int memory_location(const void *at, unsigned size)
         if (locations[i].at != at)
             continue;
         /* Later than all before: views of those are everywhere, in stores, too. */
-        if (locations[i].overwritten)
+        if (locations[i].overwritten || locations[i].mirror != peek(at, locations[i].size))
             begin(&locations[i], locations[i].store[locations[i].count - 1].stamp + GAP);
         return (int)i;
     }

@@ -20,9 +20,10 @@ enum order { RELAXED, ACQUIRE, RELEASE, ACQ_REL, SEQ_CST };
 
 enum operation { OP_LOAD, OP_STORE, OP_RMW, OP_CAS, OP_FENCE, OP_WAKE, OP_RECHECK };
 
-/* A place in the source at which something happens. */
+/* A place in the source at which something happens. All stand in one section, one after the
+ * other, so compilers must not align them any further. */
 struct site {
-    const char *file;
+    _Alignas(32) const char *file;
     int line;
     const char *what; /* the operand's text */
 };

@@ -176,6 +176,24 @@ static const struct harness *killer_of(const struct mutant *mutant, const struct
     return killer;
 }
 
+/* Places that no harness comes by: nothing is known of them. */
+static unsigned list_unseen(void)
+{
+    extern const struct site __start_weft_sites[], __stop_weft_sites[];
+    unsigned unseen = 0;
+    for (const struct site *site = __start_weft_sites; site < __stop_weft_sites; site++) {
+        bool known = !strstr(site->file, "/src/");
+        for (unsigned i = 0; i < place_count && !known; i++)
+            known = same(places[i].site, site);
+        for (const struct site *other = __start_weft_sites; other < site && !known; other++)
+            known = same(other, site);
+        if (!known && ++unseen)
+            printf("%s:%d %s: no harness comes by\n", strstr(site->file, "/src/") + 1, site->line,
+                   site->what);
+    }
+    return unseen;
+}
+
 static const char *order_name(enum order order)
 {
     static const char *const names[] = {"relaxed", "acquire", "release", "acq_rel", "seq_cst"};
@@ -203,7 +221,10 @@ int mutate_all(struct options options, const struct harness *const *lists, unsig
     struct options patient = options; /* for those that survive the first look for no reason */
     options.executions = 3000;
     patient.executions = 60000;
-    unsigned count = look_around(&options, lists, n, names, trials);
+    struct options broad = options;
+    broad.executions = 20000;
+    unsigned count = look_around(&broad, lists, n, names, trials);
+    unsigned unseen = *names ? 0 : list_unseen();
     unsigned total = list_mutants(mutants), killed = 0, unexplained = 0;
     for (unsigned i = 0; i < total; i++) {
         char text[300];
@@ -222,6 +243,7 @@ int mutate_all(struct options options, const struct harness *const *lists, unsig
         killed += killer != NULL;
         unexplained += !killer && !reason;
     }
+    printf("%u places that no harness comes by\n", unseen);
     printf("%u mutants, %u killed, %u kept for a reason, %u unexplained\n", total, killed,
            total - killed - unexplained, unexplained);
     return unexplained == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

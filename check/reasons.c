@@ -30,7 +30,7 @@ static const char fences[] =
 static const char tickle[] =
     "the document wants it; the fences beside it would do in RC11, not in C11";
 static const char census[] =
-    "one rule for all who change the census (Z1); only coming to rest and leaving need all of it";
+    "one rule for all who change the census (Z1); only coming to rest needs all of it";
 static const char enter[] =
     "no wake-up rests on it: missed, forks of one job are not noticed at once, and a look-out "
     "finds them later";
@@ -39,7 +39,8 @@ static const char thief[] =
     "is the plain reason";
 static const char fd[] =
     "eventfd is the kernel's, and in no harness; the number itself is all that is handed over";
-static const char waiter[] = "the latch that is set next releases; but it may be another thread's";
+static const char waiter[] =
+    "the latch that is set next releases the result; this hands nothing else over";
 static const char threads[] = "X1, X2: the last one may come to need what the others did";
 
 static const struct known kept[] = {

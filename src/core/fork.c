@@ -210,7 +210,7 @@ static bool only_looks_at_the_clock(struct weft__context *context)
 static void mark(struct weft__context *context, struct weft__slot *slot, uint64_t now)
 {
     weft_fn *fn = atomic_load_relaxed(&slot->fn);
-    /* relaxed: as any read-modify-write, a mark continues the owner's release of the slot (B2). */
+    /* relaxed: any read-modify-write continues the owner's release B2, which is in weft.h. */
     if (fn && fn != marked && atomic_cas_relaxed(&slot->fn, &fn, marked)) {
         context->marked_fn = fn;
         atomic_store_relaxed(&context->marked_at, now); /* relaxed: a hint to other thieves */
