@@ -29,6 +29,8 @@ static const char fences[] =
     "which have no fence, find a sleeper's place";
 static const char tickle[] =
     "the document wants it; the fences beside it would do in RC11, not in C11";
+static const char tickled[] =
+    "V1: who is tickled finds at once what for; it would before it sleeps, too";
 static const char census[] =
     "one rule for all who change the census (Z1); only coming to rest needs all of it";
 static const char enter[] =
@@ -40,7 +42,7 @@ static const char thief[] =
 static const char fd[] =
     "eventfd is the kernel's, and in no harness; the number itself is all that is handed over";
 static const char waiter[] =
-    "the latch that is set next releases the result; this hands nothing else over";
+    "the result comes with the latch that is set next; this has only to hand over the waiter";
 static const char threads[] = "X1, X2: the last one may come to need what the others did";
 
 static const struct known kept[] = {
@@ -55,6 +57,10 @@ static const struct known kept[] = {
     {"sleep/counters.c", "&sleep->counters", OP_RMW, ACQ_REL, RELEASE, fences},
     {"core/crowd.c", "&crowd->state", OP_CAS, SEQ_CST, ACQ_REL, tickle},
     {"core/crowd.h", "&crowd->state", OP_RMW, SEQ_CST, ACQ_REL, tickle},
+    {"core/deque.c", "&deque->flag", OP_LOAD, SEQ_CST, ACQUIRE, tickle},
+    {"core/deque.c", "&deque->flag", OP_STORE, SEQ_CST, RELEASE, tickle},
+    {"core/crowd.h", "&crowd->state", OP_LOAD, ACQUIRE, RELAXED, tickled},
+    {"core/crowd.c", "&crowd->state", OP_CAS, ACQ_REL, ACQUIRE, tickled},
     {"core/census.h", "&census->word", OP_RMW, ACQ_REL, ACQUIRE, census},
     {"core/census.h", "&census->word", OP_RMW, ACQ_REL, RELEASE, census},
     {"sleep/sleep.c", "fence", OP_FENCE, SEQ_CST, SEQ_CST, enter},
@@ -64,6 +70,7 @@ static const struct known kept[] = {
     {"core/run.c", "&task->fd", OP_CAS, ACQ_REL, RELEASE, fd},
     {"core/run.c", "&task->fd", OP_RMW, ACQUIRE, RELAXED, fd},
     {"core/run.c", "&task->waiter", OP_RMW, ACQ_REL, ACQUIRE, waiter},
+    {"core/run.c", "&task->waiter", OP_CAS, ACQ_REL, RELEASE, waiter},
     {"core/pool.c", "&pool->threads", OP_RMW, ACQ_REL, RELEASE, threads},
 };
 
