@@ -201,11 +201,17 @@ static void broadcast_to_one(void)
     }
 
 const struct harness pool_harnesses[] = {
-    POOL("pool-create", "two workers come and go", 1, create_and_destroy),
+    {.name = "pool-create",
+     .what = "two workers come and go",
+     .setup = setup,
+     .thread = {create_and_destroy},
+     .preemptions = 1, /* three threads */
+     .stale = 1},
     {.name = "pool-create-fails",
      .what = "an allocation or a thread fails",
      .setup = setup,
      .thread = {create_in_vain},
+     .preemptions = 1,
      .stale = 1,
      .failures = 1},
     POOL("pool-run", "a job forks while the worker falls asleep", 1, run_lazy),
