@@ -39,7 +39,10 @@ describe()
     case $1 in
     gcc) ;;
     lint) directory=build/gcc only=lint ;;
-    spin0) directory=build/gcc skip=$once setting='WEFT_SPIN=0 WEFT_QUANTUM_US=0 WEFT_SLEEP=counters' ;;
+    spin0)
+        directory=build/gcc skip=$once
+        setting='WEFT_SPIN=0 WEFT_QUANTUM_US=0 WEFT_SLEEP=counters'
+        ;;
     eager) directory=build/gcc skip=$once setting='WEFT_FORK=eager WEFT_SLEEP=tickle-seqcst' ;;
     tickle*|counters*) directory=build/gcc skip=$once setting=WEFT_SLEEP=$1 ;;
     clang) cc=clang options=-DWEFT_HWLOC=OFF without='stress.(deadlocks|lifecycle)' ;;
