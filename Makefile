@@ -4,9 +4,9 @@
 #: make bench        build, and run the benchmarks (ARGS="fib --json" and so on)
 #: make test         build and test everything that follows
 #: make test-gcc     one of them: gcc, with the lint and installation tests
-#: make test-spin0     the same build, with WEFT_SPIN=0: workers sleep at once; and counters
+#: make test-spin0     the same build, with WEFT_SPIN=0 and WEFT_QUANTUM_US=0: workers sleep at
+#:                     once, and right sides are taken at once; and counters
 #: make test-eager     with WEFT_FORK=eager; and tickle-seqcst
-#: make test-quantum0  with WEFT_QUANTUM_US=0: right sides are taken at once; and tickle
 #: make test-counters  with WEFT_SLEEP=counters alone; likewise any other protocol
 #: make test-clang     clang, without libhwloc
 #: make test-asan      AddressSanitizer and UBSan, not optimised, checks on
@@ -26,7 +26,7 @@ PEERS := OFF
 BUILD := build/release
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
-MATRIX := gcc spin0 eager quantum0 clang asan tsan
+MATRIX := gcc spin0 eager clang asan tsan
 PROTOCOLS := tickle tickle-seqcst tickle-flag tickle-swap counters counters-local counters-blocks \
 	counters-all
 

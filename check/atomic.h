@@ -6,14 +6,19 @@
 
 #include "model.h"
 
+#include <pthread.h> /* before their functions get other names */
+#include <string.h>
+
 /* In place of the compiler's qualifier: the model has the only copy of the truth. */
 #undef _Atomic
 #define _Atomic(type) type
 
-#define CHECK_SITE(what)                                             \
-    (__extension__({                                                 \
-        static const struct site site_ = {__FILE__, __LINE__, what}; \
-        &site_;                                                      \
+/* All are in one section, so that those can be told that no harness comes by. */
+#define CHECK_SITE(what)                                                               \
+    (__extension__({                                                                   \
+        static const struct site site_                                                 \
+            __attribute__((section("weft_sites"), used)) = {__FILE__, __LINE__, what}; \
+        &site_;                                                                        \
     }))
 #define CHECK_AT(a) (void *)(uintptr_t) & (a)->value, (unsigned)sizeof((a)->value)
 #define CHECK_VALUE(a, v)                    \
@@ -59,6 +64,32 @@
 #define atomic_cas_acq_rel(a, expected, v) CHECK_CAS(a, expected, v, ACQ_REL, ACQUIRE)
 #define atomic_cas_seq_cst(a, expected, v) CHECK_CAS(a, expected, v, SEQ_CST, RELAXED)
 #define atomic_fence_seq_cst() model_fence(SEQ_CST, CHECK_SITE("fence"))
+
+/* What weft.h has for compilers that know the library only from there. */
+#define CHECK_ORDER(order)                   \
+    ((order) == __ATOMIC_RELAXED   ? RELAXED \
+     : (order) == __ATOMIC_ACQUIRE ? ACQUIRE \
+     : (order) == __ATOMIC_RELEASE ? RELEASE \
+                                   : SEQ_CST)
+#define __atomic_load_n(p, order)                                                            \
+    ((__typeof__(*(p)))(uintptr_t)model_load((p), (unsigned)sizeof *(p), CHECK_ORDER(order), \
+                                             CHECK_SITE(#p)))
+#define __atomic_store_n(p, v, order)                                                     \
+    model_store((p), (unsigned)sizeof *(p), (uint64_t)(uintptr_t)(v), CHECK_ORDER(order), \
+                CHECK_SITE(#p))
+
+#define WEFT__FAULT(number) (model_fault == (number))
+#define WEFT__RECHECK(found) model_recheck((found), CHECK_SITE(#found))
+#define WEFT__LOCK_SPINS (model_choose(2) ? 1 : 0)
+#define WEFT__MUTEX_SPINS 0 /* who spins lets all others go first, and would never wait */
+#define WEFT__ANSWER_SPINS (model_choose(2) ? 1 : 0) /* the owner has a chance, or none */
+
+/* Each of the model's threads has its own; see watch.c. */
+#define _Thread_local __attribute__((section("weft_locals")))
+#define memset __tsan_memset
+#define memcpy __tsan_memcpy
+#define memmove __tsan_memmove
+#define pthread_join(thread, result) model_join((unsigned)(thread))
 
 static inline void weft__relax(void)
 {

@@ -3,30 +3,66 @@
  * first ones after its end; the next execution takes the last choice that has another one left.
  *
  * Threads change places only before an operation on a location that several threads use.
- * Which these are is learnt on the way: when another turns out to be one, all starts again. */
+ * Which these are is learnt on the way: when another turns out to be one, all starts again.
+ *
+ * Three things keep most executions from being tried twice:
+ * - Where an execution has come to is all that its threads have done and read, and the
+ *   modification orders; not in which order unrelated things were done. If another execution
+ *   has been there, this one ends: what follows is known. (With a bound on preemptions, only
+ *   if it had used up as many.)
+ * - Sleep sets, if preemptions have no bound: what thread A would do next has been tried
+ *   before B's step was; it is tried again after B's step only if B's step makes a difference
+ *   to it. Godefroid, "Partial-Order Methods", 1996, shows how this goes together with the
+ *   first.
+ * - A thread that spins comes back when somebody has written something, and it does not read
+ *   again what it has seen to be old. */
 #include "explore.h"
 
 #include "fiber.h"
-#include "memory.h"
 #include "mutate.h"
+#include "watch.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { CHOICES_MAX = 4000, SHARED_MAX = 256, GONE_MAX = 16, ARENA = 1 << 20, STEPS_MAX = 700 };
+enum {
+    CHOICES_MAX = 4000,
+    SHARED_MAX = 512,
+    GONE_MAX = 64,
+    LINE = 64,
+    ARENA = 1 << 20,
+    BLOCKS = 8,
+    BLOCK = 4 << 20,
+    BLOCK_USED = 16 << 10, /* what a harness can fill */
+    STEPS_MAX = 3000,
+};
+
+enum kind { CHANGE = 't', LEAVE = 'l', DATA = 'c' }; /* the next one of one step: 'd', and so on */
 
 struct choice {
     unsigned chosen, count;
+    unsigned asleep; /* the sleep set that it was made with */
+    unsigned step;   /* of the execution */
+    char kind;
+    unsigned value; /* the thread, or the same as `chosen` */
+    bool usual;     /* what happens if nothing is said */
 };
 
 enum state { READY, YIELDED, WAITING, DONE };
 
-struct fibre {
-    struct fiber fiber;
+struct thread {
+    struct fiber *fiber;
     enum state state;
-    int waits_for; /* location */
+    int waits_for;  /* location; -1: a thread's end */
+    unsigned stops; /* how many times it came to where another could go on */
+    enum touch touch;
+    const void *at;
+    void (*fn)(void *);
+    void *arg;
 };
 
 static const struct harness *harness;
@@ -36,47 +72,177 @@ static unsigned trail_length, position;
 static const void *shared[SHARED_MAX];
 static unsigned shared_count;
 static bool shared_grew;
-static struct fibre fibres[THREADS_MAX];
+static struct thread threads[THREADS_MAX];
 static struct fiber explorer;
-static unsigned running, thread_total; /* fibres 1 to thread_total */
-static unsigned preemptions, stale, spurious, steps;
+static unsigned running, thread_total; /* 1 to thread_total */
+static unsigned preemptions, stale, spurious, failures, impatience, steps, idle_yields, asleep,
+    data_choices;
+static bool replaying; /* the trail tells choices by step, and all others are usual */
 static struct {
     const char *at;
     size_t size;
 } gone[GONE_MAX];
 static unsigned gone_count;
-static _Alignas(64) char arena[ARENA];
+static char *arena, *blocks;
 static size_t arena_used;
-enum ending { GOES_ON, FAILED, STUCK, ENDLESS };
+static unsigned blocks_used;
+enum ending { GOES_ON, OVER, FAILED, STUCK, ENDLESS, KNOWN };
 static enum ending ending;
-static char why[300];
+static char why[600];
 static bool finishing;
 static jmp_buf end_of_finish;
 
+/* ---- Where executions have been ---- */
+
+struct place {
+    struct digest digest;
+    unsigned asleep;
+    bool used;
+};
+
+static struct place *places;
+static size_t place_count, place_room;
+
+static void places_forget(void)
+{
+    free(places);
+    places = NULL;
+    place_count = place_room = 0;
+}
+
+static struct place *place_of(const struct digest *digest)
+{
+    size_t i = digest->a & (place_room - 1);
+    while (places[i].used && (places[i].digest.a != digest->a || places[i].digest.b != digest->b))
+        i = (i + 1) & (place_room - 1);
+    return &places[i];
+}
+
+static void places_grow(void)
+{
+    struct place *old = places;
+    size_t room = place_room;
+    place_room = room ? 2 * room : 1 << 12;
+    places = calloc(place_room, sizeof *places);
+    if (!places) {
+        fputs("weft-check: out of memory\n", stderr);
+        exit(EXIT_FAILURE);
+    }
+    for (size_t i = 0; i < room; i++)
+        if (old[i].used)
+            *place_of(&old[i].digest) = old[i];
+    free(old);
+}
+
+/* Where the execution is: all but what memory.c knows. */
+static struct digest here(void)
+{
+    struct digest digest = memory_digest();
+    uint64_t more = stale | spurious << 8 | failures << 16 | impatience << 20;
+    if (options->preemptions >= 0)
+        more |= (uint64_t)preemptions << 24 | (uint64_t)running << 32;
+    for (unsigned t = 1; t <= thread_total; t++) {
+        more = more * 31 + threads[t].state + 4 * threads[t].stops;
+        more = more * 31 + (uintptr_t)(threads[t].state == WAITING && threads[t].waits_for >= 0
+                                           ? memory_address(threads[t].waits_for)
+                                           : NULL);
+    }
+    digest.a ^= more * UINT64_C(0x94d049bb133111eb);
+    digest.b += more * UINT64_C(0xd6e8feb86659fd93);
+    return digest;
+}
+
+/* True: all that can follow has been tried, but for what the sleep set leaves out anyway. */
+static bool been_here(void)
+{
+    if (2 * place_count >= place_room)
+        places_grow();
+    struct digest digest = here();
+    struct place *place = place_of(&digest);
+    if (!place->used) {
+        *place = (struct place){digest, asleep, true};
+        place_count++;
+        return false;
+    }
+    if ((place->asleep & ~asleep) == 0)
+        return true;
+    asleep = place->asleep &= asleep;
+    return false;
+}
+
 /* ---- Choices ---- */
+
+static struct choice *next_choice(unsigned n, char kind)
+{
+    if (position == CHOICES_MAX)
+        model_fail("more than %d choices", CHOICES_MAX);
+    if (position == trail_length)
+        trail[trail_length++] = (struct choice){.count = n, .asleep = asleep};
+    struct choice *choice = &trail[position++];
+    choice->step = steps;
+    choice->kind = kind;
+    choice->value = choice->chosen;
+    choice->usual = choice->chosen == 0;
+    return choice;
+}
+
+/* What the trail of a replay says about this step; -1: nothing. */
+static int told(char kind)
+{
+    for (unsigned i = 0; i < trail_length; i++)
+        if (trail[i].step == steps && trail[i].kind == kind)
+            return (int)trail[i].value;
+    return -1;
+}
 
 unsigned explore_choose(unsigned n)
 {
     if (n < 2)
         return 0;
-    if (position == CHOICES_MAX)
-        model_fail("more than %d choices", CHOICES_MAX);
-    if (position == trail_length)
-        trail[trail_length++] = (struct choice){0, n};
-    struct choice *choice = &trail[position++];
-    choice->count = n; /* of a trail that was read */
-    return choice->chosen < n ? choice->chosen : n - 1;
+    char kind = (char)(DATA + data_choices++);
+    if (!replaying)
+        return next_choice(n, kind)->chosen;
+    int value = told(kind);
+    return value >= 0 && (unsigned)value < n ? (unsigned)value : 0;
+}
+
+/* What the options say, or the harness if it is stricter; -1: no bound. */
+static int preemptions_most(void)
+{
+    int most = options->preemptions, few = (int)harness->preemptions;
+    return few > 0 && few < most ? few : most;
+}
+
+static unsigned choose_bounded(unsigned n, unsigned *used, int limit)
+{
+    if (limit >= 0 && *used >= (unsigned)limit)
+        return 0;
+    unsigned chosen = explore_choose(n);
+    *used += chosen > 0;
+    return chosen;
 }
 
 unsigned explore_choose_stale(unsigned n)
 {
-    unsigned limit = harness->stale ? harness->stale : (unsigned)options->stale;
-    if (stale >= limit)
+    if (harness->stale_in && !(harness->stale_in & 1u << running))
         return 0;
-    unsigned chosen = explore_choose(n);
-    if (chosen > 0)
-        stale++;
-    return chosen;
+    int limit = options->stale < 0 || !harness->stale ? options->stale : (int)harness->stale;
+    return choose_bounded(n, &stale, limit);
+}
+
+bool explore_choose_spurious(void)
+{
+    return choose_bounded(2, &spurious, options->spurious) > 0;
+}
+
+bool explore_choose_failure(void)
+{
+    return running && choose_bounded(2, &failures, (int)harness->failures) > 0;
+}
+
+bool explore_choose_impatience(void)
+{
+    return running && choose_bounded(2, &impatience, 1) > 0;
 }
 
 static bool next_trail(void)
@@ -98,16 +264,20 @@ static void trail_write(char *text, size_t size)
     size_t used = 0;
     text[0] = '\0';
     for (unsigned i = 0; i < position && used + 12 < size; i++)
-        used += (size_t)snprintf(text + used, size - used, i ? ".%u" : "%u", trail[i].chosen);
+        if (!trail[i].usual)
+            used += (size_t)snprintf(text + used, size - used, used ? ",%u%c%u" : "%u%c%u",
+                                     trail[i].step, trail[i].kind, trail[i].value);
 }
 
 static void trail_read(const char *text)
 {
+    int length = 0;
     trail_length = 0;
-    while (*text && trail_length < CHOICES_MAX) {
-        char *end;
-        trail[trail_length++] = (struct choice){(unsigned)strtoul(text, &end, 10), 1};
-        text = *end == '.' ? end + 1 : end;
+    for (struct choice choice = {0}; trail_length < CHOICES_MAX; text += length) {
+        if (sscanf(text, "%u%c%u%n", &choice.step, &choice.kind, &choice.value, &length) != 3)
+            break;
+        trail[trail_length++] = choice;
+        length += text[length] == ',';
     }
 }
 
@@ -121,9 +291,12 @@ unsigned model_thread(void)
 static void switch_to(unsigned thread)
 {
     unsigned before = running;
+    if (thread == before)
+        return;
+    watch_locals(before, thread);
     running = thread;
-    fiber_switch(before ? &fibres[before].fiber : &explorer,
-                 thread ? &fibres[thread].fiber : &explorer);
+    fiber_switch(before ? threads[before].fiber : &explorer,
+                 thread ? threads[thread].fiber : &explorer);
 }
 
 void model_fail(const char *format, ...)
@@ -145,60 +318,114 @@ void model_fail(const char *format, ...)
     abort(); /* it is never resumed */
 }
 
-static void end_with(enum ending how)
+static void __attribute__((noreturn)) end_with(enum ending how)
 {
     ending = how;
     switch_to(0);
+    abort();
 }
 
-/* Another thread than the running one goes on; if all others have yielded, these may again. */
+void model_done(void)
+{
+    end_with(OVER);
+}
+
+/* Those that could go on instead of the running one; if all others spin, these. */
 static unsigned candidates(unsigned list[static THREADS_MAX])
 {
     unsigned n = 0;
     for (unsigned t = 1; t <= thread_total; t++)
-        if (t != running && fibres[t].state == READY)
+        if (t != running && threads[t].state == READY)
             list[n++] = t;
     for (unsigned t = 1; n == 0 && t <= thread_total; t++)
-        if (t != running && fibres[t].state == YIELDED)
+        if (t != running && threads[t].state == YIELDED)
             list[n++] = t;
     return n;
+}
+
+static bool depend(const struct thread *a, const struct thread *b)
+{
+    if (a->touch == TOUCH_ALL || b->touch == TOUCH_ALL)
+        return true;
+    if (a->touch == TOUCH_FENCE || b->touch == TOUCH_FENCE)
+        return a->touch == b->touch;
+    return a->at == b->at && (a->touch == TOUCH_WRITE || b->touch == TOUCH_WRITE);
+}
+
+static unsigned without(unsigned list[static THREADS_MAX], unsigned n, unsigned out)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < n; i++)
+        if (!(out & 1u << list[i]))
+            list[kept++] = list[i];
+    return kept;
+}
+
+static unsigned thread_told(const unsigned list[static THREADS_MAX], unsigned n, char kind)
+{
+    int value = told(kind);
+    for (unsigned i = 0; i < n; i++)
+        if ((int)list[i] == value)
+            return list[i];
+    return list[0];
+}
+
+/* Which one of these goes on. */
+static unsigned choose_thread(unsigned list[static THREADS_MAX], unsigned n, char kind)
+{
+    if (replaying)
+        return thread_told(list, n, kind);
+    if (running)
+        threads[running].stops++;
+    if (n > 1 && position < trail_length)
+        asleep = trail[position].asleep;
+    else if (n > 1 && been_here())
+        end_with(KNOWN);
+    unsigned usual = list[0];
+    unsigned left = without(list, n, asleep);
+    if (left == 0)
+        end_with(KNOWN);
+    struct choice *choice = n < 2 ? NULL : next_choice(left, kind);
+    unsigned chosen = choice ? choice->chosen : 0, next = list[chosen];
+    if (choice) {
+        choice->count = left;
+        choice->value = next;
+        choice->usual = next == usual;
+    }
+    if (options->preemptions >= 0)
+        return next;
+    for (unsigned i = 0; i < chosen; i++)
+        asleep |= 1u << list[i];
+    for (unsigned t = 1; t <= thread_total; t++)
+        if (t == next || depend(&threads[t], &threads[next]))
+            asleep &= ~(1u << t);
+    return next;
 }
 
 /* The running thread can't go on, or should not. */
 static void leave(void)
 {
     unsigned list[THREADS_MAX], n = candidates(list);
-    if (n == 0 && running && fibres[running].state == YIELDED)
+    if (n == 0 && running && threads[running].state == YIELDED) {
+        if (++idle_yields > 2)
+            end_with(ENDLESS);
         return; /* it is the only one */
+    }
     if (n == 0) {
         bool all_done = true;
         for (unsigned t = 1; t <= thread_total; t++)
-            all_done &= fibres[t].state == DONE;
-        end_with(all_done ? GOES_ON : STUCK);
+            all_done &= threads[t].state == DONE;
+        ending = all_done ? GOES_ON : STUCK;
+        switch_to(0);
         return;
     }
-    unsigned next = list[explore_choose(n)];
-    if (fibres[next].state == YIELDED)
-        fibres[next].state = READY;
+    unsigned next = choose_thread(list, n, LEAVE);
+    if (threads[next].state == YIELDED) {
+        threads[next].state = READY;
+        if (++idle_yields > 3 * THREADS_MAX)
+            end_with(ENDLESS);
+    }
     switch_to(next);
-}
-
-/* Before an operation that others can see. */
-static void may_change(void)
-{
-    if (++steps > STEPS_MAX)
-        end_with(ENDLESS);
-    for (unsigned t = 1; t <= thread_total; t++) /* somebody moves: those who spin look again */
-        if (t != running && fibres[t].state == YIELDED)
-            fibres[t].state = READY;
-    if (options->preemptions >= 0 && preemptions >= (unsigned)options->preemptions)
-        return;
-    unsigned list[THREADS_MAX], n = candidates(list);
-    unsigned chosen = explore_choose(n + 1);
-    if (chosen > 0) {
-        preemptions++;
-        switch_to(list[chosen - 1]);
-    }
 }
 
 static bool is_shared(const void *at)
@@ -219,253 +446,239 @@ static void learn_shared(const void *at)
     shared_grew = true;
 }
 
-static void check_gone(const char *at)
+static void may_change(void)
 {
-    for (unsigned i = 0; i < gone_count; i++)
-        if (at >= gone[i].at && at < gone[i].at + gone[i].size)
-            model_fail("touches memory whose owner has returned");
+    unsigned list[THREADS_MAX], n = candidates(list);
+    if (n == 0 || threads[list[0]].state == YIELDED)
+        n = 0; /* those who spin wait for those who don't */
+    int most = preemptions_most();
+    if (!replaying && most >= 0 && preemptions >= (unsigned)most) {
+        threads[running].stops += n > 0;
+        if (n > 0 && position >= trail_length && been_here())
+            end_with(KNOWN);
+        return;
+    }
+    memmove(list + 1, list, n * sizeof list[0]);
+    list[0] = running;
+    unsigned next = choose_thread(list, n + 1, CHANGE);
+    if (next != running) {
+        preemptions++;
+        switch_to(next);
+    }
 }
 
-/* Which location; after others had their chance. */
-static int visit(const void *at, unsigned size)
+static void next_step(void)
 {
-    if (is_shared(at))
+    data_choices = 0;
+    if (++steps > STEPS_MAX)
+        end_with(ENDLESS);
+}
+
+void explore_step(enum touch touch, const void *at)
+{
+    struct thread *me = &threads[running];
+    me->touch = touch;
+    me->at = at;
+    next_step();
+    if (touch >= TOUCH_FENCE || replaying || is_shared(at))
         may_change();
-    check_gone(at);
+    if (touch == TOUCH_READ || touch == TOUCH_FENCE)
+        return;
+    idle_yields = 0;
+    for (unsigned t = 1; t <= thread_total; t++) /* something may be new: who spins looks */
+        if (t != running && threads[t].state == YIELDED)
+            threads[t].state = READY;
+}
+
+void explore_touch(const void *p, size_t size)
+{
+    const char *at = p;
+    for (unsigned i = 0; i < gone_count; i++)
+        if (at < gone[i].at + gone[i].size && gone[i].at < at + size)
+            model_fail("touches memory whose owner has returned, or that was freed");
+}
+
+int explore_location(const void *at, unsigned size)
+{
+    explore_touch(at, size);
+    watch_atomic(running, at, size);
     int location = memory_location(at, size);
     if (memory_users(location) & ~(1u << running))
         learn_shared(at);
     return location;
 }
 
-/* ---- What the library calls ---- */
-
-static uint64_t peek(const void *at, unsigned size)
+void explore_wait(int location)
 {
-    uint64_t value = 0;
-    memcpy(&value, at, size);
-    return value;
-}
-
-uint64_t model_load(const void *at, unsigned size, enum order order, const struct site *site)
-{
-    if (!running)
-        return peek(at, size);
-    order = mutate_order(site, OP_LOAD, order);
-    return memory_load(running, visit(at, size), order, site);
-}
-
-void model_store(void *at, unsigned size, uint64_t value, enum order order, const struct site *site)
-{
-    if (!running) {
-        memcpy(at, &value, size);
-        return;
-    }
-    order = mutate_order(site, OP_STORE, order);
-    memory_store(running, visit(at, size), value, order, site);
-}
-
-uint64_t model_rmw(void *at, unsigned size, enum rmw kind, uint64_t operand, enum order order,
-                   const struct site *site)
-{
-    if (running) {
-        order = mutate_order(site, OP_RMW, order);
-        return memory_rmw(running, visit(at, size), kind, operand, order, site);
-    }
-    uint64_t old = peek(at, size);
-    uint64_t value = kind == RMW_ADD   ? old + operand
-                     : kind == RMW_SUB ? old - operand
-                     : kind == RMW_OR  ? (old | operand)
-                                       : operand;
-    memcpy(at, &value, size);
-    return old;
-}
-
-bool model_cas(void *at, unsigned size, uint64_t *expected, uint64_t desired, enum order success,
-               enum order failure, const struct site *site)
-{
-    if (running) {
-        success = mutate_order(site, OP_CAS, success);
-        if (failure == ACQUIRE && (success == RELEASE || success == RELAXED))
-            failure = RELAXED;
-        return memory_cas(running, visit(at, size), expected, desired, success, failure, site);
-    }
-    uint64_t old = peek(at, size);
-    bool same = old == *expected;
-    if (same)
-        memcpy(at, &desired, size);
-    *expected = old;
-    return same;
-}
-
-void model_fence(enum order order, const struct site *site)
-{
-    if (!running)
-        return;
-    order = mutate_order(site, OP_FENCE, order);
-    if (mutate_dropped(site))
-        return;
-    may_change();
-    memory_fence(running, order, site);
-}
-
-void model_barrier_everywhere(void)
-{
-    if (!running)
-        return;
-    may_change();
-    for (int round = 0; round < 2; round++) /* what the last one knew, the first learns, too */
-        for (unsigned t = 1; t <= thread_total; t++) /* one that has ended: the switch was one */
-            memory_fence(t, SEQ_CST, NULL);
-}
-
-void model_wait(void *at, unsigned size, uint64_t value)
-{
-    if (!running)
-        model_fail("a wait outside the threads");
-    int location = visit(at, size);
-    if (memory_newest(running, location) != value)
-        return;
-    memory_event(running, EVENT_WAIT, location, NULL);
-    if (spurious < (unsigned)options->spurious && explore_choose(2)) {
-        spurious++;
-        return;
-    }
-    fibres[running].state = WAITING;
-    fibres[running].waits_for = location;
+    threads[running].state = WAITING;
+    threads[running].waits_for = location;
+    threads[running].touch = TOUCH_ALL;
+    next_step();
     leave();
-    memory_event(running, EVENT_WOKEN, location, NULL);
 }
 
-void model_wake(const void *at, unsigned n)
+unsigned explore_waiting(int location, unsigned list[static THREADS_MAX])
 {
-    if (!running)
-        return;
-    if (is_shared(at))
-        may_change();
-    int location = memory_location(at, sizeof(uint32_t)); /* the memory itself may be gone */
-    memory_event(running, EVENT_WAKE, location, NULL);
-    for (; n > 0; n--) {
-        unsigned list[THREADS_MAX], count = 0;
-        for (unsigned t = 1; t <= thread_total; t++)
-            if (fibres[t].state == WAITING && fibres[t].waits_for == location)
-                list[count++] = t;
-        if (count == 0)
-            return;
-        fibres[list[explore_choose(count)]].state = READY;
-    }
-}
-
-/* The word is 1 while somebody has it. */
-void model_lock(void *at)
-{
-    static const struct site site = {"lock.h", 0, "lock"};
-    if (!running) {
-        *(uint32_t *)at = 1;
-        return;
-    }
-    int location = visit(at, sizeof(uint32_t));
-    while (memory_newest(running, location) != 0) {
-        fibres[running].state = WAITING;
-        fibres[running].waits_for = location;
-        leave();
-    }
-    memory_lock(running, location, &site);
-}
-
-bool model_trylock(void *at)
-{
-    static const struct site site = {"lock.h", 0, "trylock"};
-    if (!running) {
-        *(uint32_t *)at = 1;
-        return true;
-    }
-    int location = visit(at, sizeof(uint32_t));
-    if (memory_newest(running, location) != 0)
-        return false;
-    memory_lock(running, location, &site);
-    return true;
-}
-
-void model_unlock(void *at)
-{
-    static const struct site site = {"lock.h", 0, "unlock"};
-    if (!running) {
-        *(uint32_t *)at = 0;
-        return;
-    }
-    check_gone(at);
-    int location = memory_location(at, sizeof(uint32_t));
-    memory_unlock(running, location, &site);
+    unsigned n = 0;
     for (unsigned t = 1; t <= thread_total; t++)
-        if (fibres[t].state == WAITING && fibres[t].waits_for == location)
-            fibres[t].state = READY;
+        if (threads[t].state == WAITING && threads[t].waits_for == location)
+            list[n++] = t;
+    return n;
+}
+
+void explore_ready(unsigned thread)
+{
+    threads[thread].state = READY;
 }
 
 void model_yield(void)
 {
     if (!running)
         return;
-    if (++steps > STEPS_MAX)
-        end_with(ENDLESS);
-    fibres[running].state = YIELDED;
+    next_step();
+    memory_spun(running);
+    threads[running].state = YIELDED;
+    threads[running].touch = TOUCH_ALL;
     leave();
-    fibres[running].state = READY;
+    threads[running].state = READY;
 }
 
-void model_plain_write(const void *at, const char *name)
+static void thread_main(void *arg)
 {
-    if (running)
-        memory_plain(running, at, name, true);
+    struct thread *me = arg;
+    me->fn(me->arg);
+    next_step();
+    me->state = DONE;
+    for (unsigned t = 1; t <= thread_total; t++) { /* who waits for its end */
+        if (threads[t].state == WAITING && threads[t].waits_for == -1)
+            threads[t].state = READY;
+        if (threads[t].state == YIELDED)
+            threads[t].state = READY;
+    }
+    leave();
+    abort();
 }
 
-void model_plain_read(const void *at, const char *name)
+unsigned explore_start(void (*fn)(void *), void *arg)
 {
-    if (running)
-        memory_plain(running, at, name, false);
+    if (thread_total + 1 == THREADS_MAX)
+        return 0;
+    unsigned number = ++thread_total;
+    struct thread *thread = &threads[number];
+    struct fiber *fiber = thread->fiber;
+    *thread = (struct thread){.fiber = fiber, .touch = TOUCH_ALL, .fn = fn, .arg = arg};
+    memory_thread(number, running);
+    fiber_make(fiber, thread_main, thread);
+    return number;
 }
+
+void explore_join(unsigned thread)
+{
+    while (threads[thread].state != DONE)
+        explore_wait(-1);
+    memory_synchronise(thread, running);
+}
+
+void explore_stack(const char **low, const char **high)
+{
+    *low = threads[running].fiber->stack;
+    *high = *low + FIBER_STACK;
+}
+
+/* ---- Memory ---- */
 
 void model_gone(const void *at, size_t size)
 {
+    if (gone_count == GONE_MAX)
+        model_fail("more than %d pieces of memory are gone", GONE_MAX);
+    if (running)
+        watch_gone(running, at, size);
     gone[gone_count].at = at;
     gone[gone_count++].size = size;
 }
 
 void *model_alloc(size_t size)
 {
-    size = (size + 63) & ~(size_t)63;
+    size = LINE + ((size + LINE - 1) & ~(size_t)(LINE - 1)); /* the first one says how much */
     if (arena_used + size > ARENA)
-        return NULL;
-    void *p = arena + arena_used;
+        model_fail("out of memory");
+    size_t *p = (size_t *)(void *)(arena + arena_used);
     arena_used += size;
-    return memset(p, 0, size);
+    p[0] = size;
+    return memset(p + LINE / sizeof *p, 0, size - LINE);
+}
+
+void model_free(void *p)
+{
+    size_t size = *(size_t *)(void *)((char *)p - LINE);
+    model_gone(p, size - LINE);
+}
+
+void *model_block(size_t size)
+{
+    if (size != BLOCK || blocks_used == BLOCKS)
+        model_fail("no block of %zu bytes is left", size);
+    return memset(blocks + (size_t)BLOCK * blocks_used++, 0, BLOCK_USED);
+}
+
+/* All of it is there once, at addresses that stay. */
+static void make_memory(void)
+{
+    size_t fibers = (THREADS_MAX - 1) * sizeof(struct fiber), all = (BLOCKS + 1) * (size_t)BLOCK;
+    char *p = mmap(NULL, all + ARENA + fibers, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) {
+        perror("weft-check: mmap");
+        exit(EXIT_FAILURE);
+    }
+    blocks = (char *)(((uintptr_t)p + BLOCK - 1) & ~(uintptr_t)(BLOCK - 1));
+    arena = p + all;
+    for (unsigned t = 1; t < THREADS_MAX; t++)
+        threads[t].fiber = (struct fiber *)(void *)(arena + ARENA) + (t - 1);
+}
+
+/* A mutant, or a bug, that follows a wild pointer. The signal's stack is left for good. */
+static void crashed(int signal)
+{
+    (void)signal;
+    if (running)
+        model_fail("touches memory that is not there");
+    abort();
+}
+
+static void catch_crashes(void)
+{
+    static char stack[64 << 10];
+    struct sigaction action = {.sa_handler = crashed, .sa_flags = SA_ONSTACK | SA_NODEFER};
+    sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGBUS, &action, NULL);
 }
 
 /* ---- Executions ---- */
 
-static void thread_main(void *arg)
+static void harness_main(void *arg)
 {
     harness->thread[(uintptr_t)arg]();
-    fibres[running].state = DONE;
-    leave();
-    abort();
 }
 
 static void execute(void)
 {
-    arena_used = gone_count = position = 0;
-    preemptions = stale = spurious = steps = 0;
+    if (!arena) {
+        make_memory();
+        catch_crashes();
+    }
+    arena_used = blocks_used = gone_count = position = 0;
+    preemptions = stale = spurious = failures = impatience = steps = idle_yields = asleep =
+        data_choices = 0;
     ending = GOES_ON;
     why[0] = '\0';
     thread_total = 0;
-    while (thread_total < HARNESS_THREADS && harness->thread[thread_total])
-        thread_total++;
-    memory_reset(thread_total + 1);
+    watch_reset();
+    memory_reset();
     harness->setup();
-    for (unsigned t = 1; t <= thread_total; t++) {
-        fibres[t].state = READY;
-        fiber_make(&fibres[t].fiber, thread_main, (void *)(uintptr_t)(t - 1));
-    }
+    for (uintptr_t i = 0; i < HARNESS_THREADS && harness->thread[i]; i++)
+        explore_start(harness_main, (void *)i);
     leave();
     running = 0;
     if (ending == GOES_ON && harness->finish) {
@@ -476,20 +689,27 @@ static void execute(void)
     }
     if (ending == STUCK)
         snprintf(why, sizeof why, "nobody can go on: a wake-up is lost");
+    if (ending == ENDLESS)
+        snprintf(why, sizeof why, "it goes on for ever");
+}
+
+static void begin(const struct harness *h, const struct options *o)
+{
+    harness = h;
+    options = o;
+    trail_length = shared_count = 0;
+    places_forget();
 }
 
 struct outcome explore(const struct harness *h, const struct options *o)
 {
     struct outcome outcome = {.verdict = VERDICT_FINE};
-    harness = h;
-    options = o;
-    trail_length = shared_count = 0;
+    begin(h, o);
     do {
         shared_grew = false;
         execute();
-        outcome.executions++;
-        outcome.livelocks += ending == ENDLESS;
-        if (ending == FAILED || ending == STUCK) {
+        *(ending == KNOWN ? &outcome.known : &outcome.executions) += 1;
+        if (ending == FAILED || ending == STUCK || ending == ENDLESS) {
             if (memory_consistent()) {
                 outcome.verdict = VERDICT_FAILED;
                 snprintf(outcome.why, sizeof outcome.why, "%s", why);
@@ -498,98 +718,24 @@ struct outcome explore(const struct harness *h, const struct options *o)
             }
             outcome.forbidden++;
         }
-        if (o->executions && outcome.executions == o->executions) {
+        if (o->executions && outcome.executions + outcome.known >= o->executions) {
             outcome.verdict = VERDICT_GAVE_UP;
             return outcome;
         }
         if (shared_grew) {
             trail_length = position = 0;
-            continue;
+            places_forget();
         }
     } while (shared_grew || next_trail());
     return outcome;
 }
 
-/* ---- The failing execution, for a person ---- */
-
-enum { COLUMN = 38 };
-
-static const char *file_of(const struct site *site)
+const char *explore_again(const struct harness *h, const struct options *o, const char *text)
 {
-    const char *slash = strrchr(site->file, '/');
-    return slash ? slash + 1 : site->file;
-}
-
-static void describe(const struct event *e, char *text, size_t size)
-{
-    static const char *const marks[] = {"rlx", "acq", "rel", "acq_rel", "sc"};
-    const char *what = e->site ? e->site->what : "";
-    while (*what == '&')
-        what++;
-    switch (e->kind) {
-    case EVENT_LOAD:
-        snprintf(text, size, "read_%s(%s) = %llx", marks[e->order], what,
-                 (unsigned long long)e->value);
-        break;
-    case EVENT_STORE:
-        snprintf(text, size, "write_%s(%s, %llx)", marks[e->order], what,
-                 (unsigned long long)e->value);
-        break;
-    case EVENT_RMW:
-        snprintf(text, size, "rmw_%s(%s) %llx -> %llx", marks[e->order], what,
-                 (unsigned long long)e->value, (unsigned long long)e->new_value);
-        break;
-    case EVENT_FENCE:
-        snprintf(text, size, "fence_%s", marks[e->order]);
-        break;
-    case EVENT_WAIT:
-        snprintf(text, size, "sleeps");
-        break;
-    case EVENT_WOKEN:
-        snprintf(text, size, "wakes");
-        break;
-    case EVENT_WAKE:
-        snprintf(text, size, "wakes who sleeps there");
-        break;
-    default:
-        snprintf(text, size, "%s", e->note ? e->note : "");
-    }
-}
-
-/* Which row shows the store that was read. */
-static unsigned row_of_store(const struct event *load)
-{
-    for (unsigned i = 0; i < machine.events; i++)
-        if (machine.event[i].thread == load->from && machine.event[i].number == load->from_number)
-            return i + 1;
-    return 0;
-}
-
-static void show_row(unsigned i)
-{
-    const struct event *e = &machine.event[i];
-    char text[200], source[60] = "";
-    describe(e, text, sizeof text);
-    if (e->read > 0)
-        snprintf(text + strlen(text), sizeof text - strlen(text), " <-%u", row_of_store(e));
-    else if (e->read == 0)
-        snprintf(text + strlen(text), sizeof text - strlen(text), " <-0");
-    if (e->site && e->site->line)
-        snprintf(source, sizeof source, "%s:%d", file_of(e->site), e->site->line);
-    printf("%4u %*s%-*s %s\n", i + 1, (int)(e->thread - 1) * COLUMN, "", COLUMN, text, source);
-}
-
-void explore_show(const struct harness *h, const struct options *o, const char *text)
-{
-    harness = h;
-    options = o;
+    begin(h, o);
     trail_read(text);
+    replaying = true;
     execute();
-    printf("%s: %s\n     ", h->name, h->what);
-    for (unsigned t = 1; t <= thread_total; t++)
-        printf("thread %-*u", COLUMN - 7, t);
-    printf("\n");
-    for (unsigned i = 0; i < machine.events; i++)
-        show_row(i);
-    printf("%s\n", why[0] ? why : "it does not fail");
+    replaying = false;
+    return why;
 }

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#if defined __x86_64__
+#if defined __x86_64__ && !defined FIBER_UCONTEXT
 
 /* Saves what a call has to keep, changes the stack, and takes it from there. */
 void fiber_swap(void **from, void *to);
@@ -48,6 +48,31 @@ void fiber_switch(struct fiber *from, struct fiber *to)
     fiber_swap(&from->stack_pointer, to->stack_pointer);
 }
 
-#else
-#error "fibers are written for x86-64 only"
+#else /* slower: each switch is a system call */
+
+static void begin(unsigned high, unsigned low)
+{
+    struct fiber *fiber = (struct fiber *)((uintptr_t)high << 16 << 16 | low);
+    fiber->fn(fiber->arg);
+    abort();
+}
+
+void fiber_make(struct fiber *fiber, void (*fn)(void *), void *arg)
+{
+    fiber->fn = fn;
+    fiber->arg = arg;
+    getcontext(&fiber->context);
+    fiber->context.uc_stack.ss_sp = fiber->stack;
+    fiber->context.uc_stack.ss_size = sizeof fiber->stack;
+    fiber->context.uc_link = NULL;
+    uintptr_t address = (uintptr_t)fiber;
+    makecontext(&fiber->context, (void (*)(void))begin, 2, (unsigned)(address >> 16 >> 16),
+                (unsigned)address);
+}
+
+void fiber_switch(struct fiber *from, struct fiber *to)
+{
+    swapcontext(&from->context, &to->context);
+}
+
 #endif

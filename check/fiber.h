@@ -4,11 +4,15 @@
 #define CHECK_FIBER_H
 
 #include <stddef.h>
+#include <ucontext.h>
 
-enum { FIBER_STACK = 64 << 10 };
+enum { FIBER_STACK = 256 << 10 };
 
 struct fiber {
-    void *stack_pointer;
+    void *stack_pointer; /* on x86-64; elsewhere: */
+    ucontext_t context;
+    void (*fn)(void *);
+    void *arg;
     _Alignas(64) char stack[FIBER_STACK];
 };
 

@@ -20,7 +20,7 @@ static void prepare(size_t capacity)
 
 static void push(int i)
 {
-    model_plain_write(&data[i], "a job's data");
+    data[i] = 1;
     MODEL_ASSERT(weft__deque_push(&deque, &jobs[i]) == 0);
 }
 
@@ -28,7 +28,7 @@ static void take(struct weft__job *job)
 {
     if (!job)
         return;
-    model_plain_read(&data[job - jobs], "a job's data");
+    MODEL_ASSERT(data[job - jobs] == 1);
     taken[job - jobs]++;
 }
 
@@ -96,40 +96,30 @@ static void push_pop_push(void)
 }
 
 const struct harness deque_harnesses[] = {
-    {"deque-last",
-     "the last job: owner against thief",
-     setup_last,
-     {push_and_pop, steal_twice},
-     all_taken_once,
-     false,
-     0},
-    {"deque-two-thieves",
-     "the last job: owner against two thieves",
-     setup_last,
-     {push_and_pop, steal, steal},
-     all_taken_once,
-     false,
-     0},
-    {"deque-grow",
-     "a larger ring while a thief reads",
-     setup_grow,
-     {push_two_pop_one, steal},
-     all_taken_once,
-     false,
-     0},
-    {"deque-grow-two",
-     "a larger ring while two thieves read",
-     setup_grow,
-     {push_two, steal, steal},
-     all_taken_once,
-     false,
-     0},
-    {"deque-reuse",
-     "a place that is used again",
-     setup_grow,
-     {push_pop_push, steal_twice},
-     all_taken_once,
-     false,
-     0},
+    {.name = "deque-last",
+     .what = "the last job: owner against thief",
+     .setup = setup_last,
+     .thread = {push_and_pop, steal_twice},
+     .finish = all_taken_once},
+    {.name = "deque-two-thieves",
+     .what = "the last job: owner against two thieves",
+     .setup = setup_last,
+     .thread = {push_and_pop, steal, steal},
+     .finish = all_taken_once},
+    {.name = "deque-grow",
+     .what = "a larger ring while a thief reads",
+     .setup = setup_grow,
+     .thread = {push_two_pop_one, steal},
+     .finish = all_taken_once},
+    {.name = "deque-grow-two",
+     .what = "a larger ring while two thieves read",
+     .setup = setup_grow,
+     .thread = {push_two, steal, steal},
+     .finish = all_taken_once},
+    {.name = "deque-reuse",
+     .what = "a place that is used again",
+     .setup = setup_grow,
+     .thread = {push_pop_push, steal_twice},
+     .finish = all_taken_once},
     {0},
 };

@@ -18,7 +18,7 @@ static void setup(void)
 static void enter(void)
 {
     weft__lock_take(&lock);
-    model_plain_write(&data, "what the lock protects");
+    data = 1;
     entered++;
     weft__lock_drop(&lock);
 }
@@ -33,7 +33,7 @@ static void try_to_enter(void)
 {
     if (!weft__lock_try(&lock))
         return;
-    model_plain_write(&data, "what the lock protects");
+    data = 1;
     weft__lock_drop(&lock);
 }
 
@@ -43,8 +43,19 @@ static void all_entered(void)
 }
 
 const struct harness lock_harnesses[] = {
-    {"lock", "three threads enter", setup, {enter, enter, enter}, all_entered, false, 0},
-    {"lock-twice", "one comes back at once", setup, {enter_twice, enter}, all_entered, false, 0},
-    {"lock-try", "one only tries", setup, {enter_twice, try_to_enter}, NULL, false, 0},
+    {.name = "lock",
+     .what = "three threads enter",
+     .setup = setup,
+     .thread = {enter, enter, enter},
+     .finish = all_entered},
+    {.name = "lock-twice",
+     .what = "one comes back at once",
+     .setup = setup,
+     .thread = {enter_twice, enter},
+     .finish = all_entered},
+    {.name = "lock-try",
+     .what = "one only tries",
+     .setup = setup,
+     .thread = {enter_twice, try_to_enter}},
     {0},
 };

@@ -63,9 +63,9 @@ static struct weft__job *work(unsigned i)
     while (!weft__latch_probe(&latch[i]) && !(job = look(i)))
         weft__sleep_no_work(&sleep_module, &idle, &sleeper);
     if (weft__sleep_work_found(&sleep_module, &idle) && weft__queue_length(&injector) > 0)
-        weft__sleep_more_work(&sleep_module, false);
+        weft__sleep_more_work(&sleep_module, NULL);
     if (job)
-        model_plain_read(&data, "a job's data");
+        MODEL_ASSERT(data == 1);
     return job;
 }
 
@@ -79,6 +79,12 @@ static void second_worker(void)
     (void)work(1);
 }
 
+static void first_twice(void)
+{
+    (void)work(0);
+    (void)work(0);
+}
+
 static void first_until_told(void)
 {
     while (!weft__latch_probe(&latch[0]))
@@ -89,31 +95,32 @@ static void first_until_told(void)
 
 static void inject(void)
 {
-    model_plain_write(&data, "a job's data");
+    data = 1;
     weft__queue_push(&injector, &node[0]);
-    weft__sleep_new_jobs(&sleep_module, 1, false);
+    weft__sleep_new_jobs(&sleep_module, 1, NULL);
 }
 
 static void inject_two(void)
 {
-    model_plain_write(&data, "a job's data");
+    data = 1;
     weft__queue_push(&injector, &node[0]);
-    weft__sleep_new_jobs(&sleep_module, 1, false);
+    weft__sleep_new_jobs(&sleep_module, 1, NULL);
     weft__queue_push(&injector, &node[1]);
-    weft__sleep_new_jobs(&sleep_module, 1, false);
+    weft__sleep_new_jobs(&sleep_module, 1, NULL);
 }
 
 static void inject_another(void)
 {
+    data = 1;
     weft__queue_push(&injector, &node[1]);
-    weft__sleep_new_jobs(&sleep_module, 1, false);
+    weft__sleep_new_jobs(&sleep_module, 1, NULL);
 }
 
 static void spawn(void)
 {
-    model_plain_write(&data, "a job's data");
+    data = 1;
     MODEL_ASSERT(weft__deque_push(&deque, &spawned) == 0);
-    weft__sleep_new_jobs(&sleep_module, 1, false);
+    weft__sleep_new_jobs(&sleep_module, 1, NULL);
 }
 
 static void set_latch(void)
@@ -123,7 +130,7 @@ static void set_latch(void)
 
 static void send_mail(void)
 {
-    model_plain_write(&data, "a job's data");
+    data = 1;
     weft__queue_push(&mailbox[0], &node[0]);
     atomic_fence_seq_cst(); /* as core/broadcast.c */
     weft__park_wake(&park[0]);
@@ -131,19 +138,64 @@ static void send_mail(void)
         weft__crowd_tickle(park[0].crowd);
 }
 
+static void get_sleepy(void)
+{
+    struct weft__idle idle = {0};
+    struct weft__sleeper sleeper = {&park[1], &latch[1], last_look, &mailbox[1]};
+    weft__sleep_start_looking(&sleep_module, &idle);
+    weft__sleep_no_work(&sleep_module, &idle, &sleeper);
+    if (weft__sleep_work_found(&sleep_module, &idle) && weft__queue_length(&injector) > 0)
+        weft__sleep_more_work(&sleep_module, false);
+}
+
+/* A worker that comes later, as spares do: its parking place is made here. */
+static void come_and_work(void)
+{
+    park[1].cpu = -1;
+    weft__sleep_place(&sleep_module, 1, &park[1]);
+    (void)work(1);
+}
+
+/* Its place is there before it is. */
+static void place_only(void)
+{
+    park[1].cpu = -1;
+    weft__sleep_place(&sleep_module, 1, &park[1]);
+}
+
+/* A worker that waits for its own latch and mail alone. */
+static bool mail_came(void *mail)
+{
+    return weft__queue_length(mail) > 0;
+}
+
+static void wait_for_mail(void)
+{
+    struct weft__sleeper sleeper = {&park[0], &latch[0], mail_came, &mailbox[0]};
+    while (!weft__queue_pop(&mailbox[0]))
+        (void)weft__sleep_uncounted(&sleeper, 0);
+    MODEL_ASSERT(data == 1);
+}
+
 /* Goes through all values of a counter of two bits: new work, somebody sleepy, new work,
  * somebody sleepy; then injects. */
 static void wrap_and_inject(void)
 {
-    struct weft__sleeper sleeper = {&park[1], &latch[1], last_look, &mailbox[1]};
     for (int i = 0; i < 2; i++) {
-        struct weft__idle idle = {0};
         weft__sleep_new_fork(&sleep_module, true);
-        weft__sleep_start_looking(&sleep_module, &idle);
-        weft__sleep_no_work(&sleep_module, &idle, &sleeper); /* sleepy */
-        (void)weft__sleep_work_found(&sleep_module, &idle);
+        get_sleepy();
     }
     inject();
+}
+
+/* The job is what begins the round, and in the end the counter is as if there were none: only
+ * the last look finds it. */
+static void inject_and_wrap(void)
+{
+    inject();
+    get_sleepy();
+    weft__sleep_new_fork(&sleep_module, true);
+    get_sleepy();
 }
 
 /* ---- For each protocol ---- */
@@ -168,58 +220,89 @@ SETUPS(counters, WEFT_SLEEP_COUNTERS)
 SETUPS(tickle, WEFT_SLEEP_TICKLE)
 SETUPS(seqcst, WEFT_SLEEP_TICKLE_SEQCST)
 
-#define HARNESSES(name, setup, lost)                                                   \
-    {"inject-" name,                                                                   \
-     "a job is injected while a worker falls asleep",                                  \
-     setup##_one,                                                                      \
-     {first_worker, inject},                                                           \
-     NULL,                                                                             \
-     lost,                                                                             \
-     0},                                                                               \
-        {"inject-two-" name,                                                           \
-         "two jobs, two workers",                                                      \
-         setup##_two,                                                                  \
-         {first_worker, second_worker, inject_two},                                    \
-         NULL,                                                                         \
-         lost,                                                                         \
-         1},                                                                           \
-        {"latch-" name,                                                                \
-         "a latch is set while its owner falls asleep",                                \
-         setup##_one,                                                                  \
-         {first_until_told, set_latch},                                                \
-         NULL,                                                                         \
-         lost,                                                                         \
-         0},                                                                           \
-        {"latch-job-" name,                                                            \
-         "a latch is set, and a job injected",                                         \
-         setup##_one,                                                                  \
-         {first_until_told, set_latch, inject_another},                                \
-         NULL,                                                                         \
-         lost,                                                                         \
-         1},                                                                           \
-    {                                                                                  \
-        "mail-" name, "a broadcast's mail while its worker falls asleep", setup##_one, \
-            {first_worker, send_mail}, NULL, lost, 0                                   \
+static void flag_one(void)
+{
+    prepare(WEFT_SLEEP_TICKLE_FLAG, 1, 2);
+}
+
+static void swap_one(void)
+{
+    prepare(WEFT_SLEEP_TICKLE_SWAP, 1, 2);
+}
+
+/* One harness for one protocol; `lost`: it is known to lose a wake-up. */
+#define ONE(base, text, protocol, how, lost, few, ...)                                  \
+    {                                                                                   \
+        .name = base "-" protocol, .what = text, .setup = how, .thread = {__VA_ARGS__}, \
+        .fails = lost, .stale = few                                                     \
+    }
+
+#define EACH(protocol, how, lost, few)                                                             \
+    ONE("inject", "a job is injected while a worker falls asleep", protocol, how##_one, lost, 0,   \
+        first_worker, inject),                                                                     \
+        ONE("latch", "a latch is set while its owner falls asleep", protocol, how##_one, lost, 0,  \
+            first_until_told, set_latch),                                                          \
+        ONE("latch-job", "a latch is set, and a job injected", protocol, how##_one, lost, few,     \
+            first_until_told, set_latch, inject_another),                                          \
+        ONE("mail", "a broadcast's mail while its worker falls asleep", protocol, how##_one, lost, \
+            0, first_worker, send_mail)
+
+/* Of three threads: large, and larger where workers spin until nobody else is sleepy. */
+#define TWO(protocol, how, lost, most)                                                           \
+    {                                                                                            \
+        .name = "inject-two-" protocol, .what = "two jobs, two workers", .setup = how##_two,     \
+        .thread = {first_worker, second_worker, inject_two}, .fails = lost, .preemptions = most, \
+        .stale = 1                                                                               \
+    }
+
+/* The two scenarios of the document on `tickle` with sequentially consistent operations, told
+ * apart by who sees something old: who tickles does not see that somebody is sleepy; or who gets
+ * sleepy does not see what was done before the tickle. */
+enum { WORKER = 1 << 1, SETTER = 1 << 2 };
+
+#define SCENARIOS(protocol, how, lost)                                                   \
+    {.name = "scenario-1-" protocol,                                                     \
+     .what = "get sleepy, then get tickled",                                             \
+     .setup = how,                                                                       \
+     .thread = {first_until_told, set_latch},                                            \
+     .fails = lost,                                                                      \
+     .stale_in = SETTER},                                                                \
+    {                                                                                    \
+        .name = "scenario-2-" protocol, .what = "tickle, then get sleepy", .setup = how, \
+        .thread = {first_until_told, set_latch}, .fails = lost, .stale_in = WORKER       \
     }
 
 const struct harness sleep_harnesses[] = {
-    HARNESSES("events", events, false),
-    {"spawn-events",
-     "a job on a deque, and the counter does not wrap",
-     events_wide,
-     {first_worker, spawn},
-     NULL,
-     false,
-     0},
-    {"wrap-events",
-     "the event counter goes round before a job is injected",
-     events_two,
-     {first_worker, wrap_and_inject},
-     NULL,
-     false,
-     1},
-    HARNESSES("counters", counters, false),
-    HARNESSES("tickle-seqcst", seqcst, false),
-    HARNESSES("tickle", tickle, true),
+    EACH("events", events, NULL, 1),
+    TWO("events", events, NULL, 2),
+    ONE("spawn", "a job on a deque, and the counter does not wrap", "events", events_wide, NULL, 0,
+        first_worker, spawn),
+    ONE("inject-again", "two jobs, and one worker falls asleep before each", "events", events_one,
+        NULL, 0, first_twice, inject_two),
+    ONE("wrap", "the event counter goes round before a job is injected", "events", events_two, NULL,
+        1, first_worker, wrap_and_inject),
+    ONE("wrap-after", "the event counter goes round after a job was injected", "events", events_two,
+        NULL, 1, first_worker, inject_and_wrap),
+    ONE("come", "a worker comes, and falls asleep, while a job is injected", "events", events_one,
+        NULL, 1, come_and_work, inject),
+    ONE("place", "a parking place is made while one who sleeps elsewhere is woken", "events",
+        events_one, NULL, 1, first_worker, place_only, inject),
+    ONE("mail-alone", "mail while its worker waits for nothing else", "events", events_one, NULL, 0,
+        wait_for_mail, send_mail),
+    EACH("counters", counters, NULL, 1),
+    TWO("counters", counters, NULL, 2),
+    EACH("tickle-seqcst", seqcst, NULL, 1),
+    TWO("tickle-seqcst", seqcst, NULL, 1),
+    ONE("inject", "a job is injected while a worker falls asleep", "tickle-flag", flag_one, NULL, 0,
+        first_worker, inject),
+    ONE("spawn", "a job on a deque while a worker falls asleep", "tickle-flag", flag_one, NULL, 0,
+        first_worker, spawn),
+    ONE("spawn", "a job on a deque while a worker falls asleep", "tickle-swap", swap_one, NULL, 0,
+        first_worker, spawn),
+    EACH("tickle-swap", swap, NULL, 1),
+    EACH("tickle", tickle, "a wake-up is lost", 2),
+    TWO("tickle", tickle, "a wake-up is lost", 2),
+    SCENARIOS("tickle", tickle_one, "a wake-up is lost"),
+    SCENARIOS("tickle-seqcst", seqcst_one, NULL),
     {0},
 };

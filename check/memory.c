@@ -2,11 +2,12 @@
 #include "memory.h"
 
 #include "explore.h"
+#include "watch.h"
 
 #include <string.h>
 
 struct store {
-    int64_t stamp;
+    int32_t stamp;
     uint64_t value;
     struct view view; /* for those who acquire it */
     unsigned thread;
@@ -19,7 +20,8 @@ struct location {
     unsigned size;
     unsigned users;
     unsigned count;
-    uint64_t mirror; /* what memory holds, unless somebody wrote it plainly */
+    bool overwritten; /* by a plain store; what it holds now is all there is */
+    uint64_t mirror;  /* what it holds otherwise: compilers leave out some hooks */
     struct store store[STORES_MAX];
 };
 
@@ -28,31 +30,22 @@ struct thread {
     struct view acquirable; /* what relaxed loads would have acquired */
     struct view released;   /* as of the last release fence */
     uint16_t number;
+    bool looked[LOCATIONS_MAX];       /* at these, since it spun last */
+    int32_t not_older[LOCATIONS_MAX]; /* what a spinning thread has to come to see */
 };
 
-struct plain {
-    const void *at;
-    unsigned writer;
-    uint16_t written;
-    uint16_t read[THREADS_MAX];
-};
-
-enum { PLAINS_MAX = 32 };
-static const int64_t gap = (int64_t)1 << 32;
+enum { GAP = 1 << 20 };
 
 struct machine machine;
 static struct location locations[LOCATIONS_MAX];
 static struct thread threads[THREADS_MAX];
-static struct view common; /* of sequentially consistent fences */
-static struct plain plains[PLAINS_MAX];
-static unsigned plain_count, thread_count;
+static unsigned thread_count;
 
-void memory_reset(unsigned count)
+void memory_reset(void)
 {
-    machine.locations = machine.events = plain_count = 0;
-    thread_count = count;
+    machine.locations = machine.events = 0;
+    thread_count = 1;
     memset(threads, 0, sizeof threads);
-    memset(&common, 0, sizeof common);
 }
 
 /* ---- Locations ---- */
@@ -66,16 +59,20 @@ static uint64_t peek(const char *at, unsigned size)
 
 static void poke(struct location *x, uint64_t value)
 {
+    watch_remember(x->at, x->size);
     memcpy((char *)(uintptr_t)x->at, &value, x->size);
     x->mirror = peek(x->at, x->size);
 }
 
 /* Its first store is the value it has, which everybody may read. */
-static void begin(struct location *x)
+static void begin(struct location *x, int32_t stamp)
 {
     x->count = 1;
-    x->store[0] = (struct store){.value = peek(x->at, x->size)};
+    memset(&x->store[0], 0, sizeof x->store[0]);
+    x->store[0].stamp = stamp;
+    x->store[0].value = peek(x->at, x->size);
     x->mirror = x->store[0].value;
+    x->overwritten = false;
 }
 
 int memory_location(const void *at, unsigned size)
@@ -83,13 +80,9 @@ int memory_location(const void *at, unsigned size)
     for (unsigned i = 0; i < machine.locations; i++) {
         if (locations[i].at != at)
             continue;
-        if (peek(at, size) != locations[i].mirror) { /* initialised anew, by a plain store */
-            for (unsigned t = 0; t < thread_count; t++)
-                threads[t].current.at[i] = threads[t].acquirable.at[i] = threads[t].released.at[i] =
-                    0;
-            common.at[i] = 0;
-            begin(&locations[i]);
-        }
+        /* Later than all before: views of those are everywhere, in stores, too. */
+        if (locations[i].overwritten || locations[i].mirror != peek(at, locations[i].size))
+            begin(&locations[i], locations[i].store[locations[i].count - 1].stamp + GAP);
         return (int)i;
     }
     if (machine.locations == LOCATIONS_MAX)
@@ -98,7 +91,7 @@ int memory_location(const void *at, unsigned size)
     x->at = at;
     x->size = size;
     x->users = 0;
-    begin(x);
+    begin(x, 0);
     return (int)machine.locations++;
 }
 
@@ -155,12 +148,15 @@ struct event *memory_event(unsigned thread, enum event_kind kind, int location,
     return e;
 }
 
+static uint64_t stamps_digest(const int32_t at[static LOCATIONS_MAX]);
+
 /* ---- Loads ---- */
 
 static void note_read(unsigned thread, int location, const struct store *store, enum order order,
                       struct event *e)
 {
     struct thread *t = &threads[thread];
+    t->looked[location] = true;
     if (t->current.at[location] < store->stamp)
         t->current.at[location] = store->stamp;
     join(acquires(order) ? &t->current : &t->acquirable, &store->view);
@@ -171,12 +167,20 @@ static void note_read(unsigned thread, int location, const struct store *store, 
     memcpy(e->clock, t->current.clock, sizeof e->clock);
 }
 
+/* The oldest store that the thread may still read. */
+static int32_t oldest_for(unsigned thread, int location)
+{
+    const struct thread *t = &threads[thread];
+    int32_t known = t->current.at[location], must = t->not_older[location];
+    return known > must ? known : must;
+}
+
 /* The index of one of those that may be read, the newest first. `free`: only those that no
  * read-modify-write has read. */
 static unsigned choose_store(unsigned thread, int location, bool only_free)
 {
     const struct location *x = &locations[location];
-    int64_t oldest = threads[thread].current.at[location];
+    int32_t oldest = oldest_for(thread, location);
     unsigned candidates[STORES_MAX], n = 0;
     for (unsigned i = x->count; i-- > 0 && x->store[i].stamp >= oldest;)
         if (!only_free || !x->store[i].attached)
@@ -193,13 +197,28 @@ uint64_t memory_load(unsigned thread, int location, enum order order, const stru
     return store->value;
 }
 
-uint64_t memory_newest(unsigned thread, int location)
+uint64_t memory_newest(unsigned thread, int location, enum event_kind kind)
 {
     const struct location *x = &locations[location];
-    const struct store *store = &x->store[x->count - 1];
-    if (threads[thread].current.at[location] < store->stamp)
-        threads[thread].current.at[location] = store->stamp;
-    return store->value;
+    struct event *e = memory_event(thread, kind, location, NULL);
+    note_read(thread, location, &x->store[x->count - 1], RELAXED, e);
+    return e->value;
+}
+
+uint64_t memory_peek(int location)
+{
+    const struct location *x = &locations[location];
+    return x->store[x->count - 1].value;
+}
+
+void memory_spun(unsigned thread)
+{
+    struct thread *t = &threads[thread];
+    for (unsigned i = 0; i < machine.locations; i++)
+        if (t->looked[i])
+            t->not_older[i] = locations[i].store[locations[i].count - 1].stamp;
+    memset(t->looked, 0, sizeof t->looked);
+    memory_event(thread, EVENT_SPIN, -1, NULL)->value = stamps_digest(t->not_older);
 }
 
 /* ---- Stores ---- */
@@ -210,13 +229,16 @@ static struct store *insert(struct location *x, unsigned after)
     if (x->count == STORES_MAX)
         model_fail("more than %d stores to one location", STORES_MAX);
     bool last = after + 1 == x->count;
-    int64_t before = x->store[after].stamp;
-    int64_t stamp = last ? before + gap : before + (x->store[after + 1].stamp - before) / 2;
+    int32_t before = x->store[after].stamp;
+    int32_t stamp = last ? before + GAP : before + (x->store[after + 1].stamp - before) / 2;
     memmove(&x->store[after + 2], &x->store[after + 1],
             (x->count - after - 1) * sizeof x->store[0]);
     x->count++;
-    x->store[after + 1] = (struct store){.stamp = stamp};
-    return &x->store[after + 1];
+    struct store *store = &x->store[after + 1];
+    memset(store, 0, offsetof(struct store, view));
+    store->attached = false;
+    store->stamp = stamp;
+    return store;
 }
 
 static void fill(unsigned thread, int location, struct store *store, uint64_t value,
@@ -246,7 +268,7 @@ void memory_store(unsigned thread, int location, uint64_t value, enum order orde
 {
     struct location *x = &locations[location];
     struct event *e = memory_event(thread, EVENT_STORE, location, site);
-    int64_t oldest = threads[thread].current.at[location];
+    int32_t oldest = threads[thread].current.at[location];
     unsigned candidates[STORES_MAX], n = 0;
     for (unsigned i = x->count; i-- > 0 && x->store[i].stamp >= oldest;)
         if (!x->store[i].attached)
@@ -256,20 +278,6 @@ void memory_store(unsigned thread, int location, uint64_t value, enum order orde
     e->order = order;
     e->wrote = store->stamp;
     e->value = store->value;
-}
-
-static uint64_t applied(enum rmw kind, uint64_t old, uint64_t operand)
-{
-    switch (kind) {
-    case RMW_ADD:
-        return old + operand;
-    case RMW_SUB:
-        return old - operand;
-    case RMW_OR:
-        return old | operand;
-    default:
-        return operand;
-    }
 }
 
 static void read_and_write(unsigned thread, int location, unsigned index, uint64_t value,
@@ -293,7 +301,7 @@ uint64_t memory_rmw(unsigned thread, int location, enum rmw kind, uint64_t opera
     struct event *e = memory_event(thread, EVENT_RMW, location, site);
     unsigned index = choose_store(thread, location, true);
     uint64_t old = locations[location].store[index].value;
-    read_and_write(thread, location, index, applied(kind, old, operand), order, e);
+    read_and_write(thread, location, index, model_applied(kind, old, operand), order, e);
     return old;
 }
 
@@ -303,7 +311,7 @@ bool memory_cas(unsigned thread, int location, uint64_t *expected, uint64_t desi
 {
     struct location *x = &locations[location];
     struct event *e = memory_event(thread, EVENT_LOAD, location, site);
-    int64_t oldest = threads[thread].current.at[location];
+    int32_t oldest = oldest_for(thread, location);
     unsigned candidates[STORES_MAX], n = 0;
     for (unsigned i = x->count; i-- > 0 && x->store[i].stamp >= oldest;)
         if (x->store[i].value != *expected || !x->store[i].attached)
@@ -340,50 +348,125 @@ void memory_fence(unsigned thread, enum order order, const struct site *site)
     e->order = order;
     if (acquires(order))
         join(&t->current, &t->acquirable);
-    if (order == SEQ_CST) {
-        /* Views join; clocks don't: a fence alone synchronises with nothing. */
-        uint16_t clock[THREADS_MAX];
-        memcpy(clock, t->current.clock, sizeof clock);
-        join(&common, &t->current);
-        t->current = common;
-        memcpy(t->current.clock, clock, sizeof clock);
-    }
     if (releases(order))
         t->released = t->current;
     memcpy(e->clock, t->current.clock, sizeof e->clock);
 }
 
+/* At one moment: whatever anybody knows, all know. Clocks don't join: a fence alone synchronises
+ * with nothing. */
+void memory_barrier(const struct site *site)
+{
+    struct view common = {{0}, {0}};
+    for (unsigned t = 1; t < thread_count; t++) { /* of one that has ended, the switch was one */
+        memory_fence(t, SEQ_CST, site);
+        join(&common, &threads[t].current);
+    }
+    for (unsigned t = 1; t < thread_count; t++) {
+        memcpy(threads[t].current.at, common.at, sizeof common.at);
+        threads[t].released = threads[t].current;
+        machine.event[machine.events - thread_count + t].value = stamps_digest(common.at);
+    }
+}
+
+/* What follows in either thread has a later number than what came before. */
+static void hand_over(unsigned from, unsigned to)
+{
+    threads[from].current.clock[from] = ++threads[from].number;
+    join(&threads[to].current, &threads[from].current);
+}
+
 void memory_synchronise(unsigned from, unsigned to)
 {
-    join(&threads[to].current, &threads[from].current);
+    hand_over(from, to);
+}
+
+void memory_thread(unsigned thread, unsigned parent)
+{
+    if (thread >= thread_count)
+        thread_count = thread + 1;
+    if (parent)
+        hand_over(parent, thread);
 }
 
 /* ---- Plain data ---- */
 
-void memory_plain(unsigned thread, const void *at, const char *name, bool writes)
+const uint16_t *memory_clock(unsigned thread)
 {
-    struct plain *p = plains;
-    while (p < plains + plain_count && p->at != at)
-        p++;
-    if (p == plains + plain_count) {
-        if (plain_count++ == PLAINS_MAX)
-            model_fail("more than %d plain objects", PLAINS_MAX);
-        *p = (struct plain){.at = at};
+    return threads[thread].current.clock;
+}
+
+void memory_overwritten(const void *at, size_t size)
+{
+    const char *begin = at;
+    for (unsigned i = 0; i < machine.locations; i++)
+        if (locations[i].at < begin + size && begin < locations[i].at + locations[i].size)
+            locations[i].overwritten = true;
+}
+
+/* ---- Telling executions apart ---- */
+
+static void mix(struct digest *digest, uint64_t value)
+{
+    digest->a = (digest->a ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    digest->a ^= digest->a >> 29;
+    digest->b = (digest->b + value) * UINT64_C(0xbf58476d1ce4e5b9);
+    digest->b ^= digest->b >> 32;
+}
+
+static void mix_store(struct digest *digest, unsigned thread, uint16_t number)
+{
+    mix(digest, (uint64_t)thread << 16 | number);
+}
+
+static void add(struct digest *sum, const struct digest *part)
+{
+    sum->a += part->a;
+    sum->b += part->b;
+}
+
+/* What a thread knows, as stores and not as time stamps, which depend on the order in which
+ * stores were put between others. */
+static uint64_t stamps_digest(const int32_t at[static LOCATIONS_MAX])
+{
+    struct digest sum = {0};
+    for (unsigned i = 0; i < machine.locations; i++) {
+        const struct location *x = &locations[i];
+        unsigned k = x->count;
+        while (k > 1 && x->store[k - 1].stamp > at[i])
+            k--;
+        struct digest one = {0};
+        mix(&one, (uintptr_t)x->at);
+        mix_store(&one, x->store[k - 1].thread, x->store[k - 1].number);
+        add(&sum, &one);
     }
-    struct event *e = memory_event(thread, EVENT_NOTE, -1, NULL);
-    e->note = writes ? "writes plain data" : "reads plain data";
-    const uint16_t *clock = threads[thread].current.clock;
-    if (p->writer != thread && p->written > clock[p->writer])
-        model_fail("data race on %s: written by thread %u at the same time", name, p->writer);
-    for (unsigned t = 1; writes && t < thread_count; t++)
-        if (t != thread && p->read[t] > clock[t])
-            model_fail("data race on %s: read by thread %u at the same time", name, t);
-    if (writes) {
-        p->writer = thread;
-        p->written = threads[thread].number;
-    } else {
-        p->read[thread] = threads[thread].number;
+    return sum.a ^ sum.b;
+}
+
+struct digest memory_digest(void)
+{
+    struct digest thread[THREADS_MAX] = {0}, sum = {0};
+    for (unsigned i = 0; i < machine.events; i++) {
+        const struct event *e = &machine.event[i];
+        struct digest *digest = &thread[e->thread];
+        mix(digest, (uint64_t)e->kind << 8 | e->from << 16 | (uint64_t)e->from_number << 32);
+        mix(digest, e->value);
+        mix(digest, e->new_value);
+        mix(digest, e->location >= 0 ? (uintptr_t)locations[e->location].at : 0);
     }
+    for (unsigned t = 1; t < thread_count; t++) {
+        mix(&thread[t], t);
+        add(&sum, &thread[t]);
+    }
+    for (unsigned i = 0; i < machine.locations; i++) { /* the modification orders */
+        const struct location *x = &locations[i];
+        struct digest order = {0};
+        mix(&order, (uintptr_t)x->at);
+        for (unsigned k = 1; k < x->count; k++)
+            mix_store(&order, x->store[k].thread, x->store[k].number);
+        add(&sum, &order);
+    }
+    return sum;
 }
 
 /* ---- Sequential consistency of accesses ---- */
@@ -404,7 +487,7 @@ static bool coherent_before(const struct event *a, const struct event *b)
 {
     if (a == b || !accesses(a) || !accesses(b) || a->location != b->location)
         return false;
-    int64_t x = a->wrote >= 0 ? a->wrote : a->read, y = b->wrote >= 0 ? b->wrote : b->read;
+    int32_t x = a->wrote >= 0 ? a->wrote : a->read, y = b->wrote >= 0 ? b->wrote : b->read;
     if (a->wrote >= 0 && b->wrote < 0)
         return x <= y; /* a store, and one who reads it or something later */
     return x < y;
@@ -415,20 +498,34 @@ static bool in_order(const struct event *a, const struct event *b) /* program or
     return a->thread == b->thread && a->number < b->number;
 }
 
+/* Of each event: the next one in its thread that is elsewhere, and the last one before it. */
+static const struct event *next_elsewhere[EVENTS_MAX], *last_elsewhere[EVENTS_MAX];
+
+static bool elsewhere(const struct event *a, const struct event *b)
+{
+    return a->location < 0 || a->location != b->location;
+}
+
+static void find_elsewhere(void)
+{
+    for (unsigned i = 0; i < machine.events; i++) {
+        const struct event *e = &machine.event[i];
+        next_elsewhere[i] = last_elsewhere[i] = NULL;
+        for (unsigned k = i; k-- > 0 && !last_elsewhere[i];)
+            if (in_order(&machine.event[k], e) && elsewhere(&machine.event[k], e))
+                last_elsewhere[i] = &machine.event[k];
+        for (unsigned k = i + 1; k < machine.events && !next_elsewhere[i]; k++)
+            if (in_order(e, &machine.event[k]) && elsewhere(&machine.event[k], e))
+                next_elsewhere[i] = &machine.event[k];
+    }
+}
+
 /* Happens before by a way that leaves a's location first and comes from another one to b. */
 static bool before_elsewhere(const struct event *a, const struct event *b)
 {
-    for (unsigned i = 0; i < machine.events; i++) {
-        const struct event *p = &machine.event[i];
-        if (!in_order(a, p) || (p->location >= 0 && p->location == a->location))
-            continue;
-        for (unsigned j = 0; j < machine.events; j++) {
-            const struct event *q = &machine.event[j];
-            if (in_order(q, b) && (q->location < 0 || q->location != b->location) && before(p, q))
-                return true;
-        }
-    }
-    return false;
+    const struct event *p = next_elsewhere[a - machine.event],
+                       *q = last_elsewhere[b - machine.event];
+    return p && q && before(p, q);
 }
 
 /* scb. Modification order and from-read end in a store. */
@@ -447,38 +544,27 @@ static bool is_sc(const struct event *e)
     return e->order == SEQ_CST && (accesses(e) || e->kind == EVENT_FENCE);
 }
 
-/* Is x the event itself, or, of a fence, something after it? */
-static bool starts(const struct event *a, const struct event *x)
-{
-    return x == a || (a->kind == EVENT_FENCE && before(a, x));
-}
+enum { SC_MAX = 256 };
 
-static bool ends(const struct event *y, const struct event *b)
-{
-    return y == b || (b->kind == EVENT_FENCE && before(y, b));
-}
+static bool edges[SC_MAX][SC_MAX];
+static const struct event *sc[SC_MAX];
 
-static bool psc(const struct event *a, const struct event *b)
+/* psc between x and y, each an access itself, or on the way from or to a fence. */
+static void add_edges(unsigned n, const struct event *x, const struct event *y, bool fences_only)
 {
-    bool fences = a->kind == EVENT_FENCE && b->kind == EVENT_FENCE;
-    if (fences && before(a, b))
-        return true;
-    for (unsigned i = 0; i < machine.events; i++) {
-        const struct event *x = &machine.event[i];
-        for (unsigned j = 0; starts(a, x) && j < machine.events; j++) {
-            const struct event *y = &machine.event[j];
-            if (!ends(y, b))
-                continue;
-            if (sc_before(x, y) || (fences && x != a && y != b && coherent_before(x, y)))
-                return true;
+    for (unsigned i = 0; i < n; i++) {
+        bool fence = sc[i]->kind == EVENT_FENCE;
+        if (fence ? !before(sc[i], x) : fences_only || sc[i] != x)
+            continue;
+        for (unsigned j = 0; j < n; j++) {
+            bool other_fence = sc[j]->kind == EVENT_FENCE;
+            if (other_fence ? before(y, sc[j]) : !fences_only && sc[j] == y)
+                edges[i][j] = true;
         }
     }
-    return false;
 }
 
-enum { SC_MAX = 200 };
-
-static bool cyclic(unsigned n, bool edges[n][SC_MAX])
+static bool cyclic(unsigned n)
 {
     for (unsigned k = 0; k < n; k++)
         for (unsigned i = 0; i < n; i++)
@@ -492,14 +578,30 @@ static bool cyclic(unsigned n, bool edges[n][SC_MAX])
 
 bool memory_consistent(void)
 {
-    static bool edges[SC_MAX][SC_MAX];
-    static const struct event *sc[SC_MAX];
     unsigned n = 0;
-    for (unsigned i = 0; i < machine.events && n < SC_MAX; i++)
-        if (is_sc(&machine.event[i]))
-            sc[n++] = &machine.event[i];
+    bool all_fences = true;
+    for (unsigned i = 0; i < machine.events; i++) {
+        if (!is_sc(&machine.event[i]))
+            continue;
+        if (n == SC_MAX)
+            model_fail("more than %d sequentially consistent operations", SC_MAX);
+        all_fences &= machine.event[i].kind == EVENT_FENCE;
+        sc[n++] = &machine.event[i];
+    }
+    memset(edges, 0, sizeof edges);
+    find_elsewhere();
     for (unsigned i = 0; i < n; i++)
-        for (unsigned j = 0; j < n; j++)
-            edges[i][j] = i != j && psc(sc[i], sc[j]);
-    return !cyclic(n, edges);
+        for (unsigned j = 0; j < n; j++) /* of two fences, happens-before is enough */
+            edges[i][j] = i != j && (sc[i]->kind == EVENT_FENCE && sc[j]->kind == EVENT_FENCE
+                                         ? before(sc[i], sc[j])
+                                         : sc_before(sc[i], sc[j]));
+    for (unsigned i = 0; i < machine.events; i++)
+        for (unsigned j = 0; j < machine.events; j++) {
+            const struct event *x = &machine.event[i], *y = &machine.event[j];
+            if (x->thread != y->thread && coherent_before(x, y))
+                add_edges(n, x, y, true);
+            if (!all_fences && x != y && (is_sc(x) || is_sc(y)) && sc_before(x, y))
+                add_edges(n, x, y, false);
+        }
+    return !cyclic(n);
 }

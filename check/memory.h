@@ -16,10 +16,10 @@
 
 #include "model.h"
 
-enum { THREADS_MAX = 5, LOCATIONS_MAX = 96, STORES_MAX = 96, EVENTS_MAX = 1000 };
+enum { THREADS_MAX = 8, LOCATIONS_MAX = 256, STORES_MAX = 64, EVENTS_MAX = 2500 };
 
 struct view {
-    int64_t at[LOCATIONS_MAX]; /* time stamps of stores */
+    int32_t at[LOCATIONS_MAX]; /* time stamps of stores */
     uint16_t clock[THREADS_MAX];
 };
 
@@ -31,7 +31,7 @@ enum event_kind {
     EVENT_WAIT,
     EVENT_WOKEN,
     EVENT_WAKE,
-    EVENT_NOTE
+    EVENT_SPIN,
 };
 
 struct event {
@@ -40,14 +40,13 @@ struct event {
     uint16_t number; /* in its thread, from 1 */
     int location;    /* -1: none */
     enum order order;
-    int64_t read, wrote; /* time stamps; 0: initial, -1: not */
+    int32_t read, wrote; /* time stamps; 0: initial, -1: not */
     uint64_t value;      /* what was read, or written by a store */
     uint64_t new_value;  /* written by a read-modify-write */
     unsigned from;       /* the thread whose store was read; 0: initial */
     uint16_t from_number;
     uint16_t clock[THREADS_MAX];
     const struct site *site;
-    const char *note;
 };
 
 struct machine {
@@ -58,7 +57,10 @@ struct machine {
 
 extern struct machine machine;
 
-void memory_reset(unsigned threads);
+void memory_reset(void);
+
+/* A new thread: what `parent` did so far happens before it. 0: its parent is the harness. */
+void memory_thread(unsigned thread, unsigned parent);
 
 /* Which location is at this address; made if need be. */
 int memory_location(const void *at, unsigned size);
@@ -76,7 +78,10 @@ uint64_t memory_rmw(unsigned thread, int location, enum rmw kind, uint64_t opera
 bool memory_cas(unsigned thread, int location, uint64_t *expected, uint64_t desired,
                 enum order success, enum order failure, const struct site *site);
 void memory_fence(unsigned thread, enum order order, const struct site *site);
-uint64_t memory_newest(unsigned thread, int location); /* as the kernel reads a futex */
+void memory_barrier(const struct site *site); /* a sequentially consistent fence in all threads */
+/* As the kernel reads a futex: the newest. */
+uint64_t memory_newest(unsigned thread, int location, enum event_kind kind);
+uint64_t memory_peek(int location);
 
 /* A lock's word: whoever has it took it from the newest store. */
 void memory_lock(unsigned thread, int location, const struct site *site);
@@ -85,10 +90,25 @@ void memory_unlock(unsigned thread, int location, const struct site *site);
 struct event *memory_event(unsigned thread, enum event_kind kind, int location,
                            const struct site *site);
 
-/* The last event happens before what `thread` does from now on. */
+/* The thread spins: what it has read since it last did so, it does not read again if it is old. */
+void memory_spun(unsigned thread);
+
+/* What `from` did so far happens before what `to` does from now on. */
 void memory_synchronise(unsigned from, unsigned to);
 
-void memory_plain(unsigned thread, const void *at, const char *name, bool writes);
+/* Its value is being written by a plain store: what was there is forgotten. */
+void memory_overwritten(const void *at, size_t size);
+
+/* For ordinary data: which events of which threads happen before what the thread does now. An
+ * access is numbered like the thread's next event. */
+const uint16_t *memory_clock(unsigned thread);
+
+/* Everything that tells this execution so far from others, but not the order in which
+ * unrelated things happened in it. */
+struct digest {
+    uint64_t a, b;
+};
+struct digest memory_digest(void);
 
 /* Does RC11 allow this execution? */
 bool memory_consistent(void);

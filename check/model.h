@@ -18,11 +18,12 @@
 
 enum order { RELAXED, ACQUIRE, RELEASE, ACQ_REL, SEQ_CST };
 
-enum operation { OP_LOAD, OP_STORE, OP_RMW, OP_CAS, OP_FENCE };
+enum operation { OP_LOAD, OP_STORE, OP_RMW, OP_CAS, OP_FENCE, OP_WAKE, OP_RECHECK };
 
-/* A place in the source at which something happens. */
+/* A place in the source at which something happens. All stand in one section, one after the
+ * other, so compilers must not align them any further. */
 struct site {
-    const char *file;
+    _Alignas(32) const char *file;
     int line;
     const char *what; /* the operand's text */
 };
@@ -37,11 +38,14 @@ uint64_t model_rmw(void *at, unsigned size, enum rmw kind, uint64_t operand, enu
 bool model_cas(void *at, unsigned size, uint64_t *expected, uint64_t desired, enum order success,
                enum order failure, const struct site *site);
 void model_fence(enum order order, const struct site *site);
-void model_barrier_everywhere(void); /* membarrier: a fence in every thread */
+void model_barrier_everywhere(const struct site *site); /* membarrier: a fence in every thread */
 
 /* Waits while the word is `value`; may return for no reason. */
 void model_wait(void *at, unsigned size, uint64_t value);
-void model_wake(const void *at, unsigned n);
+void model_wake(const void *at, unsigned n, const struct site *site);
+
+/* Something was looked at once more before a thread rests on it: true if `found`. */
+bool model_recheck(bool found, const struct site *site);
 
 /* A lock as one step, so that executions are fewer. The library's own lock is checked by
  * itself (harness_lock.c); what else uses it is checked with this one. */
@@ -54,21 +58,43 @@ void model_yield(void);
 
 /* ---- For harnesses ---- */
 
-/* Ordinary data that threads hand to each other: an access that is not ordered against
- * another thread's write is a failure. */
-void model_plain_write(const void *at, const char *name);
-void model_plain_read(const void *at, const char *name);
-
 /* Its owner has returned: whoever touches it from now on fails. */
 void model_gone(const void *at, size_t size);
+
+/* Which known bug is put in; 0: none. */
+extern unsigned model_fault;
+
+/* This execution has come to an end that it may have, although not all threads have. */
+void model_done(void) __attribute__((noreturn));
 
 void model_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 #define MODEL_ASSERT(condition) \
     ((condition) ? (void)0 : model_fail("%s:%d: not true: %s", __FILE__, __LINE__, #condition))
 
-/* Memory that is there again at the same address in the next execution. Zeroed. */
+/* Memory that is there again at the same address in the next execution. Zeroed; of a block,
+ * only the beginning is used. */
 void *model_alloc(size_t size);
+void *model_block(size_t size);
+void model_free(void *p); /* of model_alloc() */
+
+/* The clock: 1, or, in harnesses whose setup says so, one more at each look. */
+uint64_t model_clock(void);
+void model_time_passes(void);
+
+/* One of n, for what a machine decides by its timing. */
+unsigned model_choose(unsigned n);
 
 unsigned model_thread(void); /* 1 and up; 0 outside the threads */
+
+/* 0: there are too many. What it returns is for nobody. */
+unsigned model_start(void *(*fn)(void *), void *arg);
+void model_join(unsigned thread);
+
+/* As the compilers' hooks; see watch.c. */
+void *__tsan_memset(void *at, int value, size_t size);
+void *__tsan_memcpy(void *to, const void *from, size_t size);
+void *__tsan_memmove(void *to, const void *from, size_t size);
+
+uint64_t model_applied(enum rmw kind, uint64_t old, uint64_t operand);
 
 #endif

@@ -1,26 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* mutate.h: the library with one order weakened, or one fence left out. Every place in the
- * source at which an atomic operation was seen is remembered with its order. */
+/* mutate.h: the library with one order weakened, or one fence, wake-up or last look left out.
+ * Every place in the source at which something of the kind was seen is remembered, with its
+ * order and the harnesses that come by there. */
 #ifndef CHECK_MUTATE_H
 #define CHECK_MUTATE_H
 
+#include "explore.h"
 #include "model.h"
 
 struct mutant {
     const struct site *site;
     enum operation operation;
     enum order from, to;
-    bool dropped; /* a fence that is not there */
+    bool dropped; /* left out, not weakened */
+    unsigned place;
 };
 
 /* Called for each operation: notes it, and gives the order that it has now. */
 enum order mutate_order(const struct site *site, enum operation operation, enum order order);
 bool mutate_dropped(const struct site *site);
 
-/* All weaker versions of what was seen so far; how many. */
-unsigned mutate_list(struct mutant *list, unsigned room);
+/* From now on the library is this mutant; NULL: itself. A site at line 0 is any place in that
+ * file, which may be the end of a path, with that text. */
+void mutate_apply(const struct mutant *mutant);
 
-void mutate_apply(const struct mutant *mutant); /* NULL: the library as it is */
-const char *mutate_order_name(enum order order);
+/* Tries every mutant on the harnesses of these lists, and prints what becomes of each. */
+int mutate_all(struct options options, const struct harness *const *lists, unsigned n,
+               char **names);
 
 #endif

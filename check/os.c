@@ -1,11 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* The os layer, as the model has it: no time passes, and nobody sleeps but in a futex. */
+/* The os layer, as the model has it: no time passes, there is one CPU, and nobody sleeps but in
+ * a futex. Memory and threads run out where the harness says so. What wakes and what stops
+ * everybody is in the headers, where it has a place in the source. */
 #include "core/atomic.h"
+#include "core/fatal.h"
+#include "explore.h"
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/membarrier.h"
 #include "os/memory.h"
+#include "os/overflow.h"
 #include "os/thread.h"
+#include "os/topology.h"
+
+#include <errno.h>
+#include <stdarg.h>
+
+void weft__fatal(const char *format, ...)
+{
+    char text[300];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    model_fail("weft: %s", text);
+}
+
+/* ---- Sleep, time ---- */
 
 void weft__futex_wait(struct atomic_u32 *word, uint32_t value)
 {
@@ -19,34 +40,68 @@ void weft__futex_wait_for(struct atomic_u32 *word, uint32_t value, uint64_t ns)
     model_wait(word, sizeof word->value, value);
 }
 
-void weft__futex_wake(struct atomic_u32 *word, unsigned n)
-{
-    model_wake(word, n);
-}
-
 bool weft__membarrier_init(void)
 {
     return true;
 }
 
-void weft__membarrier(void)
-{
-    model_barrier_everywhere();
-}
-
 uint64_t weft__clock_now(void)
 {
-    return 1;
+    return model_clock();
 }
+
+void weft__clock_sleep(uint64_t ns)
+{
+    (void)ns;
+    model_yield();
+}
+
+/* ---- Memory ---- */
 
 void *weft__alloc(size_t size)
 {
-    return model_alloc(size);
+    return explore_choose_failure() ? NULL : model_alloc(size);
 }
 
 void weft__free(void *p)
 {
-    (void)p;
+    if (p)
+        model_free(p);
+}
+
+void *weft__map(size_t size)
+{
+    return explore_choose_failure() ? NULL : model_block(size);
+}
+
+void weft__unmap(void *p, size_t size)
+{
+    model_gone(p, size);
+}
+
+/* ---- Threads ---- */
+
+int weft__thread_start(pthread_t *thread, size_t stack_size, void *(*run)(void *), void *arg)
+{
+    (void)stack_size;
+    if (explore_choose_failure())
+        return -EPERM;
+    unsigned number = model_start(run, arg);
+    if (number == 0)
+        model_fail("more than %d threads", THREADS_MAX - 1);
+    *thread = number;
+    return 0;
+}
+
+void weft__thread_enter(const char *name, unsigned index, bool explain_overflow)
+{
+    (void)name;
+    (void)index;
+    (void)explain_overflow;
+}
+
+void weft__thread_leave(void)
+{
 }
 
 void weft__thread_pin(int cpu)
@@ -63,7 +118,57 @@ int weft__thread_cpu(void)
     return -1;
 }
 
+/* Between two searches, perhaps for the last time: nobody is waited for. */
 void weft__thread_yield(void)
 {
-    model_yield();
+    if (!explore_choose_impatience())
+        model_yield();
+}
+
+uint64_t weft__thread_cpu_time(pthread_t thread)
+{
+    (void)thread;
+    return 0;
+}
+
+struct weft__stack weft__thread_stack(void)
+{
+    struct weft__stack stack;
+    explore_stack(&stack.low, &stack.high);
+    return stack;
+}
+
+uint32_t weft__fork_count(void)
+{
+    return 0;
+}
+
+int weft__fork_watch(void (*in_child)(void))
+{
+    (void)in_child;
+    return 0;
+}
+
+void weft__overflow_watch(const char *(*explain)(const void *address))
+{
+    (void)explain;
+}
+
+/* ---- Processors ---- */
+
+int weft__cpus_allowed(struct weft__cpus *cpus)
+{
+    static int only;
+    *cpus = (struct weft__cpus){1, &only};
+    return 0;
+}
+
+void weft__cpus_free(struct weft__cpus *cpus)
+{
+    (void)cpus;
+}
+
+unsigned weft__workers_auto(void)
+{
+    return 1;
 }

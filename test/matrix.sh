@@ -33,17 +33,23 @@ need()
 # What is special about a configuration. clang's goes without libhwloc, so that both ways
 # are built.
 once='lint|outside|cost|check|example|bench|stress|unit' # a setting is nothing to it, or too long
+toolbox='api.(parallel_.*|sort)' # makes pools of all kinds by itself
 describe()
 {
     directory=build/$1 cc=gcc options='' only=. skip='^$' without='^$' setting=
     case $1 in
     gcc) ;;
     lint) directory=build/gcc only=lint ;;
-    spin0) directory=build/gcc skip=$once setting='WEFT_SPIN=0 WEFT_SLEEP=counters' ;;
-    eager) directory=build/gcc skip=$once setting='WEFT_FORK=eager WEFT_SLEEP=tickle-seqcst' ;;
-    quantum0) directory=build/gcc skip=$once setting='WEFT_QUANTUM_US=0 WEFT_SLEEP=tickle' ;;
+    spin0)
+        directory=build/gcc skip=$once without=$toolbox
+        setting='WEFT_SPIN=0 WEFT_QUANTUM_US=0 WEFT_SLEEP=counters'
+        ;;
+    eager)
+        directory=build/gcc skip=$once without=$toolbox
+        setting='WEFT_FORK=eager WEFT_SLEEP=tickle-seqcst'
+        ;;
     tickle*|counters*) directory=build/gcc skip=$once setting=WEFT_SLEEP=$1 ;;
-    clang) cc=clang options=-DWEFT_HWLOC=OFF without='stress.(deadlocks|lifecycle)' ;;
+    clang) cc=clang options=-DWEFT_HWLOC=OFF without='stress.(deadlocks|lifecycle|reductions)' ;;
     asan) options='-DWEFT_SANITIZE=address -DCMAKE_BUILD_TYPE=Debug' ;;
     tsan) cc=clang options=-DWEFT_SANITIZE=thread ;;
     *) fail "$1" "no such configuration" ;;

@@ -66,9 +66,11 @@ int weft__deque_push(struct weft__deque *deque, struct weft__job *job)
     int64_t top = atomic_load_acquire(&deque->top);
     struct weft__ring *ring = atomic_load_relaxed(&deque->ring);
     if (bottom - top > ring->mask) {
-        ring = grow(deque, ring, top, bottom); /* the ring pushed to below (fault 18) */
-        if (!ring)
+        struct weft__ring *larger = grow(deque, ring, top, bottom);
+        if (!larger)
             return -ENOMEM;
+        if (!WEFT__FAULT(18))
+            ring = larger; /* the one pushed to below */
     }
     atomic_store_relaxed(ring_at(ring, bottom), job); /* relaxed: bottom publishes it */
     /* release D1: the job and its place in the ring. */
@@ -88,8 +90,9 @@ struct weft__job *weft__deque_pop(struct weft__deque *deque)
      * job without meeting at the compare-exchange. */
     atomic_fence_seq_cst();
     int64_t top = atomic_load_relaxed(&deque->top);
-    if (top > bottom) {                                   /* it was empty */
-        atomic_store_release(&deque->bottom, bottom + 1); /* release D1 */
+    bool empty = WEFT__FAULT(19) ? (uint64_t)top > (uint64_t)bottom : top > bottom;
+    if (empty) {
+        atomic_store_relaxed(&deque->bottom, bottom + 1); /* relaxed: there is no job below */
         return NULL;
     }
     struct weft__job *job = atomic_load_relaxed(ring_at(ring, bottom));
@@ -97,7 +100,7 @@ struct weft__job *weft__deque_pop(struct weft__deque *deque)
         /* seq_cst D4. No acquire is needed: the owner pushed the job itself. */
         if (!atomic_cas_seq_cst(&deque->top, &top, top + 1))
             job = NULL;
-        atomic_store_release(&deque->bottom, bottom + 1); /* release D1 */
+        atomic_store_relaxed(&deque->bottom, bottom + 1); /* relaxed: there is no job below */
     }
     return job;
 }
@@ -106,16 +109,17 @@ enum steal_result weft__deque_steal(struct weft__deque *deque, struct weft__job 
 {
     if (deque->flagged)
         (void)atomic_load_seq_cst(&deque->flag); /* seq_cst V3: after the thief got sleepy */
-    /* acquire D3: an older top with a newer bottom would look like jobs that are gone. */
-    int64_t top = atomic_load_acquire(&deque->top);
-    /* fence D4: partner of the one in pop. */
+    struct weft__ring *ring = WEFT__FAULT(17) ? atomic_load_acquire(&deque->ring) : NULL;
+    int64_t top = atomic_load_relaxed(&deque->top); /* relaxed: the fence acquires it */
+    /* fence D4: partner of the one in pop. And top before bottom: an older top with a newer
+     * bottom would look like jobs that are gone. */
     atomic_fence_seq_cst();
     /* acquire D1 */
     int64_t bottom = atomic_load_acquire(&deque->bottom);
     if (top >= bottom)
         return STEAL_EMPTY;
-    /* acquire D2 */
-    struct weft__ring *ring = atomic_load_acquire(&deque->ring);
+    if (!WEFT__FAULT(17))
+        ring = atomic_load_acquire(&deque->ring);   /* acquire D2; after bottom (fault 17) */
     *job = atomic_load_relaxed(ring_at(ring, top)); /* not to be followed before the exchange */
     /* seq_cst D4: in one order with the fences; and release D3: the read above comes
      * before the place is used again. */

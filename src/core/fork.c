@@ -48,8 +48,12 @@ extern weft *weft_fork(weft *w, weft_fn *right, void *arg);
 extern bool weft_merge(weft *w);
 extern void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r);
 
+/* How often a thief looks for the answer before it uses the barrier. */
+#ifndef WEFT__ANSWER_SPINS
+#define WEFT__ANSWER_SPINS 50
+#endif
+
 enum {
-    ANSWER_SPINS = 50, /* how often a thief looks for the answer before it uses the barrier */
     SHALLOW_SLOTS = 4, /* forks this deep look at the clock while little work is expected, */
     LOOK_TURN = 4, /* and of these every fourth, because a clock stops the CPU's reading ahead */
 };
@@ -206,8 +210,8 @@ static bool only_looks_at_the_clock(struct weft__context *context)
 static void mark(struct weft__context *context, struct weft__slot *slot, uint64_t now)
 {
     weft_fn *fn = atomic_load_relaxed(&slot->fn);
-    /* acq_rel B2: a mark continues the owner's release of the slot. */
-    if (fn && fn != marked && atomic_cas_acq_rel(&slot->fn, &fn, marked)) {
+    /* relaxed: any read-modify-write continues the owner's release B2, which is in weft.h. */
+    if (fn && fn != marked && atomic_cas_relaxed(&slot->fn, &fn, marked)) {
         context->marked_fn = fn;
         atomic_store_relaxed(&context->marked_at, now); /* relaxed: a hint to other thieves */
     }
@@ -332,7 +336,7 @@ static void stop_owner(struct weft__context *context, struct weft__slot *slot)
     atomic_store_relaxed(&context->answered, false);
     want(slot, true);
     atomic_store_relaxed(&context->guard, UINTPTR_MAX);
-    for (int i = 0; i < ANSWER_SPINS; i++) {
+    for (int i = WEFT__ANSWER_SPINS; i > 0; i--) {
         if (atomic_load_acquire(&context->answered)) /* acquire B1 */
             return;
         weft__relax();

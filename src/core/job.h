@@ -21,6 +21,7 @@ struct weft__job {
 struct weft__node {
     struct weft__job job;
     struct weft__node *next, *prev; /* under the queue's lock */
+    bool linked;                    /* it is in the queue; the same */
     struct atomic_bool claimed;     /* by whoever takes it out of the queue */
 };
 

@@ -8,6 +8,10 @@
 #include "core/atomic.h"
 #include "os/futex.h"
 
+#ifndef WEFT__LOCK_SPINS
+#define WEFT__LOCK_SPINS 100 /* sections are short */
+#endif
+
 enum lock_state { LOCK_FREE, LOCK_HELD, LOCK_CONTENDED };
 
 struct weft__lock {
@@ -41,8 +45,7 @@ static inline bool weft__lock_try(struct weft__lock *lock)
 
 static inline void weft__lock_take(struct weft__lock *lock)
 {
-    enum { SPINS = 100 }; /* sections are short */
-    for (int i = 0; i < SPINS; i++) {
+    for (int i = WEFT__LOCK_SPINS; i > 0; i--) {
         if (weft__lock_try(lock))
             return;
         weft__relax();

@@ -17,6 +17,7 @@ static void unlink_node(struct weft__queue *queue, struct weft__node *node)
         node->next->prev = node->prev;
     else
         queue->last = node->prev;
+    node->linked = false;
     length_add(queue, (size_t)-1);
 }
 
@@ -31,6 +32,7 @@ void weft__queue_push(struct weft__queue *queue, struct weft__node *node)
     else
         queue->first = node;
     queue->last = node;
+    node->linked = true;
     length_add(queue, 1);
     weft__lock_drop(&queue->lock);
 }
@@ -40,18 +42,22 @@ struct weft__node *weft__queue_pop(struct weft__queue *queue)
     if (weft__queue_length(queue) == 0)
         return NULL;
     weft__lock_take(&queue->lock);
-    struct weft__node *node = queue->first;
-    while (node && !weft__node_claim(node))
-        node = node->next; /* somebody is about to remove it */
-    if (node)
+    struct weft__node *node;
+    bool taken = false;
+    while (!taken && (node = queue->first)) {
+        /* If somebody else is about to remove it, it goes now: nobody should search again and
+         * again, and not sleep, for what is not to be had. */
+        taken = weft__node_claim(node);
         unlink_node(queue, node);
+    }
     weft__lock_drop(&queue->lock);
-    return node;
+    return taken ? node : NULL;
 }
 
 void weft__queue_remove(struct weft__queue *queue, struct weft__node *node)
 {
     weft__lock_take(&queue->lock);
-    unlink_node(queue, node);
+    if (node->linked)
+        unlink_node(queue, node);
     weft__lock_drop(&queue->lock);
 }

@@ -20,7 +20,8 @@ struct weft__queue {
 void weft__queue_push(struct weft__queue *queue, struct weft__node *node);
 struct weft__node *weft__queue_pop(struct weft__queue *queue); /* NULL: empty */
 
-/* The caller has claimed the node, which is in this queue, so that nobody popped it. */
+/* The caller has claimed the node, which is in this queue, so that nobody popped it. Others may
+ * touch it until this returns. */
 void weft__queue_remove(struct weft__queue *queue, struct weft__node *node);
 
 /* One load. Orders nothing: who must not miss a push has a fence before this (F1). */

@@ -116,7 +116,7 @@ static bool may_be_set_going(const struct weft__worker *worker, bool from_outsid
     case BLOCKED_OUTSIDE: /* who has a handler wants to know */
         return !worker->pool->config.deadlock;
     case BLOCKED_MUTEX: {
-        const struct weft__worker *holder = mutex_of(worker)->holder;
+        const struct weft__worker *holder = weft__mutex_holder(mutex_of(worker));
         return !holder || holder->pool != worker->pool || is_outside(holder);
     }
     default:
@@ -139,7 +139,7 @@ static bool waits_for_live(const struct weft__worker *worker)
 {
     const struct weft__mutex *mutex = mutex_of(worker);
     if (mutex)
-        return mutex->holder && mutex->holder->alive;
+        return weft__mutex_holder(mutex) && weft__mutex_holder(mutex)->alive;
     if (worker->blocked)
         return worker->blocked->kind != BLOCKED_OUTSIDE;
     if (thief_of(worker))
@@ -226,9 +226,10 @@ static void text_blocked(FILE *out, const struct weft__worker *worker)
     }
     fprintf(out, "%s ", verbs[blocked->kind]);
     put_object(out, blocked->kind, blocked->object);
-    if (mutex && mutex->holder)
-        fprintf(out, ", held by %s %u%s", kind_of(mutex->holder), mutex->holder->index,
-                mutex->holder == worker ? ", which is itself" : "");
+    struct weft__worker *holder = mutex ? weft__mutex_holder(mutex) : NULL;
+    if (holder)
+        fprintf(out, ", held by %s %u%s", kind_of(holder), holder->index,
+                holder == worker ? ", which is itself" : "");
     else if (mutex)
         fprintf(out, ", held by a thread outside the pool");
 }

@@ -10,5 +10,8 @@
 bool weft__membarrier_init(void);
 
 void weft__membarrier(void); /* after init returned true */
+#ifdef WEFT_MODEL
+#define weft__membarrier() model_barrier_everywhere(CHECK_SITE("membarrier")) /* weft check */
+#endif
 
 #endif

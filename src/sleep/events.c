@@ -16,6 +16,13 @@ static bool jec_is_sleepy(const struct weft__sleep *sleep, uint64_t counters)
     return (counters & sleep->jec_one) == 0;
 }
 
+/* The event counter moved on. */
+static uint64_t jec_next(const struct weft__sleep *sleep, uint64_t counters)
+{
+    uint64_t next = counters + sleep->jec_one;
+    return WEFT__FAULT(6) && next < counters ? next + one_sleeping : next;
+}
+
 /* Moves the event counter on if its parity is the one given; the counters after that. */
 static uint64_t jec_step_if(struct weft__sleep *sleep, bool sleepy)
 {
@@ -24,8 +31,8 @@ static uint64_t jec_step_if(struct weft__sleep *sleep, bool sleepy)
     while (jec_is_sleepy(sleep, old) == sleepy) {
         /* acq_rel E1: acquire as above; release E2: a worker that finds the counter moved
          * searches again, and must see what was posted. */
-        if (atomic_cas_acq_rel(&sleep->counters, &old, old + sleep->jec_one))
-            return old + sleep->jec_one;
+        if (atomic_cas_acq_rel(&sleep->counters, &old, jec_next(sleep, old)))
+            return jec_next(sleep, old);
     }
     return old;
 }
@@ -98,7 +105,8 @@ static bool no_work(struct weft__sleep *sleep, struct weft__idle *idle,
     if (idle->round == sleep->rounds) { /* sleepy: one more search */
         idle->jec = jec_in(sleep, jec_step_if(sleep, false));
         idle->round++;
-        return false;
+        if (!WEFT__FAULT(12))
+            return false;
     }
     switch (fall_asleep(sleep, idle, sleeper)) {
     case LATCH_WAS_SET:

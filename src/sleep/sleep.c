@@ -218,7 +218,7 @@ enum outcome weft__sleep_counted(struct weft__sleep *sleep, struct weft__idle *i
      * PushFence, where jobs are posted. */
     atomic_fence_seq_cst();
     enum park_result result = PARK_WAS_NUDGED;
-    if (!sleeper->last_look(sleeper->arg))
+    if (!WEFT__RECHECK(sleeper->last_look(sleeper->arg)))
         result = weft__park_sleep(sleeper->park, &sleep->counters, weft__doze_time(sleep, idle));
     if (result != PARK_WAS_WOKEN) {
         /* Nobody woke it from sleep, so it uncounts itself. relaxed: a hint to others. */
@@ -226,7 +226,12 @@ enum outcome weft__sleep_counted(struct weft__sleep *sleep, struct weft__idle *i
         weft__stay_awake(sleeper);
         return result == PARK_TIMED_OUT ? DOZED : WORK_WAS_POSTED;
     }
-    weft__latch_rouse(sleeper->latch);
+    if (WEFT__FAULT(11))
+        atomic_fetch_sub_relaxed(&sleep->counters, one_sleeping);
+    if (WEFT__FAULT(13))
+        atomic_store_relaxed(&sleeper->latch->state, LATCH_UNSET);
+    else
+        weft__latch_rouse(sleeper->latch);
     return SLEPT;
 }
 
@@ -237,7 +242,7 @@ enum park_result weft__sleep_uncounted(const struct weft__sleeper *sleeper, uint
     /* fence F1: DROWSY before the look at the mailbox; partner: the fence between a
      * broadcast's push and its wake. */
     atomic_fence_seq_cst();
-    if (sleeper->last_look && sleeper->last_look(sleeper->arg)) {
+    if (sleeper->last_look && WEFT__RECHECK(sleeper->last_look(sleeper->arg))) {
         weft__stay_awake(sleeper);
         return PARK_WAS_NUDGED;
     }

@@ -5,7 +5,9 @@
 #include "core/pool.h"
 #include "core/wait.h"
 
-enum { SPINS = 100 }; /* sections are often short */
+#ifndef WEFT__MUTEX_SPINS
+#define WEFT__MUTEX_SPINS 100 /* sections are often short */
+#endif
 
 static struct weft__mutex *mutex_of(weft_mutex *mutex)
 {
@@ -50,7 +52,7 @@ static bool take(struct weft__mutex *mutex, struct weft__worker *me)
     if (atomic_load_relaxed(&mutex->held)) /* relaxed, as its writes: the lock */
         return false;
     atomic_store_relaxed(&mutex->held, true);
-    mutex->holder = me;
+    atomic_store_relaxed(&mutex->holder, me);
     return true;
 }
 
@@ -66,8 +68,9 @@ static bool is_own(struct weft__mutex *mutex, struct weft__worker *me)
 {
     weft__lock_take(&mutex->sync.lock);
     /* Some job below on this thread's stack holds it, and can't go on before this one does. */
-    bool own = atomic_load_relaxed(&mutex->held) && me && mutex->holder &&
-               weft__root_of(mutex->holder) == weft__root_of(me);
+    struct weft__worker *holder = weft__mutex_holder(mutex);
+    bool own = atomic_load_relaxed(&mutex->held) && me && holder &&
+               weft__root_of(holder) == weft__root_of(me);
     weft__lock_drop(&mutex->sync.lock);
     return own;
 }
@@ -76,7 +79,7 @@ static bool spin(struct weft__mutex *mutex, struct weft__worker *me)
 {
     if (is_own(mutex, me))
         return false; /* a deadlock: straight to where it is found */
-    for (int i = 0; i < SPINS; i++) {
+    for (int i = 0; i < WEFT__MUTEX_SPINS; i++) {
         weft__relax();
         if (!atomic_load_relaxed(&mutex->held) && try(mutex, me)) /* relaxed: a hint */
             return true;
@@ -123,16 +126,16 @@ void weft_mutex_unlock(weft *w, weft_mutex *public)
     struct weft__mutex *mutex = mutex_of(public);
     struct weft__worker *me = weft__sync_caller(w);
     weft__lock_take(&mutex->sync.lock);
-    if (!atomic_load_relaxed(&mutex->held) || mutex->holder != me)
+    if (!atomic_load_relaxed(&mutex->held) || weft__mutex_holder(mutex) != me)
         weft__fatal("mutex \"%s\" is unlocked by a thread that does not hold it",
                     mutex->sync.name ? mutex->sync.name : "");
     if (me)
         forget(mutex, me);
     struct weft__waiter *next = weft__line_pop(&mutex->line);
-    mutex->holder = next ? next->worker : NULL;
-    if (next)
-        weft__sync_rouse(next, 0);
-    else
+    /* Before it is the holder: a report would say that it waits for what it holds. */
+    weft__sync_rouse(next, 0);
+    atomic_store_relaxed(&mutex->holder, next ? next->worker : NULL);
+    if (!next)
         atomic_store_relaxed(&mutex->held, false);
     weft__lock_drop(&mutex->sync.lock);
     weft__sync_let_go(next);

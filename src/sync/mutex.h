@@ -7,11 +7,19 @@
 
 struct weft__mutex {
     struct weft__sync sync;
-    struct atomic_bool held;     /* written under the lock */
-    struct weft__worker *holder; /* under the lock. NULL, if held: an outside thread */
+    struct atomic_bool held;  /* written under the lock */
+    struct atomic_ptr holder; /* struct weft__worker; written under the lock, read by reports
+                                 without. NULL, if held: an outside thread */
     struct weft__line line;
     struct weft__mutex *next_held; /* by the same thread; its own business */
 };
+
+/* relaxed: under the lock; or by a report, which finds all at rest: who gives it away has
+ * roused the next one before (Z1). */
+static inline struct weft__worker *weft__mutex_holder(const struct weft__mutex *mutex)
+{
+    return atomic_load_relaxed(&mutex->holder);
+}
 
 _Static_assert(sizeof(struct weft__mutex) <= sizeof(weft_mutex), "weft_mutex is too small");
 

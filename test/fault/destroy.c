@@ -58,7 +58,7 @@ static void destroy_with_work_pending(void)
                                      WEFT_USE_CALLER | WEFT_NO_GUESTS};
     FOR_EACH_WAY(way)
     {
-        for (int i = 0; i < SCALED(200, 10); i++) {
+        for (int i = 0; i < SCALED(60, 10); i++) {
             enum { TASKS = 20 };
             weft_task tasks[TASKS];
             atomic_int ran = 0;
@@ -398,7 +398,7 @@ static void bug_08_termination_wakes_sleepers(void)
 {
     FOR_EACH_WAY(way)
     {
-        for (int i = 0; i < SCALED(200, 10); i++) {
+        for (int i = 0; i < SCALED(60, 10); i++) {
             weft_pool *pool = child_pool(1 + (unsigned)i % 3, 0, way);
             until_asleep(pool, weft_pool_workers(pool));
             child_pool_end(pool);
@@ -449,7 +449,7 @@ static void bug_25_destroy_joins(void)
     CHECK_EQUAL(pthread_key_create(&at_thread_end, thread_is_over), 0);
     FOR_EACH_WAY(way)
     {
-        for (int i = 0; i < SCALED(200, 10); i++) {
+        for (int i = 0; i < SCALED(60, 10); i++) {
             int n = 1 + i % 4;
             weft_config config = child_config((unsigned)n, 0, way);
             config.on_start = note_start;

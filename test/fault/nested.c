@@ -99,7 +99,7 @@ static void job_waits_in_another_pool_and_keeps_working(void)
 {
     FOR_EACH_WAY(way)
     {
-        for (int i = 0; i < SCALED(200, 10); i++) {
+        for (int i = 0; i < SCALED(60, 10); i++) {
             struct other other = {.pool = child_pool(2, 0, way)};
             weft_pool *host = child_pool(1, 0, way);
             weft_task waits, helps;
