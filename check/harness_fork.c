@@ -83,6 +83,25 @@ static void fork_and_fork(weft *w, void *arg)
     MODEL_ASSERT(sides[0] == 2 && sides[1] == 1 && sides[2] == 1);
 }
 
+/* As loops do, for what takes long, and for what does not. */
+static void fork_openly(weft *w, void *arg)
+{
+    before = 1;
+    side(weft__fork_openly(w, side, &sides[1]), &sides[0]);
+    if (!weft_merge(w))
+        side(w, &sides[1]);
+    MODEL_ASSERT(sides[0] == 1 && sides[1] == 1);
+}
+
+static void fork_quietly(weft *w, void *arg)
+{
+    before = 1;
+    side(weft__fork_quietly(w, side, &sides[1]), &sides[0]);
+    if (!weft_merge(w))
+        side(w, &sides[1]);
+    MODEL_ASSERT(sides[0] == 1 && sides[1] == 1);
+}
+
 static void execute(weft *w, struct weft__job *job)
 {
     weft__call(w, job->fn, job->arg, job->group);
@@ -108,6 +127,16 @@ static void own_once(void)
 static void own_twice(void)
 {
     MODEL_ASSERT(run(0, fork_twice) == 0);
+}
+
+static void own_openly(void)
+{
+    MODEL_ASSERT(run(0, fork_openly) == 0);
+}
+
+static void own_quietly(void)
+{
+    MODEL_ASSERT(run(0, fork_quietly) == 0);
 }
 
 static void own_and_own(void)
@@ -232,6 +261,9 @@ const struct harness fork_harnesses[] = {
          thief_of_two),
     FORK("fork-lazy-failing", "the right side fails, wherever it runs", lazy, 1, own_failing,
          thief),
+    FORK("fork-openly", "a fork that goes on the deque after all, and two thieves", lazy, 1,
+         own_openly, thief, other_thief),
+    FORK("fork-quietly", "a fork that does not look up, and a thief", lazy, 0, own_quietly, thief),
     FORK("fork-lazy-new-thief", "a fork, and a thief that has just come", lazy, 1, own_once,
          new_thief),
     FORK("fork-lazy-called", "a fork while its computation fails elsewhere", failing_setup, 1,
