@@ -6,11 +6,11 @@
 #: make test-gcc     one of them: gcc, with the lint and installation tests
 #: make test-spin0     the same build, with WEFT_SPIN=0 and WEFT_QUANTUM_US=0: workers sleep at
 #:                     once, and right sides are taken at once; and counters
-#: make test-eager     with WEFT_FORK=eager; and tickle-seqcst
-#: make test-counters  with WEFT_SLEEP=counters alone; likewise any other protocol
 #: make test-clang     clang, without libhwloc
 #: make test-asan      AddressSanitizer and UBSan, not optimised, checks on
 #: make test-tsan      ThreadSanitizer
+#: make test-eager   not part of make test: WEFT_FORK=eager and tickle-seqcst
+#: make test-counters  nor is this: WEFT_SLEEP=counters; likewise any other protocol
 #: make lint         the lint tests alone
 #: make check-full   every harness of weft check without bounds: hours
 #: make format       format the sources
@@ -26,7 +26,7 @@ PEERS := OFF
 BUILD := build/release
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
-MATRIX := gcc spin0 eager clang asan tsan
+MATRIX := gcc spin0 clang asan tsan
 PROTOCOLS := tickle tickle-seqcst tickle-flag tickle-swap counters counters-local counters-blocks \
 	counters-all
 
@@ -51,7 +51,7 @@ bench: build
 test:
 	@sh test/matrix.sh $(MATRIX)
 
-$(MATRIX:%=test-%) $(PROTOCOLS:%=test-%): test-%:
+$(MATRIX:%=test-%) test-eager $(PROTOCOLS:%=test-%): test-%:
 	@sh test/matrix.sh $*
 
 lint:
@@ -74,5 +74,5 @@ uninstall:
 clean:
 	@rm -rf build
 
-.PHONY: all help build demo bench test $(MATRIX:%=test-%) $(PROTOCOLS:%=test-%) lint \
+.PHONY: all help build demo bench test $(MATRIX:%=test-%) test-eager $(PROTOCOLS:%=test-%) lint \
 	check-full format install uninstall clean
