@@ -7,10 +7,8 @@
  * thread happen before its next one. A store carries a view and clock for whoever acquires
  * it. A relaxed load keeps what it would have acquired for a later acquire fence; a release
  * fence keeps the view for later relaxed stores; a read-modify-write passes on what it read:
- * release sequences. Sequentially consistent fences join with one common view. That leaves
- * sequentially consistent *accesses*, which are weaker than fences around them: they are not
- * enforced on the way; an execution that fails is checked as a whole (psc acyclic), and
- * forgotten if RC11 forbids it. */
+ * release sequences. That operations are sequentially consistent is not enforced on the way: an
+ * execution that fails is checked as a whole (psc acyclic), and forgotten if RC11 forbids it. */
 #ifndef CHECK_MEMORY_H
 #define CHECK_MEMORY_H
 
