@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+#include "os/strand.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if WEFT__STRAND_ASAN
+#include <sanitizer/asan_interface.h>
+#elif WEFT__STRAND_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+
+static _Noreturn void begin(void *strand);
+
+/* ---- Stacks ---- */
+
+#if WEFT_STRAND_UCONTEXT
+
+static void begin_halves(unsigned high, unsigned low)
+{
+    begin((void *)((uintptr_t)high << 16 << 16 | low));
+}
+
+static void stack_make(struct weft__strand *strand, void *low, size_t size)
+{
+    getcontext(&strand->context);
+    strand->context.uc_stack.ss_sp = low;
+    strand->context.uc_stack.ss_size = size;
+    strand->context.uc_link = NULL;
+    uintptr_t address = (uintptr_t)strand; /* arguments are integers, not pointers */
+    makecontext(&strand->context, (void (*)(void))begin_halves, 2, (unsigned)(address >> 16 >> 16),
+                (unsigned)address);
+}
+
+#define stack_switch(from, to) swapcontext(&(from)->context, &(to)->context)
+
+#else
+
+/* In strand_x86_64.S and strand_aarch64.S. */
+#define ASSEMBLY __attribute__((visibility("hidden")))
+ASSEMBLY void weft__strand_swap(struct weft__strand *from, struct weft__strand *to);
+ASSEMBLY void weft__strand_start(void);
+
+/* What weft__strand_swap leaves on a stack, from the stack pointer up. */
+#if defined __x86_64__
+struct frame {
+    uint32_t mxcsr;
+    uint16_t x87;
+    void *r15, *r14, *r13, *r12;
+    void (*rbx)(void *);
+    void *rbp;
+    void (*rip)(void);
+};
+_Static_assert(sizeof(struct frame) == 64, "strand_x86_64.S counts on it");
+
+static void frame_make(struct frame *frame, struct weft__strand *strand)
+{
+    *frame = (struct frame){.r12 = strand, .rbx = begin, .rip = weft__strand_start};
+    __asm__ volatile("stmxcsr %0" : "=m"(frame->mxcsr));
+    __asm__ volatile("fnstcw %0" : "=m"(frame->x87));
+}
+#else
+struct frame {
+    void (*x19)(void *);
+    void *x20, *x21_to_x29[9];
+    void (*x30)(void);
+    double d8_to_d15[8];
+    uint64_t fpcr, unused;
+};
+_Static_assert(sizeof(struct frame) == 176, "strand_aarch64.S counts on it");
+
+static void frame_make(struct frame *frame, struct weft__strand *strand)
+{
+    *frame = (struct frame){.x19 = begin, .x20 = strand, .x30 = weft__strand_start};
+    __asm__ volatile("mrs %0, fpcr" : "=r"(frame->fpcr));
+}
+#endif
+
+static void stack_make(struct weft__strand *strand, void *low, size_t size)
+{
+    uintptr_t top = ((uintptr_t)low + size) & ~(uintptr_t)15; /* as calls want it */
+    struct frame *frame = (struct frame *)top - 1;
+    frame_make(frame, strand);
+    strand->sp = frame;
+}
+
+#define stack_switch(from, to) weft__strand_swap((from), (to))
+
+#endif
+
+/* ---- Sanitizers ----
+ *
+ * made, started and dropped, of a new strand; leaving before a switch, and back after it. Leaving
+ * and back are part of their caller: ThreadSanitizer counts calls and returns per fiber. */
+
+#define PART static inline __attribute__((always_inline))
+
+#if WEFT__STRAND_ASAN
+
+static void made(struct weft__strand *strand, const void *low, size_t size)
+{
+    strand->low = low;
+    strand->size = size;
+    strand->fake = NULL;
+}
+
+PART void leaving(struct weft__strand *from, struct weft__strand *to, bool last)
+{
+    to->came = from;
+    from->fake = NULL;
+    __sanitizer_start_switch_fiber(last ? NULL : &from->fake, to->low, to->size);
+}
+
+PART void back(struct weft__strand *strand)
+{
+    __sanitizer_finish_switch_fiber(strand->fake, &strand->came->low, &strand->came->size);
+}
+
+/* Only a stack that is being left loses its fake, so a strand that was dropped while it waited is
+ * entered and left once more, as far as ASan can see. */
+static void dropped(struct weft__strand *strand)
+{
+    __asan_unpoison_memory_region(strand->low, strand->size); /* frames that never returned */
+    if (!strand->fake)
+        return;
+    const void *low;
+    size_t size;
+    void *fake;
+    __sanitizer_start_switch_fiber(&fake, strand->low, strand->size);
+    __sanitizer_finish_switch_fiber(strand->fake, &low, &size);
+    __sanitizer_start_switch_fiber(NULL, low, size);
+    __sanitizer_finish_switch_fiber(fake, NULL, NULL);
+    strand->fake = NULL;
+}
+
+static void of_thread(struct weft__strand *strand)
+{
+    (void)strand;
+}
+
+#elif WEFT__STRAND_TSAN
+
+static void made(struct weft__strand *strand, const void *low, size_t size)
+{
+    (void)low;
+    (void)size;
+    strand->fiber = __tsan_create_fiber(0);
+}
+
+static void of_thread(struct weft__strand *strand)
+{
+    strand->fiber = __tsan_get_current_fiber();
+}
+
+PART void leaving(struct weft__strand *from, struct weft__strand *to, bool last)
+{
+    (void)from;
+    (void)last;
+    __tsan_switch_to_fiber(to->fiber, 0);
+}
+
+PART void back(struct weft__strand *strand)
+{
+    (void)strand;
+}
+
+static void dropped(struct weft__strand *strand)
+{
+    __tsan_destroy_fiber(strand->fiber);
+    strand->fiber = NULL;
+}
+
+#else
+
+#define made(strand, low, size) ((void)0)
+#define of_thread(strand) ((void)0)
+#define leaving(from, to, last) ((void)0)
+#define back(strand) ((void)0)
+#define dropped(strand) ((void)(strand))
+
+#endif
+
+/* ---- Strands ---- */
+
+static _Noreturn void begin(void *p)
+{
+    struct weft__strand *strand = p;
+    back(strand);
+    strand->entry(strand->arg);
+    abort();
+}
+
+void weft__strand_make(struct weft__strand *strand, void *low, size_t size, void (*entry)(void *),
+                       void *arg)
+{
+    memset(strand, 0, sizeof *strand);
+    strand->entry = entry;
+    strand->arg = arg;
+    stack_make(strand, low, size);
+    made(strand, low, size);
+}
+
+void weft__strand_of_thread(struct weft__strand *strand)
+{
+    memset(strand, 0, sizeof *strand);
+    of_thread(strand);
+}
+
+void weft__strand_switch(struct weft__strand *from, struct weft__strand *to)
+{
+    leaving(from, to, false);
+    stack_switch(from, to);
+    back(from);
+}
+
+void weft__strand_leave(struct weft__strand *from, struct weft__strand *to)
+{
+    leaving(from, to, true);
+    stack_switch(from, to);
+    abort();
+}
+
+void weft__strand_drop(struct weft__strand *strand)
+{
+    dropped(strand);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* strand.h: a stack that can be left and come back to: a fiber's, or a thread's own.
+ *
+ * Compilers take it for granted that a function stays on its thread. Whoever calls
+ * weft__strand_switch must not hold the address of anything thread-local over the call, nor
+ * use errno or pthread_self() on both sides of it: reach such things in functions that are
+ * not inlined. */
+#ifndef WEFT_OS_STRAND_H
+#define WEFT_OS_STRAND_H
+
+#include <stddef.h>
+
+/* How it is done: a few lines of assembly, or <ucontext.h>, which knows more processors but
+ * makes a system call at each switch, and carries the signal mask along. */
+#if !defined __LP64__ || !(defined __x86_64__ || defined __aarch64__)
+#undef WEFT_STRAND_UCONTEXT
+#define WEFT_STRAND_UCONTEXT 1
+#endif
+#if WEFT_STRAND_UCONTEXT
+#include <ucontext.h>
+#endif
+
+/* Sanitizers have to be told. weft check brings its own fibers. */
+#ifndef WEFT_MODEL
+#if defined __SANITIZE_ADDRESS__
+#define WEFT__STRAND_ASAN 1
+#elif defined __SANITIZE_THREAD__
+#define WEFT__STRAND_TSAN 1
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+#define WEFT__STRAND_ASAN 1
+#elif __has_feature(thread_sanitizer)
+#define WEFT__STRAND_TSAN 1
+#endif
+#endif
+#endif
+
+struct weft__strand {
+    void *sp; /* while it does not run; the assembly knows that it comes first */
+    void (*entry)(void *);
+    void *arg;
+#if WEFT_STRAND_UCONTEXT
+    ucontext_t context;
+#endif
+#if WEFT__STRAND_ASAN
+    const void *low; /* of a thread's own stack: ASan tells when it was left */
+    size_t size;
+    void *fake;                /* where ASan has its variables; NULL: not there */
+    struct weft__strand *came; /* the one that switched to this one last */
+#elif WEFT__STRAND_TSAN
+    void *fiber;
+#endif
+};
+
+/* A new strand on [low, low + size): the first switch to it calls entry(arg), which never
+ * returns. It starts with the caller's floating-point modes. The record stays where it is. */
+void weft__strand_make(struct weft__strand *strand, void *low, size_t size, void (*entry)(void *),
+                       void *arg);
+
+/* The calling thread's own stack; must be called on the thread before it switches away from
+ * it (and again if another thread uses the record). */
+void weft__strand_of_thread(struct weft__strand *strand);
+
+/* Leaves `from`, which runs now, and goes on with `to`; returns when somebody switches to
+ * `from`, perhaps on another thread. `from` is left once `to` runs, not earlier: only `to` may
+ * tell others about it. */
+void weft__strand_switch(struct weft__strand *from, struct weft__strand *to)
+    __attribute__((noinline));
+
+/* The same for the last time: `from` never runs again. */
+_Noreturn void weft__strand_leave(struct weft__strand *from, struct weft__strand *to)
+    __attribute__((noinline));
+
+/* Frees what sanitizers keep of a made strand that is not running. It may be made anew after
+ * that. */
+void weft__strand_drop(struct weft__strand *strand);
+
+#endif
