@@ -63,6 +63,8 @@ struct atomic_ptr {
 
 #define atomic_fetch_add_relaxed(a, v) \
     atomic_fetch_add_explicit(&(a)->value, (v), memory_order_relaxed)
+#define atomic_fetch_add_seq_cst(a, v) \
+    atomic_fetch_add_explicit(&(a)->value, (v), memory_order_seq_cst)
 #define atomic_fetch_add_acq_rel(a, v) \
     atomic_fetch_add_explicit(&(a)->value, (v), memory_order_acq_rel)
 #define atomic_fetch_sub_relaxed(a, v) \

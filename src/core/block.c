@@ -2,6 +2,7 @@
 #include "core/block.h"
 
 #include "core/fatal.h"
+#include "core/fiber.h"
 #include "core/pool.h"
 #include "core/report.h"
 #include "core/search.h"
@@ -83,24 +84,40 @@ void weft__block_unmark(struct weft__worker *me)
 
 static const struct weft__blocked in_own_code = {BLOCKED_OUTSIDE, NULL};
 
-void weft_block_begin(weft *w)
+void weft__block_outside(struct weft__worker *me)
 {
-    struct weft__worker *me = weft__worker_of(w);
     if (me->block_depth++ > 0 || weft__pool_is_forked(me->pool))
         return;
     weft__block_mark(me, &in_own_code);
     weft__block_rest(me);
 }
 
+void weft__block_outside_ends(struct weft__worker *me)
+{
+    if (me->block_depth == 0)
+        weft__fatal("weft_block_end without weft_block_begin");
+    if (--me->block_depth > 0 || weft__pool_is_forked(me->pool))
+        return;
+    weft__block_rouse(me);
+    weft__block_unmark(me);
+}
+
+void weft_block_begin(weft *w)
+{
+    if (weft__context_of(w)->ops) {
+        weft__context_of(w)->ops->block_begin(w);
+        return;
+    }
+    weft__block_outside(weft__worker_of(w));
+}
+
 void weft_block_end(weft *w)
 {
-    struct weft__worker *worker = weft__worker_of(w);
-    if (worker->block_depth == 0)
-        weft__fatal("weft_block_end without weft_block_begin");
-    if (--worker->block_depth > 0 || weft__pool_is_forked(worker->pool))
+    if (weft__context_of(w)->ops) {
+        weft__context_of(w)->ops->block_end(w);
         return;
-    weft__block_rouse(worker);
-    weft__block_unmark(worker);
+    }
+    weft__block_outside_ends(weft__worker_of(w));
 }
 
 /* ---- Nobody moves ---- */

@@ -45,6 +45,10 @@ void weft__block_rest(struct weft__worker *me);
 void weft__block_rouse(struct weft__worker *worker); /* anybody, while it rests */
 void weft__block_unmark(struct weft__worker *me);    /* after it was roused */
 
+/* In the program's own code, which may block. */
+void weft__block_outside(struct weft__worker *me);
+void weft__block_outside_ends(struct weft__worker *me);
+
 /* A waiter that holds a mutex is about to sleep: it helps nobody, so somebody else should be
  * there in its place. Ends with uncount. */
 void weft__block_count(struct weft_pool *pool);

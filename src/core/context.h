@@ -22,6 +22,7 @@
 #include "core/latch.h"
 #include "core/lock.h"
 
+struct weft__fiber_ops;
 struct weft__worker;
 
 struct atomic_fn {
@@ -68,12 +69,13 @@ struct weft__help {
  * to thieves. */
 struct weft__context {
     WEFT__ALIGNED struct atomic_uptr guard; /* see weft.h; written under the lock */
-    struct weft__worker *worker;            /* whose it is; does not change while it is used */
+    struct weft__worker *worker;            /* whose it is; of a fiber: who runs it */
     struct weft__group *group;              /* of the job running on top. Owner only */
     weft *first, *last;
     uint32_t fork_count; /* of the process, when the context was made */
     uint64_t quantum;    /* nanoseconds; constant */
     bool eager;          /* constant */
+    const struct weft__fiber_ops *ops; /* NULL: a thread's own; see fiber.h. Constant */
     struct weft__help help;
 
     WEFT__ALIGNED struct weft__lock lock; /* thieves, and the owner on the slow roads */

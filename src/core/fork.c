@@ -34,6 +34,7 @@
 #include "core/fork.h"
 
 #include "core/fatal.h"
+#include "core/fiber.h"
 #include "core/pool.h"
 #include "core/wait.h"
 #include "os/clock.h"
@@ -267,6 +268,10 @@ static bool look_up(struct weft__context *context, weft *w, bool wake, bool *can
 void weft_fork_slow(weft *w)
 {
     struct weft__context *context = weft__context_of(w);
+    if (context->ops) {
+        context->ops->fork(w);
+        return;
+    }
     if (context->eager) {
         eager_fork(context, w);
         return;
@@ -295,6 +300,8 @@ bool weft_merge_slow(weft *w)
 {
     struct weft__context *context = weft__context_of(w);
     struct weft__slot *slot = weft__slot_of(w);
+    if (context->ops)
+        return context->ops->merge(w);
     if (context->eager)
         return published_merge(context, w);
     if (slot->execute) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where am I, what is going on. */
+#include "core/fiber.h"
 #include "core/pool.h"
 #include "core/wait.h"
 #include "os/clock.h"
@@ -19,7 +20,7 @@ weft *weft_here(void)
     struct weft__worker *me = weft__worker_current();
     if (me && !me->frame)
         return NULL; /* a worker, but not in a job */
-    return me ? weft__context_top(me->context) : NULL;
+    return me ? weft__context_top(weft__context_now(me)) : NULL;
 }
 
 weft_pool *weft_pool_of(weft *w)
@@ -29,7 +30,8 @@ weft_pool *weft_pool_of(weft *w)
 
 unsigned weft_worker_index(weft *w)
 {
-    return weft__worker_of(w)->index;
+    const struct weft__fiber_ops *ops = weft__context_of(w)->ops;
+    return ops ? ops->index(w) : weft__worker_of(w)->index;
 }
 
 unsigned weft_pool_workers(const weft_pool *pool)
@@ -39,13 +41,16 @@ unsigned weft_pool_workers(const weft_pool *pool)
 
 bool weft_yield(weft *w)
 {
-    return weft__run_one(w);
+    const struct weft__fiber_ops *ops = weft__context_of(w)->ops;
+    return ops ? ops->yield(w) : weft__run_one(w);
 }
 
 bool weft_has_pending(weft *w)
 {
     struct weft__context *context = weft__context_of(w);
     /* relaxed: a hint; on the eager road all forks are in the deque. */
+    if (context->ops)
+        return w > context->first && atomic_load_relaxed(&weft__slot_of(w - 1)->fn);
     bool forks = !context->eager && (weft *)atomic_load_relaxed(&context->oldest) < w;
     return forks || weft__deque_size(&context->worker->deque) > 0;
 }

@@ -66,10 +66,17 @@ static inline bool weft__latch_set(struct weft__latch *latch)
     return atomic_exchange_seq_cst(&latch->state, LATCH_SET) == LATCH_SLEEPING;
 }
 
+/* The same for an owner that is no thread; see fiber.h. */
+void weft__fiber_latch_set(struct weft__latch *latch, struct weft__park *owner);
+
 /* Wakes the owner, wherever it sleeps. */
 static inline void weft__latch_set_for(struct weft__latch *latch, struct weft__park *owner)
 {
     struct weft__crowd *crowd = owner->crowd; /* before the last touch */
+    if (owner->fiber) {
+        weft__fiber_latch_set(latch, owner);
+        return;
+    }
     if (weft__latch_set(latch))
         weft__park_wake(owner);
     if (crowd)

@@ -27,6 +27,7 @@ struct weft__park *weft__park_get(void)
         park->census = NULL;
         park->crowd = NULL;
         park->place = 0;
+        park->fiber = NULL;
     }
     return park;
 }

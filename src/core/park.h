@@ -31,6 +31,7 @@ enum park_state {
     PARK_UNCOUNTED = 1 << 3, /* beside DROWSY or ASLEEP */
 };
 
+struct weft__context;
 struct weft__crowd;
 
 struct weft__park {
@@ -41,6 +42,7 @@ struct weft__park {
     struct weft__census *census; /* of the pool whose thread sleeps here, or NULL; as `counted` */
     struct weft__crowd *crowd;   /* where its owner may sleep instead, or NULL; as `cpu`, */
     unsigned place;              /* and which one of the sleep module's places it is */
+    struct weft__context *fiber; /* which sleeps here, instead of a thread; see fiber.h. As `cpu` */
     struct weft__park *next;     /* in the list of free ones */
 };
 

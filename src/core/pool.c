@@ -318,9 +318,14 @@ int weft_pool_destroy(weft_pool *pool)
     /* acq_rel X1: nothing gets in from here on, and who leaves last sees the latch. */
     uint32_t pending = atomic_fetch_or_acq_rel(&pool->pending, POOL_CLOSED);
     default_forget(pool);
+    struct weft__actors *actors = atomic_load_acquire(&pool->actors); /* acquire A1 */
+    if (actors)
+        pool->actors_close(actors);
     if (pending)
         weft__wait_anywhere(&drained);
     stop_all(pool);
+    if (actors)
+        pool->actors_free(actors);
     weft__thread_unpark(drained.owner);
     if (pool->config.flags & WEFT_USE_CALLER)
         weft__worker_remove(pool->workers[0]);

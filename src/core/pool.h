@@ -11,6 +11,8 @@
 #include "os/topology.h"
 #include "sleep/sleep.h"
 
+struct weft__actors;
+
 struct weft_pool {
     weft_config config;      /* with defaults filled in; constant while the pool is in use */
     bool no_membarrier;      /* lazy was wanted, but can't be had */
@@ -35,6 +37,12 @@ struct weft_pool {
     /* All guests there ever were at once, newest first; never shrinks. */
     struct weft__lock guest_lock; /* who takes one, leaves one or makes one */
     struct atomic_ptr guests;     /* struct weft__worker; written under the lock */
+
+    /* Actors (../actor), once there is one. */
+    struct weft__lock actors_lock; /* making them */
+    struct atomic_ptr actors;      /* struct weft__actors; written under the lock */
+    void (*actors_close)(struct weft__actors *actors); /* ends them all; with `actors` */
+    void (*actors_free)(struct weft__actors *actors);
 
     struct atomic_u32 threads; /* started and not yet finished; a futex for destroy */
     struct atomic_u32 limited; /* of the pool's threads; see worker.h */

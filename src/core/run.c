@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The ways into a pool from outside: run, submit and wait. */
 #include "core/fatal.h"
+#include "core/fiber.h"
 #include "core/guest.h"
 #include "core/pool.h"
 #include "core/task.h"
@@ -162,7 +163,10 @@ int weft_run(weft_pool *pool, weft_fn *fn, void *arg)
     if (weft__pool_is_forked(pool))
         return -ECHILD;
     struct weft__worker *me = weft__worker_current();
-    struct root root = {.job = {fn, arg, me ? me->context->group : NULL, execute_root}};
+    struct root root = {
+        .job = {fn, arg, me ? weft__context_now(me)->group : NULL, execute_root}};
+    if (me && me->fiber && me->pool == pool)
+        return weft__call_root(weft__context_top(me->fiber), fn, arg, root.job.group);
     me = weft__worker_in(pool);
     if (me) {
         execute_inside(me, &root.job);
@@ -276,6 +280,8 @@ static bool run_it_here(struct weft__task *task, const char *entry)
 {
     struct weft_pool *pool = task->pool;
     struct weft__worker *me = weft__worker_in(pool);
+    if (weft__fiber_here())
+        return false; /* not on an actor's stack, nor in its time */
     if ((!me && !task->guests) || !weft__node_claim(&task->node))
         return false;
     weft__queue_remove(&pool->injector, &task->node); /* not started: the pool lives */

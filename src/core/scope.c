@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scopes and spawned jobs. */
 #include "core/fatal.h"
+#include "core/fiber.h"
 #include "core/pool.h"
 #include "core/wait.h"
 #include "os/memory.h"
@@ -24,6 +25,12 @@ struct spawn {
     struct weft__node node;
     struct scope *scope; /* NULL: detached */
     bool careful;        /* who spawned it was; see worker.h */
+};
+
+/* Some of an actor's. */
+struct children {
+    struct spawn **first;
+    size_t count;
 };
 
 enum { SPARES_MAX = 256 };
@@ -113,7 +120,7 @@ void weft_scope_open(weft *w, weft_scope *public)
         .token = {.group = &scope->group, .execute = execute_oldest},
     };
     weft__group_begin(&scope->group, context->group);
-    weft__count_latch_init(&scope->latch, context->worker->park, 1);
+    weft__count_latch_init(&scope->latch, weft__context_park(context), 1);
     context->group = slot->group = &scope->group;
 }
 
@@ -123,6 +130,54 @@ void weft_scope_deadline(weft_scope *scope, uint64_t when)
     weft__context_call(weft__context_of(scope_of(scope)->w)); /* it looks at the clock now */
 }
 
+/* ---- Scopes of an actor ---- */
+
+/* Its children are its own work, so that they are not left to a worker's deque: they wait for
+ * the scope's end, and are forked there. */
+static void run_children(weft *w, void *arg)
+{
+    struct children all = *(const struct children *)arg; /* which may be needed again */
+    while (all.count > 1) {
+        size_t left = all.count / 2;
+        struct children right = {all.first + left, all.count - left};
+        weft *in = weft_fork(w, run_children, &right);
+        run_children(in, &(struct children){all.first, left});
+        if (weft_merge(w))
+            return;
+        all = right;
+    }
+    struct spawn *child = all.first[0];
+    weft__call(w, child->node.job.fn, child->node.job.arg, &child->scope->group);
+}
+
+static int spawn_in_fiber(struct scope *scope, weft_fn *fn, void *arg)
+{
+    struct spawn *spawn = weft__alloc(sizeof *spawn);
+    if (!spawn)
+        return -ENOMEM;
+    spawn->scope = scope;
+    spawn->node.job = (struct weft__job){.fn = fn, .arg = arg};
+    weft__queue_push(&scope->fifo, &spawn->node);
+    return 0;
+}
+
+/* Until there are none: children may have children. */
+static void close_in_fiber(weft *w, struct scope *scope)
+{
+    size_t count;
+    while ((count = weft__queue_length(&scope->fifo)) > 0) {
+        struct spawn **children = weft__small(count * sizeof children[0]);
+        struct spawn *alone = NULL;
+        struct children all = {children ? children : &alone, children ? count : 1};
+        for (size_t i = 0; i < all.count; i++)
+            all.first[i] = (struct spawn *)weft__queue_pop(&scope->fifo);
+        run_children(w, &(struct children){all.first, all.count});
+        for (size_t i = 0; i < all.count; i++)
+            weft__free(all.first[i]);
+        weft__free(children);
+    }
+}
+
 int weft_spawn(weft *w, weft_scope *public, weft_fn *fn, void *arg)
 {
     if (!w || !public || !fn)
@@ -130,6 +185,8 @@ int weft_spawn(weft *w, weft_scope *public, weft_fn *fn, void *arg)
     struct weft__worker *me = weft__worker_of(w);
     if (weft__pool_is_forked(me->pool))
         return -ECHILD;
+    if (weft__context_of(w)->ops)
+        return spawn_in_fiber(scope_of(public), fn, arg);
     struct scope *scope = scope_of(public);
     struct spawn *spawn = spawn_make(me);
     if (!spawn)
@@ -153,6 +210,8 @@ int weft_spawn_fifo(weft *w, weft_scope *public, weft_fn *fn, void *arg)
     struct weft__worker *me = weft__worker_of(w);
     if (weft__pool_is_forked(me->pool))
         return -ECHILD;
+    if (weft__context_of(w)->ops)
+        return spawn_in_fiber(scope_of(public), fn, arg);
     struct scope *scope = scope_of(public);
     struct spawn *spawn = spawn_make(me);
     if (!spawn)
@@ -175,6 +234,8 @@ int weft_scope_close(weft *w, weft_scope *public)
     struct weft__context *context = weft__context_of(w);
     if (!scope || context->group != &scope->group || scope->w != w)
         weft__fatal("weft_scope_close: not the innermost scope that is open in this context");
+    if (context->ops)
+        close_in_fiber(w, scope);
     weft__count_latch_down(&scope->latch);
     weft__wait(w, &scope->latch.spin.core,
                (struct weft__awaited){.scope = &scope->group, .base = scope->base});

@@ -2,6 +2,7 @@
 #include "core/wait.h"
 
 #include "core/fatal.h"
+#include "core/fiber.h"
 #include "core/fork.h"
 #include "core/pool.h"
 #include "core/search.h"
@@ -237,8 +238,22 @@ static void wait_on(struct wait *wait)
     }
 }
 
+/* An actor waits: somebody else has the thread meanwhile. */
+static void suspend_until(struct weft__context *fiber, struct weft__latch *latch)
+{
+    while (!weft__latch_probe(latch)) {
+        if (weft__latch_doze(latch) && weft__latch_sleep(latch))
+            fiber->ops->suspend(fiber);
+        weft__latch_rouse(latch);
+    }
+}
+
 void weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited)
 {
+    if (weft__context_of(w)->ops) {
+        suspend_until(weft__context_of(w), latch);
+        return;
+    }
     struct weft__worker *me = weft__worker_of(w);
     struct wait wait = {
         .w = w, .me = me, .root = weft__root_of(me), .latch = latch, .awaited = awaited};
@@ -273,7 +288,7 @@ static void wait_unlimited(struct weft__worker *me, struct weft__latch *latch)
 struct weft__park *weft__thread_park(void)
 {
     struct weft__worker *me = weft__worker_current();
-    return me ? me->park : weft__park_get();
+    return me ? weft__context_park(weft__context_now(me)) : weft__park_get();
 }
 
 void weft__thread_unpark(struct weft__park *park)
@@ -294,7 +309,8 @@ void weft__wait_anywhere(struct weft__spin_latch *latch)
         wait_unlimited(me, &latch->core);
         weft__worker_caller_out(me);
     } else {
-        weft__wait(weft__context_top(me->context), &latch->core, (struct weft__awaited){0});
+        weft__wait(weft__context_top(weft__context_now(me)), &latch->core,
+                   (struct weft__awaited){0});
     }
 }
 

@@ -243,15 +243,17 @@ void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
     struct weft__context *context = weft__context_of(w);
     struct weft__slot *slot = weft__slot_of(w);
     struct weft__group *outer = context->group, *outer_here = slot->group;
-    struct weft__frame *frame = context->worker->frame;
+    struct weft__frame *frame = context->ops ? NULL : context->worker->frame;
     context->group = slot->group = group;
-    frame->fn = fn;
-    frame->group = group;
+    if (frame) {
+        frame->fn = fn;
+        frame->group = group;
+    }
     if (weft__group_alarm())
         weft__context_call(context); /* perhaps for this group */
     if (!weft__cancelled(w))
         fn(w, arg);
-    if (context->worker->frame != frame)
+    if (frame && context->worker->frame != frame)
         left(context->worker);
     if (atomic_load_relaxed(&slot->fn)) /* relaxed: own writes */
         weft__fatal("a job returned without merging what it forked");

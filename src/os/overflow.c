@@ -21,6 +21,7 @@ static _Thread_local struct {
 
 static struct sigaction before_segv, before_bus;
 static const char *(*explain_other)(const void *address);
+static bool (*rescue)(const void *address);
 
 /* snprintf is not async-signal-safe by the letter; glibc's does not allocate for these
  * conversions, and the process is about to abort. */
@@ -42,6 +43,8 @@ static void on_fault(int signal, siginfo_t *info, void *context)
         explain_stack();
         abort();
     }
+    if (rescue && rescue(address))
+        return;
     const char *other = explain_other(address);
     if (other) {
         if (write(STDERR_FILENO, other, strlen(other)) < 0)
@@ -76,6 +79,11 @@ void weft__overflow_watch(const char *(*explain)(const void *address))
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     explain_other = explain;
     pthread_once(&once, install);
+}
+
+void weft__overflow_rescue_by(bool (*by)(const void *address))
+{
+    rescue = by;
 }
 
 void weft__overflow_enter(unsigned worker)

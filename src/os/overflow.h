@@ -3,9 +3,14 @@
 #ifndef WEFT_OS_OVERFLOW_H
 #define WEFT_OS_OVERFLOW_H
 
+#include <stdbool.h>
+
 /* Installs the process's SIGSEGV and SIGBUS handlers, once. `explain` knows of other guard
  * pages: a line for the address, or NULL. Other faults go to whatever handled them before. */
 void weft__overflow_watch(const char *(*explain)(const void *address));
+
+/* Knows a way out of a fault at the address, and takes it; or returns false. */
+void weft__overflow_rescue_by(bool (*rescue)(const void *address));
 
 /* On a worker's thread: an alternate stack for the handler, and where the guard is.
  * Without memory for it the thread simply dies unexplained. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/sync.h"
 
+#include "core/fiber.h"
 #include "core/pool.h"
 #include "os/futex.h"
 
@@ -8,7 +9,8 @@ enum { WAITER_QUEUED, WAITER_RESTING, WAITER_ROUSED, WAITER_GONE };
 
 struct weft__worker *weft__sync_caller(weft *w)
 {
-    return w ? weft__worker_of(w) : weft__worker_current();
+    struct weft__worker *me = w ? weft__worker_of(w) : weft__worker_current();
+    return me && me->fiber ? NULL : me;
 }
 
 void weft__sync_used_by(struct weft__sync *sync, const struct weft__worker *me)
@@ -69,6 +71,10 @@ static void wait_until_gone(struct weft__waiter *waiter)
     uint32_t state;
     /* acquire W1: what the one that ended the wait did. */
     while ((state = atomic_load_acquire(&waiter->state)) != WAITER_GONE) {
+        if (waiter->fiber) {
+            waiter->fiber->ops->suspend(waiter->fiber);
+            continue;
+        }
         if (!waiter->worker) {
             weft__futex_wait(&waiter->state, state);
             continue;
@@ -83,6 +89,7 @@ static void wait_until_gone(struct weft__waiter *waiter)
 int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter)
 {
     struct weft__worker *me = waiter->worker;
+    waiter->fiber = weft__fiber_here();
     line_push(line, waiter);
     weft__lock_drop(&sync->lock);
     if (me) {
@@ -107,9 +114,17 @@ void weft__sync_let_go(struct weft__waiter *waiter)
 {
     while (waiter) {
         struct weft__waiter *next = waiter->next;
+        struct weft__context *fiber = waiter->fiber;
+        if (fiber)
+            atomic_fetch_add_relaxed(&weft__fiber_wakers, 1); /* relaxed: W1 publishes it */
         /* release W1. The waiter may be gone from here on; the futex gets an address only. */
         atomic_store_release(&waiter->state, WAITER_GONE);
-        weft__futex_wake(&waiter->state, 1);
+        if (fiber) {
+            fiber->ops->wake(fiber);
+            atomic_fetch_sub_acq_rel(&weft__fiber_wakers, 1); /* release A9 */
+        } else {
+            weft__futex_wake(&waiter->state, 1);
+        }
         waiter = next;
     }
 }

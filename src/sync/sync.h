@@ -16,7 +16,8 @@
 
 struct weft__waiter {
     struct weft__waiter *next;    /* under the object's lock */
-    struct weft__worker *worker;  /* NULL: an outside thread */
+    struct weft__worker *worker;  /* NULL: an outside thread, or an actor: */
+    struct weft__context *fiber;  /* which, or NULL */
     struct weft__blocked blocked; /* what the worker waits for */
     struct atomic_u32 state;
     void *item; /* channels: what to send, or where to put what is received */
@@ -37,7 +38,8 @@ struct weft__sync {
 /* Under the lock: notes who uses it. NULL: an outside thread. */
 void weft__sync_used_by(struct weft__sync *sync, const struct weft__worker *me);
 
-/* The worker that calls, NULL for an outside thread. */
+/* The worker that calls; NULL for an outside thread and for an actor, which is at no worker for
+ * long: reports don't know of it. */
 struct weft__worker *weft__sync_caller(weft *w);
 
 /* Under the lock; drops it, waits in the line, and returns when somebody let it go. */

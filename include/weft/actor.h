@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* weft/actor.h: many parallel computations that share a pool fairly.
+ *
+ * An actor is an independent computation: it may fork freely, gets its fair share of the
+ * workers by quanta, is served by at most `cabal_max` of them at once, may use at most `memory`
+ * bytes on each of these, and fails alone. Blocking (for a message, a weft_mutex, a channel, an
+ * event, a time) suspends the actor, not the worker.
+ *
+ *     static int request(weft *w, void *arg)
+ *     {
+ *         struct page *page = weft_alloc(w, sizeof *page);
+ *         render(w, page);                  // forks, weft_for, ...
+ *         return 0;
+ *     }
+ *
+ *     weft_actor *actor;
+ *     weft_actor_create(&actor, NULL, request, arg, NULL);
+ *     weft_actor_run(actor);
+ *     int reason = weft_actor_wait(NULL, actor);
+ *     weft_actor_release(actor);
+ *
+ * A worker of the pool that runs actors is called an executor here. An actor may go on on another
+ * one whenever it forks, merges, polls or blocks: no address of a thread-local variable stays
+ * right across these.
+ *
+ * Functions that can fail return 0 or a negative errno value. */
+#ifndef WEFT_ACTOR_H
+#define WEFT_ACTOR_H
+
+#include <weft.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct weft_actor weft_actor;
+typedef int weft_actor_fn(weft *w, void *arg);
+
+/* How the work of an actor is spread. What an actor forks is given to other executors only if it
+ * has been pending for a whole quantum, and only at the end of one. */
+enum weft_steal {
+    WEFT_STEAL_DEFAULT,
+    WEFT_STEAL_STRICT, /* who was stolen from waits until all of it is done: what it had given
+                          away sees it at rest */
+    WEFT_STEAL_LIVE,   /* the default: it goes on, and waits where it needs the result */
+};
+
+/* Starts as WEFT_ACTOR_CONFIG_INIT; zero means the default everywhere. */
+typedef struct weft_actor_config {
+    size_t size;       /* sizeof (weft_actor_config), set by WEFT_ACTOR_CONFIG_INIT */
+    const char *name;  /* for people; copied, 31 characters; default "actor" */
+    size_t memory;     /* bytes that it may use on each executor, its stack of WEFT_ACTOR_STACK
+                          included; default 64 MiB */
+    unsigned cabal_max; /* executors at once; default: all */
+    unsigned share;     /* quanta in a row, 1 to 100; default 1 */
+    enum weft_steal steal;
+    int pin;                                                /* run on executor pin - 1 only */
+    size_t mailbox;                                         /* messages it holds; default 16 */
+    void (*drop)(void *message, void *data);                /* gets what it did not receive */
+    void (*supervisor)(weft_actor *, int reason, void *data); /* called once, when it is over */
+    void *data;
+} weft_actor_config;
+
+#ifdef __cplusplus
+static inline weft_actor_config weft_actor_config_init(void)
+{
+    weft_actor_config config = weft_actor_config();
+    config.size = sizeof config;
+    return config;
+}
+#define WEFT_ACTOR_CONFIG_INIT weft_actor_config_init()
+#else
+/* clang-format off */
+#define WEFT_ACTOR_CONFIG_INIT {.size = sizeof(weft_actor_config)}
+/* clang-format on */
+#endif
+
+#define WEFT_ACTOR_STACK ((size_t)4 << 20)
+
+/* NULL pool: the default one. The actor does nothing until it is run, or gets its first message.
+ * -EINVAL: a value out of range; -ENOMEM; -ESHUTDOWN: the pool is being destroyed; -ECHILD as
+ * weft_run(). */
+WEFT_API int weft_actor_create(weft_actor **actor, weft_pool *pool, weft_actor_fn *fn, void *arg,
+                               const weft_actor_config *config);
+
+/* Once is enough: -EALREADY. */
+WEFT_API int weft_actor_run(weft_actor *actor);
+
+/* Waits for its end and returns the reason: 0, what its function returned or failed with (see
+ * weft_fail()), -ENOMEM (past its limit, or no stack for it), -EOVERFLOW (past its stack) or
+ * -ECANCELED (killed). `w`: the caller's context, or NULL. */
+WEFT_API int weft_actor_wait(weft *w, weft_actor *actor);
+WEFT_API bool weft_actor_done(const weft_actor *actor);
+
+/* The caller needs it no more: it goes on, and is freed when it is over. */
+WEFT_API void weft_actor_release(weft_actor *actor);
+
+/* One that has not started never will; others end at their next fork, merge, poll, sleep or wait
+ * for a message; -ECANCELED is the reason. Nothing of an actor is freed before all that it had
+ * given to other executors has come back. */
+WEFT_API void weft_actor_kill(weft_actor *actor);
+
+/* From its next quantum on it runs on this executor only; -1: on any. What it has given away
+ * before stays where it is. -EINVAL: no such executor. */
+WEFT_API int weft_actor_pin(weft_actor *actor, int executor);
+
+WEFT_API weft_actor *weft_actor_self(weft *w); /* NULL: w is not an actor's */
+
+/* ---- Messages ---------------------------------------------------------------- */
+
+/* Puts a message into the actor's mailbox; if that is full, the first waits until it is not and
+ * the second says -EAGAIN. -EPIPE: the actor is over; the message is still the caller's. `w`: the
+ * caller's context, or NULL in a thread outside. */
+WEFT_API int weft_actor_send(weft *w, weft_actor *actor, void *message);
+WEFT_API int weft_actor_try_send(weft *w, weft_actor *actor, void *message);
+
+/* The oldest message of the actor that w belongs to. The first waits for one, the second says
+ * -EAGAIN. -EPERM: w is not an actor's, or runs what the actor forked. */
+WEFT_API int weft_receive(weft *w, void **message);
+WEFT_API int weft_try_receive(weft *w, void **message);
+
+/* Does nothing until weft_now() passes `when`. Outside an actor the thread sleeps. */
+WEFT_API void weft_sleep_until(weft *w, uint64_t when);
+
+/* ---- Memory ------------------------------------------------------------------ */
+
+/* Memory that is freed at the end of what allocates it: the actor, or a right side that was given
+ * to another executor. The second lives on: it becomes the memory of whoever forked that. Aligned
+ * for any type. Never NULL: an actor past its limit ends with -ENOMEM, and a right side that is
+ * past it elsewhere is done again by the one that forked it, after all others. So between two
+ * calls nothing should be held that only this code would give back: a mutex, a file.
+ * NULL outside actors. */
+WEFT_API void *weft_alloc(weft *w, size_t bytes);
+WEFT_API void *weft_alloc_result(weft *w, size_t bytes);
+
+/* ---- Looking up -------------------------------------------------------------- */
+
+/* For loops that neither fork nor block for long. One comparison, unless the quantum is over. */
+WEFT_API void weft_poll_slow(weft *w);
+#if defined __GNUC__
+static inline void weft_poll(weft *w)
+{
+    if (WEFT_SLOW((uintptr_t)w < WEFT_GUARD(w)))
+        weft_poll_slow(w);
+}
+#else
+#define weft_poll weft_poll_slow
+#endif
+
+/* ---- Looking inside ---------------------------------------------------------- */
+
+enum weft_actor_state {
+    WEFT_ACTOR_NEW,
+    WEFT_ACTOR_RUNNABLE,
+    WEFT_ACTOR_RUNNING,
+    WEFT_ACTOR_WAITING, /* for a message, a lock, work that it gave away ... */
+    WEFT_ACTOR_OVER,
+};
+
+typedef struct weft_actor_info {
+    char name[32];
+    enum weft_actor_state state;
+    int executor;         /* where it is, or was last */
+    uint64_t quanta;      /* that it has used, on all executors */
+    uint64_t steals;      /* right sides taken from it */
+    uint64_t delegates;   /* of these, run on other executors */
+    uint64_t given_back;  /* of these, done again for lack of memory */
+    uint64_t moves;       /* to other executors */
+    uint64_t run_ns;      /* how long it ran, by the ticks of the clock that ends quanta, */
+    uint64_t runnable_ns; /* and how long it could have, but did not */
+    unsigned executors;   /* that serve it now */
+    size_t messages;      /* in its mailbox */
+    size_t memory;        /* bytes in use now, on all executors, */
+    size_t memory_peak;   /* at most ever, */
+    size_t memory_limit;  /* and allowed on each */
+} weft_actor_info;
+
+WEFT_API void weft_actor_get_info(weft_actor *actor, weft_actor_info *info);
+
+/* Calls fn for each actor of the pool that is not over, holding a lock: fn must not call
+ * functions of this header. Returns how many there were. */
+WEFT_API size_t weft_actor_each(weft_pool *pool,
+                                void (*fn)(weft_actor *, const weft_actor_info *, void *),
+                                void *data);
+
+/* ---- The whole --------------------------------------------------------------- */
+
+/* What all actors of a pool share. Before the first is created: later it is -EBUSY. */
+typedef struct weft_actors_config {
+    size_t size;         /* sizeof (weft_actors_config) */
+    uint64_t quantum;    /* nanoseconds; default 1,000,000, or WEFT_ACTOR_QUANTUM_US */
+    unsigned executors;  /* default: as many as the pool has workers */
+    unsigned counted;    /* a quantum is so many forks, merges and polls; 0: it is a time */
+    uint64_t seed;       /* for what is left to chance; default: a constant */
+} weft_actors_config;
+
+WEFT_API int weft_actors_setup(weft_pool *pool, const weft_actors_config *config);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

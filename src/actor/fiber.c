@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* Fibers: a block of WEFT_BLOCK_SIZE holds all that an actor has on one executor.
+ *
+ *     header | slot | slot | ... -->        guard        <-- ... stack
+ *
+ * One guard between the slots, which grow upwards, and the stack, which grows downwards, is enough
+ * for both; neighbours' stacks and headers lie next to each other, so that a fiber costs the kernel
+ * two mappings. Blocks come in slabs, are used again, and are not unmapped before the pool is
+ * destroyed: a late waker finds a live word. */
+#include "actor/actor.h"
+#include "core/fatal.h"
+#include "os/memory.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+
+enum {
+    SLOTS_END = 1 << 20, /* where the guard begins, */
+    GUARD_SIZE = 64 << 10,
+    SLAB_BLOCKS = 16,
+    KEPT = 32, /* free ones that an executor keeps for itself, with the memory they touched */
+    KEPT_BYTES = 64 << 10, /* of the stack of any other free one */
+};
+
+struct weft__slab {
+    struct weft__slab *next;
+    char *blocks;
+    unsigned used;
+};
+
+static bool has_block(struct weft__slab *slab)
+{
+    return slab && slab->used < SLAB_BLOCKS;
+}
+
+/* Under the lock. */
+static struct weft__fiber *make(struct weft__actors *system)
+{
+    struct weft__slab *slab = system->slabs;
+    if (!has_block(slab)) {
+        slab = weft__alloc(sizeof *slab);
+        if (!slab)
+            return NULL;
+        slab->blocks = weft__map(SLAB_BLOCKS * WEFT_BLOCK_SIZE);
+        if (!slab->blocks) {
+            weft__free(slab);
+            return NULL;
+        }
+        slab->next = system->slabs;
+        system->slabs = slab;
+    }
+    char *block = slab->blocks + slab->used * WEFT_BLOCK_SIZE;
+    /* -ENOMEM past vm.max_map_count */
+    if (mprotect(block + SLOTS_END, GUARD_SIZE, PROT_NONE))
+        return NULL;
+    slab->used++;
+    system->fiber_count++;
+    struct weft__fiber *fiber = (struct weft__fiber *)(void *)block;
+    struct weft__context *context = &fiber->context;
+    context->first = (weft *)(void *)((char *)block + sizeof *fiber);
+    context->last = (weft *)(void *)(block + SLOTS_END) - 1;
+    context->eager = true;
+    context->ops = &weft__actor_ops;
+    context->fork_count = weft__fork_count();
+    atomic_store_relaxed(&context->oldest, context->first); /* relaxed: nobody has it yet */
+    return fiber;
+}
+
+static struct weft__fiber *find(struct weft__executor *executor)
+{
+    struct weft__actors *system = executor->system;
+    struct weft__fiber *fiber = executor->free;
+    if (fiber) {
+        executor->free = fiber->next;
+        executor->free_count--;
+        return fiber;
+    }
+    weft__lock_take(&system->fiber_lock);
+    fiber = system->free;
+    if (fiber)
+        system->free = fiber->next;
+    else
+        fiber = make(system);
+    weft__lock_drop(&system->fiber_lock);
+    return fiber;
+}
+
+struct weft__fiber *weft__fiber_get(struct weft__executor *executor)
+{
+    struct weft__fiber *fiber = find(executor);
+    if (!fiber)
+        return NULL;
+    char *stack = (char *)fiber + SLOTS_END + GUARD_SIZE;
+    weft__strand_make(&fiber->strand, stack, WEFT_BLOCK_SIZE - SLOTS_END - GUARD_SIZE,
+                      weft__fiber_main, fiber);
+    fiber->top = NULL;
+    fiber->arrivals = NULL;
+    fiber->used = 0;
+    fiber->library = fiber->blocks = 0;
+    fiber->may_steal = false;
+    atomic_store_relaxed(&fiber->merging, false); /* relaxed, all: whoever gets it is told */
+    atomic_store_relaxed(&fiber->executor, executor);
+    atomic_store_release(&fiber->woken, false); /* release A6: late wakers see its executor */
+    return fiber;
+}
+
+void weft__fiber_put(struct weft__executor *executor, struct weft__fiber *fiber)
+{
+    struct weft__actors *system = executor->system;
+    weft__strand_drop(&fiber->strand);
+    if (executor->free_count < KEPT) {
+        executor->free_count++;
+        fiber->next = executor->free;
+        executor->free = fiber;
+        return;
+    }
+    char *stack = (char *)fiber + SLOTS_END + GUARD_SIZE;
+    madvise(stack, WEFT_BLOCK_SIZE - SLOTS_END - GUARD_SIZE - KEPT_BYTES, MADV_DONTNEED);
+    weft__lock_take(&system->fiber_lock);
+    fiber->next = system->free;
+    system->free = fiber;
+    weft__lock_drop(&system->fiber_lock);
+}
+
+void weft__fibers_unmap(struct weft__actors *system)
+{
+    /* acquire A9: late wakers are out. There are a few instructions between them and that. */
+    while (atomic_load_acquire(&weft__fiber_wakers) > 0)
+        weft__relax();
+    while (system->slabs) {
+        struct weft__slab *slab = system->slabs;
+        for (unsigned i = 0; i < slab->used; i++) {
+            struct weft__fiber *fiber = (struct weft__fiber *)(void *)(slab->blocks + i * WEFT_BLOCK_SIZE);
+            if (fiber->park)
+                weft__park_put(fiber->park);
+        }
+        system->slabs = slab->next;
+        weft__unmap(slab->blocks, SLAB_BLOCKS * WEFT_BLOCK_SIZE);
+        weft__free(slab);
+    }
+}
+
+/* ---- Overflow ---- */
+
+/* In the handler, on its own stack: where the fiber's was when it hit the guard, nothing was going
+ * on but the program's own code. Delegates may still use its frames: they have to end before it
+ * unwinds, and nothing else can be done on this thread meanwhile. */
+bool weft__fiber_rescue(const void *address)
+{
+    enum { PATIENCE_NS = 2000000000 };
+    struct weft__context *context = weft__fiber_here();
+    const char *guard = (const char *)context + SLOTS_END;
+    if (!context || (const char *)address < guard || (const char *)address >= guard + GUARD_SIZE)
+        return false;
+    struct weft__fiber *fiber = (struct weft__fiber *)context;
+    struct weft__member *member = fiber->top;
+    uint64_t until = weft_now() + PATIENCE_NS;
+    while (atomic_load_acquire(&member->pending) > 0) /* acquire A4 */
+        if (weft_now() > until)
+            return false;
+    sigset_t faults;
+    sigemptyset(&faults);
+    sigaddset(&faults, SIGSEGV);
+    sigaddset(&faults, SIGBUS);
+    pthread_sigmask(SIG_UNBLOCK, &faults, NULL);
+    member->outcome = OUTCOME_OVERFLOW;
+    _longjmp(member->entry, 1);
+}
+
+/* ---- What the rest of the library does with fibers ---- */
+
+static void suspend(struct weft__context *context)
+{
+    weft__fiber_suspend((struct weft__fiber *)context);
+}
+
+static void wake(struct weft__context *context)
+{
+    weft__fiber_wake((struct weft__fiber *)context);
+}
+
+static struct weft__park *park(struct weft__context *context)
+{
+    struct weft__fiber *fiber = (struct weft__fiber *)context;
+    if (!fiber->park && (fiber->park = weft__park_get()))
+        fiber->park->fiber = context;
+    return fiber->park;
+}
+
+static bool yield(weft *w)
+{
+    struct weft__fiber *fiber = weft__fiber_of(w);
+    struct weft__executor *executor = weft__executor_of(fiber);
+    weft__check_killed(w);
+    if (!weft__executor_should_turn(executor))
+        return false;
+    weft__give_back_arrivals(fiber);
+    fiber->full = false;
+    weft__fiber_switch_out(fiber, WHY_QUANTUM);
+    return true;
+}
+
+static unsigned index_of(weft *w)
+{
+    return weft__executor_of(weft__fiber_of(w))->index;
+}
+
+/* Its thread goes with it; somebody else drives the executor from now on. */
+static void block_begin(weft *w)
+{
+    struct weft__fiber *fiber = weft__fiber_of(w);
+    if (fiber->blocks++ > 0)
+        return;
+    weft__give_back_arrivals(fiber);
+    fiber->full = false;
+    weft__executor_detach(weft__executor_of(fiber));
+    weft__block_outside(fiber->context.worker);
+}
+
+static void block_end(weft *w)
+{
+    struct weft__fiber *fiber = weft__fiber_of(w);
+    if (fiber->blocks == 0)
+        weft__fatal("weft_block_end without weft_block_begin");
+    if (--fiber->blocks > 0)
+        return;
+    weft__block_outside_ends(fiber->context.worker);
+    weft__fiber_switch_out(fiber, WHY_DETACHED);
+}
+
+const struct weft__fiber_ops weft__actor_ops = {
+    .fork = weft__actor_fork,
+    .merge = weft__actor_merge,
+    .poll = weft__actor_poll,
+    .yield = yield,
+    .suspend = suspend,
+    .wake = wake,
+    .park = park,
+    .block_begin = block_begin,
+    .block_end = block_end,
+    .index = index_of,
+};

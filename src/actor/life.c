@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/* An actor's life, as seen from outside: made, started, killed, over, freed. */
+#include "actor/actor.h"
+#include "core/wait.h"
+#include "os/memory.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+enum { MAILBOX = 16, SHARE_MAX = 100 };
+
+static const size_t default_memory = (size_t)64 << 20;
+
+/* ---- Making ---- */
+
+static int check(const struct weft__actors *system, const weft_actor_config *config)
+{
+    if (config->size != sizeof *config)
+        return -EINVAL;
+    if (config->memory && config->memory <= WEFT_ACTOR_STACK)
+        return -EINVAL;
+    if (config->share > SHARE_MAX || config->mailbox > SIZE_MAX / sizeof(void *) / 2 ||
+        config->pin < 0 || (unsigned)config->pin > system->executor_count ||
+        (unsigned)config->steal > WEFT_STEAL_LIVE)
+        return -EINVAL;
+    return 0;
+}
+
+static void configure(struct weft_actor *actor, const weft_actor_config *config)
+{
+    size_t memory = config->memory ? config->memory : default_memory;
+    if (memory / ARENA_UNIT > UINT32_MAX) /* what a slot has room for */
+        memory = (size_t)UINT32_MAX * ARENA_UNIT;
+    snprintf(actor->name, sizeof actor->name, "%s", config->name ? config->name : "actor");
+    actor->limit = memory - WEFT_ACTOR_STACK;
+    actor->cabal_max = config->cabal_max ? config->cabal_max : UINT32_MAX;
+    actor->share = config->share ? config->share : 1;
+    actor->strict = config->steal == WEFT_STEAL_STRICT;
+    actor->mailbox = config->mailbox ? config->mailbox : MAILBOX;
+    actor->supervisor = config->supervisor;
+    actor->drop = config->drop;
+    actor->data = config->data;
+    atomic_store_relaxed(&actor->pin, config->pin - 1); /* relaxed: nobody has it yet */
+}
+
+/* The system's list, which it leaves when it is over. */
+static int enlist(struct weft_actor *actor)
+{
+    struct weft__actors *system = actor->system;
+    weft__lock_take(&system->lock);
+    int error = system->closed ? -ESHUTDOWN : 0;
+    if (!error) {
+        actor->next = system->actors;
+        if (actor->next)
+            actor->next->prev = actor;
+        system->actors = actor;
+        system->actor_count++;
+    }
+    weft__lock_drop(&system->lock);
+    return error;
+}
+
+static void delist(struct weft_actor *actor)
+{
+    struct weft__actors *system = actor->system;
+    weft__lock_take(&system->lock);
+    if (actor->prev)
+        actor->prev->next = actor->next;
+    else
+        system->actors = actor->next;
+    if (actor->next)
+        actor->next->prev = actor->prev;
+    system->actor_count--;
+    weft__lock_drop(&system->lock);
+}
+
+int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_actor_fn *fn,
+                     void *arg, const weft_actor_config *config)
+{
+    static const weft_actor_config standard = WEFT_ACTOR_CONFIG_INIT;
+    if (!config)
+        config = &standard;
+    int error = check(system, config);
+    if (error)
+        return error;
+    struct weft_actor *actor = weft__alloc(sizeof *actor);
+    if (!actor)
+        return -ENOMEM;
+    actor->system = system;
+    actor->quantum = system->quantum;
+    actor->fn = fn;
+    actor->arg = arg;
+    configure(actor, config);
+    atomic_store_relaxed(&actor->refs, 2); /* relaxed: nobody has it yet */
+    weft__group_begin(&actor->group, NULL);
+    error = enlist(actor);
+    if (error)
+        weft__free(actor);
+    else
+        *out = actor;
+    return error;
+}
+
+int weft_actor_create(weft_actor **out, weft_pool *pool, weft_actor_fn *fn, void *arg,
+                      const weft_actor_config *config)
+{
+    if (!out || !fn)
+        return -EINVAL;
+    *out = NULL;
+    pool = weft__pool_or_default(pool);
+    if (!pool)
+        return -ENOMEM;
+    int error = weft__pool_enter(pool); /* until it is over */
+    if (error)
+        return error;
+    struct weft__actors *system = weft__actors_of(pool, NULL, &error);
+    if (system)
+        error = weft__actor_make(out, system, fn, arg, config);
+    if (error)
+        weft__pool_leave(pool);
+    return error;
+}
+
+/* ---- Starting ---- */
+
+static bool start(struct weft_actor *actor)
+{
+    uint32_t new = ACTOR_NEW;
+    /* relaxed: the letter publishes what matters. */
+    if (!atomic_cas_relaxed(&actor->state, &new, ACTOR_STARTED))
+        return false;
+    /* relaxed: a hint for people. */
+    atomic_store_relaxed(&actor->counts.activity, WEFT_ACTOR_RUNNABLE);
+    weft__send(weft__executor_for_new(actor), &actor->letter, LETTER_ACTOR);
+    return true;
+}
+
+void weft__actor_start(struct weft_actor *actor)
+{
+    start(actor);
+}
+
+int weft_actor_run(weft_actor *actor)
+{
+    if (!actor)
+        return -EINVAL;
+    return start(actor) ? 0 : -EALREADY;
+}
+
+/* ---- Ending ---- */
+
+void weft__actor_unref(struct weft_actor *actor)
+{
+    /* acq_rel A10 with itself: release A10 by each, acquire A10 by the last. */
+    if (atomic_fetch_sub_acq_rel(&actor->refs, 1) > 1)
+        return;
+    weft__free(actor->messages);
+    weft__free(actor->places);
+    weft__free(actor);
+}
+
+static void drop_messages(struct weft_actor *actor)
+{
+    for (size_t i = 0; i < actor->count && actor->drop; i++)
+        actor->drop(actor->messages[(actor->first + i) % actor->mailbox], actor->data);
+    actor->count = 0;
+}
+
+/* The waiters' frames are gone once their latches are set. */
+static void let_go(struct weft__actor_waiter *waiter)
+{
+    while (waiter) {
+        struct weft__actor_waiter *next = waiter->next;
+        weft__spin_latch_set(&waiter->latch);
+        waiter = next;
+    }
+}
+
+void weft__actor_over(struct weft_actor *actor, int reason)
+{
+    struct weft_pool *pool = actor->system->simulated ? NULL : actor->system->pool;
+    actor->reason = reason;
+    delist(actor);
+    weft__lock_take(&actor->lock);
+    actor->closed = true;
+    struct weft__actor_waiter *senders = actor->senders;
+    actor->senders = NULL;
+    weft__lock_drop(&actor->lock);
+    for (struct weft__actor_waiter *sender = senders; sender; sender = sender->next)
+        sender->result = -EPIPE;
+    let_go(senders);
+    drop_messages(actor); /* nobody sends any more */
+    if (actor->supervisor)
+        actor->supervisor(actor, reason, actor->data);
+    weft__lock_take(&actor->lock);
+    atomic_store_release(&actor->state, ACTOR_OVER); /* release A11: the reason */
+    struct weft__actor_waiter *waiters = actor->waiters;
+    actor->waiters = NULL;
+    weft__lock_drop(&actor->lock);
+    let_go(waiters);
+    weft__actor_unref(actor);
+    if (pool)
+        weft__pool_leave(pool); /* this thread is its worker's */
+}
+
+bool weft_actor_done(const weft_actor *actor)
+{
+    return atomic_load_acquire(&actor->state) == ACTOR_OVER; /* acquire A11 */
+}
+
+int weft_actor_wait(weft *w, weft_actor *actor)
+{
+    (void)w;
+    if (!actor)
+        return -EINVAL;
+    struct weft__actor_waiter waiter = {.latch.owner = weft__thread_park()};
+    if (!waiter.latch.owner)
+        return -ENOMEM;
+    weft__lock_take(&actor->lock);
+    bool over = weft_actor_done(actor);
+    if (!over) {
+        waiter.next = actor->waiters;
+        actor->waiters = &waiter;
+    }
+    weft__lock_drop(&actor->lock);
+    if (!over)
+        weft__wait_anywhere(&waiter.latch);
+    weft__thread_unpark(waiter.latch.owner);
+    return actor->reason;
+}
+
+void weft_actor_release(weft_actor *actor)
+{
+    if (!actor)
+        return;
+    uint32_t new = ACTOR_NEW;
+    /* One that nobody can run any more is over. relaxed: as in start(). */
+    if (atomic_cas_relaxed(&actor->state, &new, ACTOR_STARTED))
+        weft__actor_over(actor, -ECANCELED);
+    weft__actor_unref(actor);
+}
+
+void weft_actor_kill(weft_actor *actor)
+{
+    uint32_t new = ACTOR_NEW;
+    if (!actor)
+        return;
+    if (atomic_cas_relaxed(&actor->state, &new, ACTOR_STARTED)) { /* relaxed: as in start() */
+        weft__actor_over(actor, -ECANCELED);
+        return;
+    }
+    weft__lock_take(&actor->lock); /* while it is held, the actor is not over */
+    if (!actor->closed) {
+        atomic_store_relaxed(&actor->killed, true); /* relaxed: a request */
+        struct weft__fiber *fiber = atomic_load_acquire(&actor->fiber); /* acquire A7 */
+        if (fiber)
+            weft__fiber_wake(fiber);
+    }
+    weft__lock_drop(&actor->lock);
+}
+
+int weft_actor_pin(weft_actor *actor, int executor)
+{
+    if (!actor || executor < -1 || executor >= (int)actor->system->executor_count)
+        return -EINVAL;
+    atomic_store_relaxed(&actor->pin, executor); /* relaxed: a request */
+    return 0;
+}
+
+weft_actor *weft_actor_self(weft *w)
+{
+    return w && weft__context_of(w)->ops ? weft__fiber_of(w)->actor : NULL;
+}
+
+/* ---- Memory ---- */
+
+void weft__actor_memory(struct weft_actor *actor, size_t more, size_t less)
+{
+    /* relaxed, all: statistics. */
+    size_t now = atomic_fetch_add_relaxed(&actor->counts.memory, more - less) + more - less;
+    size_t peak = atomic_load_relaxed(&actor->counts.memory_peak);
+    while (now > peak && !atomic_cas_relaxed(&actor->counts.memory_peak, &peak, now))
+        ;
+}
+
+static void *alloc(weft *w, size_t bytes, bool result)
+{
+    if (!w || !weft__context_of(w)->ops)
+        return NULL;
+    struct weft__fiber *fiber = weft__fiber_of(w);
+    struct weft__member *member = fiber->top;
+    struct weft__arena *arena = result ? &member->results : &member->scratch;
+    size_t before = arena->used, used = member->scratch.used + member->results.used;
+    size_t limit = fiber->actor->limit - member->lineage;
+    bool no_memory;
+    void *p = weft__arena_alloc(arena, bytes, used < limit ? limit - used : 0, &no_memory);
+    if (arena->used != before) {
+        fiber->used += arena->used - before;
+        weft__actor_memory(fiber->actor, arena->used - before, 0);
+    }
+    if (!p)
+        weft__unwind(weft__first_free(w), OUTCOME_NO_MEMORY);
+    return p;
+}
+
+void *weft_alloc(weft *w, size_t bytes)
+{
+    return alloc(w, bytes, false);
+}
+
+void *weft_alloc_result(weft *w, size_t bytes)
+{
+    return alloc(w, bytes, true);
+}
+
+void weft_poll_slow(weft *w)
+{
+    if (weft__context_of(w)->ops)
+        weft__context_of(w)->ops->poll(w);
+}
+
+/* ---- Looking inside ---- */
+
+void weft_actor_get_info(weft_actor *actor, weft_actor_info *info)
+{
+    struct weft__actor_counts *counts = &actor->counts;
+    uint64_t quantum = actor->quantum;
+    /* relaxed, all: statistics; what they say of each other need not fit. */
+    *info = (weft_actor_info){
+        .state = weft_actor_done(actor)
+                     ? WEFT_ACTOR_OVER
+                     : (enum weft_actor_state)atomic_load_relaxed(&counts->activity),
+        .quanta = atomic_load_relaxed(&counts->quanta),
+        .steals = atomic_load_relaxed(&counts->steals),
+        .delegates = atomic_load_relaxed(&counts->delegates),
+        .given_back = atomic_load_relaxed(&counts->given_back),
+        .moves = atomic_load_relaxed(&counts->moves),
+        .run_ns = atomic_load_relaxed(&counts->quanta) * quantum,
+        .runnable_ns = atomic_load_relaxed(&counts->ready_ticks) * quantum,
+        .memory = atomic_load_relaxed(&counts->memory),
+        .memory_peak = atomic_load_relaxed(&counts->memory_peak),
+        .memory_limit = actor->limit + WEFT_ACTOR_STACK,
+        .executor = atomic_load_relaxed(&counts->executor),
+    };
+    snprintf(info->name, sizeof info->name, "%s", actor->name);
+    weft__lock_take(&actor->lock);
+    info->messages = actor->count;
+    weft__lock_drop(&actor->lock);
+    weft__lock_take(&actor->posse_lock);
+    info->executors = info->state == WEFT_ACTOR_NEW || info->state == WEFT_ACTOR_OVER ? 0
+                      : actor->places                                                 ? actor->cabal
+                                                                                      : 1;
+    weft__lock_drop(&actor->posse_lock);
+}
+
+size_t weft_actor_each(weft_pool *pool, void (*fn)(weft_actor *, const weft_actor_info *, void *),
+                       void *data)
+{
+    pool = weft__pool_or_default(pool);
+    /* acquire A1: it is made. */
+    struct weft__actors *system = pool ? atomic_load_acquire(&pool->actors) : NULL;
+    if (!system)
+        return 0;
+    weft__lock_take(&system->lock);
+    for (struct weft_actor *actor = system->actors; actor; actor = actor->next) {
+        weft_actor_info info;
+        weft_actor_get_info(actor, &info);
+        fn(actor, &info, data);
+    }
+    size_t count = system->actor_count;
+    weft__lock_drop(&system->lock);
+    return count;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages, and waiting for a time. */
+#include "actor/actor.h"
+#include "core/wait.h"
+#include "os/clock.h"
+#include "os/memory.h"
+
+#include <errno.h>
+
+/* All under the actor's lock. */
+
+static void put(struct weft_actor *actor, void *message)
+{
+    actor->messages[(actor->first + actor->count) % actor->mailbox] = message;
+    actor->count++;
+}
+
+static int send_now(struct weft_actor *actor, void *message)
+{
+    if (actor->closed)
+        return -EPIPE;
+    if (!actor->messages && !(actor->messages = weft__small(actor->mailbox * sizeof(void *))))
+        return -ENOMEM;
+    if (actor->count == actor->mailbox)
+        return -EAGAIN;
+    put(actor, message);
+    struct weft__fiber *fiber = atomic_load_acquire(&actor->fiber); /* acquire A7 */
+    if (fiber && actor->receiving)
+        weft__fiber_wake(fiber);
+    return 0;
+}
+
+static void stand_in_line(struct weft_actor *actor, struct weft__actor_waiter *sender)
+{
+    if (!actor->senders)
+        actor->senders_end = &actor->senders;
+    *actor->senders_end = sender;
+    actor->senders_end = &sender->next;
+}
+
+static int send(struct weft_actor *actor, void *message, bool wait)
+{
+    if (!actor)
+        return -EINVAL;
+    struct weft__actor_waiter sender = {.message = message};
+    weft__lock_take(&actor->lock);
+    int error = send_now(actor, message);
+    bool waits = error == -EAGAIN && wait;
+    if (waits) {
+        sender.latch.owner = weft__thread_park();
+        if (!sender.latch.owner)
+            error = -ENOMEM;
+        else
+            stand_in_line(actor, &sender);
+    }
+    /* The first message starts it; under the lock, so that it is not over yet. */
+    if (!error)
+        weft__actor_start(actor);
+    weft__lock_drop(&actor->lock);
+    if (!waits || !sender.latch.owner)
+        return error;
+    weft__wait_anywhere(&sender.latch);
+    weft__thread_unpark(sender.latch.owner);
+    return sender.result;
+}
+
+int weft_actor_send(weft *w, weft_actor *actor, void *message)
+{
+    (void)w;
+    return send(actor, message, true);
+}
+
+int weft_actor_try_send(weft *w, weft_actor *actor, void *message)
+{
+    (void)w;
+    return send(actor, message, false);
+}
+
+/* True: there was one. *served: a sender whose message has got its place. */
+static bool receive_now(struct weft_actor *actor, void **message,
+                        struct weft__actor_waiter **served)
+{
+    if (actor->count == 0)
+        return false;
+    *message = actor->messages[actor->first];
+    actor->first = (actor->first + 1) % actor->mailbox;
+    actor->count--;
+    if ((*served = actor->senders)) {
+        actor->senders = (*served)->next;
+        put(actor, (*served)->message);
+    }
+    return true;
+}
+
+static int receive(weft *w, void **message, bool wait)
+{
+    struct weft_actor *actor = weft_actor_self(w);
+    if (!actor || weft__fiber_of(w)->top != &actor->root)
+        return -EPERM;
+    for (;;) {
+        struct weft__actor_waiter *served = NULL;
+        weft__check_killed(w);
+        weft__lock_take(&actor->lock);
+        bool received = receive_now(actor, message, &served);
+        actor->receiving = !received && wait;
+        weft__lock_drop(&actor->lock);
+        if (served)
+            weft__spin_latch_set(&served->latch);
+        if (received)
+            return 0;
+        if (!wait)
+            return -EAGAIN;
+        weft__fiber_suspend(weft__fiber_of(w));
+    }
+}
+
+int weft_receive(weft *w, void **message)
+{
+    return receive(w, message, true);
+}
+
+int weft_try_receive(weft *w, void **message)
+{
+    return receive(w, message, false);
+}
+
+void weft_sleep_until(weft *w, uint64_t when)
+{
+    uint64_t now = weft__clock_now();
+    if (now >= when)
+        return;
+    if (!w || !weft__context_of(w)->ops) {
+        if (w)
+            weft_block_begin(w);
+        while ((now = weft__clock_now()) < when)
+            weft__clock_sleep(when - now);
+        if (w)
+            weft_block_end(w);
+        return;
+    }
+    struct weft__fiber *fiber = weft__fiber_of(w);
+    bool noted = weft__ticker_at(fiber->actor->system, when, fiber);
+    while (weft__clock_now() < when) {
+        weft__check_killed(w);
+        if (noted)
+            weft__fiber_suspend(fiber);
+        else
+            weft_yield(w); /* no memory to note it */
+    }
+}

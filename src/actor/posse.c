@@ -1,0 +1,747 @@
+/* SPDX-License-Identifier: MIT */
+/* Victims and delegates: what happens at the end of a quantum, and where stolen work is merged.
+ *
+ * All of it is done by the thread that drives the fiber, on the fiber's own stack: a fork, a merge
+ * or a poll finds the guard raised and comes here. So nothing is ever stolen from code that runs,
+ * and slots need no lock. What crosses threads is a delegation (a letter in the stolen slot) and
+ * its answer (the slot's state, and the victim's count). */
+#include "actor/actor.h"
+#include "core/fatal.h"
+#include "os/memory.h"
+
+#include <errno.h>
+
+/* Never called: its address in a slot says that the slot was pending at the end of a quantum. A
+ * fork overwrites it, and so does a merge. */
+static void marked(weft *w, void *arg)
+{
+    (void)arg;
+    weft__fatal("a mark was called in %p", (void *)w);
+}
+
+static size_t used_by(const struct weft__member *member)
+{
+    return member->scratch.used + member->results.used;
+}
+
+static void trace_slot(struct weft__fiber *fiber, enum weft__event_kind kind,
+                       struct weft__member *member, struct weft__actor_slot *slot)
+{
+    weft__trace(fiber->actor->system, (struct weft__event){.kind = kind,
+                                                           .executor = weft__executor_of(fiber),
+                                                           .fiber = fiber,
+                                                           .member = member,
+                                                           .slot = (weft *)slot});
+}
+
+/* ---- The guard ---- */
+
+static bool is_cancelled(struct weft__fiber *fiber)
+{
+    bool noticed;
+    return weft__group_alarm() && weft__group_walk(fiber->context.group, &noticed);
+}
+
+static bool is_killed(struct weft__fiber *fiber)
+{
+    return atomic_load_relaxed(&fiber->actor->killed); /* relaxed: a request */
+}
+
+static void guard_set(struct weft__fiber *fiber, bool raised)
+{
+    /* relaxed: its own thread reads it; the ticker raises it, as a request. */
+    atomic_store_relaxed(&fiber->context.guard,
+                         raised ? UINTPTR_MAX : (uintptr_t)fiber->context.first);
+}
+
+void weft__fiber_arm(struct weft__fiber *fiber)
+{
+    struct weft__executor *executor = weft__executor_of(fiber);
+    guard_set(fiber, executor->system->counted || is_killed(fiber) || weft__group_alarm() ||
+                         atomic_load_relaxed(&executor->tick)); /* relaxed: a request */
+}
+
+/* Every merge of what is pending has to know that it need not be done. */
+static void call_merges(struct weft__fiber *fiber, weft *top)
+{
+    for (weft *w = top; w-- > fiber->context.first;)
+        atomic_store_relaxed(&weft__slot_of(w)->wanted, SLOT_WANTED); /* relaxed: own */
+}
+
+/* ---- Age ---- */
+
+/* All that is pending has been so at the end of this quantum. What is marked lies below what is
+ * not, except that a slot whose merge waits is free. */
+static void mark_all(struct weft__fiber *fiber, weft *top)
+{
+    uint32_t quantum = weft__executor_of(fiber)->quanta;
+    for (weft *w = top; w-- > fiber->context.first;) {
+        struct weft__actor_slot *slot = weft__actor_slot_of(w);
+        weft_fn *fn = atomic_load_relaxed(&slot->fn); /* relaxed, all: its own thread's */
+        if (fn == marked)
+            break;
+        if (!fn)
+            continue;
+        slot->right = fn;
+        slot->since = quantum;
+        atomic_store_relaxed(&slot->fn, marked);
+    }
+}
+
+void weft__fiber_rejuvenate(struct weft__fiber *fiber, uint32_t quantum)
+{
+    for (weft *w = fiber->context.first; w <= fiber->context.last; w++) {
+        if (atomic_load_relaxed(&weft__slot_of(w)->fn) != marked) /* relaxed: own */
+            break;
+        weft__actor_slot_of(w)->since = quantum;
+    }
+}
+
+/* Is the first slot that is left of the member old enough? `end`: where its slots end. */
+static bool is_eligible(struct weft__fiber *fiber, weft *w, weft *end)
+{
+    return w < end && atomic_load_relaxed(&weft__slot_of(w)->fn) == marked && /* relaxed: own */
+           weft__actor_slot_of(w)->since != weft__executor_of(fiber)->quanta;
+}
+
+/* The most basal one on the fiber that has something to steal; NULL: none. */
+static struct weft__member *find_victim(struct weft__fiber *fiber, weft *top, weft **its_end)
+{
+    struct weft__member *found = NULL;
+    weft *end = top;
+    for (struct weft__member *member = fiber->top; member; member = member->below) {
+        if (is_eligible(fiber, member->cursor, end)) {
+            found = member;
+            *its_end = end;
+        }
+        end = member->base;
+    }
+    return found;
+}
+
+/* ---- The posse's places ---- */
+
+static bool make_places(struct weft_actor *actor)
+{
+    struct weft__fiber *root = actor->root.fiber;
+    unsigned here = weft__executor_of(root)->index;
+    struct weft__place *places = weft__alloc(actor->system->executor_count * sizeof places[0]);
+    if (!places)
+        return false;
+    atomic_store_relaxed(&places[here].fiber, root); /* relaxed: the delegation publishes it */
+    places[here].served = 1;
+    actor->cabal = 1;
+    actor->places = places;
+    return true;
+}
+
+/* A hint, asked before the executor is reserved. */
+static bool may_join(struct weft_actor *actor, struct weft__executor *executor)
+{
+    weft__lock_take(&actor->posse_lock);
+    bool may = actor->places || make_places(actor);
+    if (may) {
+        struct weft__place *place = &actor->places[executor->index];
+        struct weft__fiber *fiber = atomic_load_acquire(&place->fiber); /* acquire A8 */
+        may = place->served > 0 || actor->cabal < actor->cabal_max;
+        /* relaxed: what it does meanwhile is found out there. */
+        if (fiber && !atomic_load_relaxed(&fiber->merging))
+            may = false;
+    }
+    weft__lock_drop(&actor->posse_lock);
+    return may;
+}
+
+static bool join(struct weft_actor *actor, struct weft__executor *executor)
+{
+    weft__lock_take(&actor->posse_lock);
+    struct weft__place *place = &actor->places[executor->index];
+    bool joins = place->served > 0 || actor->cabal < actor->cabal_max;
+    if (joins && place->served++ == 0)
+        actor->cabal++;
+    weft__lock_drop(&actor->posse_lock);
+    return joins;
+}
+
+static void leave(struct weft_actor *actor, struct weft__executor *executor)
+{
+    weft__lock_take(&actor->posse_lock);
+    if (--actor->places[executor->index].served == 0)
+        actor->cabal--;
+    weft__lock_drop(&actor->posse_lock);
+}
+
+bool weft__actor_is_whole(struct weft__fiber *fiber)
+{
+    struct weft_actor *actor = fiber->actor;
+    if (!fiber->held || fiber->top != &actor->root || fiber->arrivals)
+        return false;
+    weft__lock_take(&actor->posse_lock);
+    bool whole = !actor->places || actor->cabal == 1;
+    for (unsigned i = 0; whole && actor->places && i < actor->system->executor_count; i++) {
+        void *other = atomic_load_relaxed(&actor->places[i].fiber); /* relaxed: a hint */
+        whole = !other || other == fiber;
+    }
+    weft__lock_drop(&actor->posse_lock);
+    return whole;
+}
+
+void weft__posse_moves(struct weft_actor *actor, struct weft__executor *from,
+                       struct weft__executor *to, struct weft__fiber *fiber)
+{
+    weft__lock_take(&actor->posse_lock);
+    if (actor->places) {
+        struct weft__place *old = &actor->places[from->index], *new = &actor->places[to->index];
+        atomic_store_relaxed(&old->fiber, NULL);
+        old->served--;
+        atomic_store_release(&new->fiber, fiber); /* release A8 */
+        new->served++;
+    }
+    weft__lock_drop(&actor->posse_lock);
+}
+
+/* ---- Stealing ---- */
+
+/* The member's next slot is not its own any more. */
+static struct weft__actor_slot *take(struct weft__fiber *fiber, struct weft__member *victim,
+                                     struct weft__event event)
+{
+    struct weft__actor_slot *slot = weft__actor_slot_of(victim->cursor);
+    event.kind = EVENT_STEAL;
+    event.executor = weft__executor_of(fiber);
+    event.fiber = fiber;
+    event.member = victim;
+    event.slot = victim->cursor;
+    event.age = event.executor->quanta - slot->since;
+    victim->cursor++;
+    slot->victim = victim;
+    slot->since = (uint32_t)((victim->lineage + used_by(victim)) / ARENA_UNIT);
+    /* relaxed, all: the letter publishes them; its own thread reads them otherwise. */
+    atomic_store_relaxed(&slot->state, STOLEN_PENDING);
+    atomic_store_relaxed(&slot->wanted, SLOT_WANTED);
+    atomic_fetch_add_relaxed(&victim->pending, 1);
+    atomic_fetch_add_relaxed(&fiber->actor->counts.steals, 1);
+    weft__trace(fiber->actor->system, event);
+    return slot;
+}
+
+/* Would a delegate of the member fit on top of what is on the fiber already? Then what the fiber
+ * uses never passes the limit: see README.md. */
+static bool fits(const struct weft__fiber *fiber, const struct weft__member *victim)
+{
+    return fiber->used <= victim->lineage + used_by(victim);
+}
+
+/* At the end of a full quantum. Returns what its own fiber has to run, or NULL. */
+static struct weft__actor_slot *steal_at_quantum(struct weft__fiber *fiber, weft *top)
+{
+    struct weft_actor *actor = fiber->actor;
+    struct weft__executor *executor = weft__executor_of(fiber);
+    weft *end = NULL;
+    struct weft__member *victim = find_victim(fiber, top, &end);
+    trace_slot(fiber, EVENT_ATTEMPT, victim, NULL);
+    if (!victim)
+        return NULL;
+    bool runnable = victim == fiber->top, two = actor->strict && runnable;
+    if (two && (!is_eligible(fiber, victim->cursor + 1, end) || !fits(fiber, victim)))
+        return NULL; /* the others would wait for one, which is no gain */
+    struct weft__executor *to = weft__executor_underused(executor, actor, may_join);
+    if (!to)
+        return NULL;
+    if (!join(actor, to)) {
+        weft__executor_unreserve(to);
+        return NULL;
+    }
+    atomic_fetch_add_relaxed(&actor->counts.delegates, 1); /* relaxed: statistics */
+    struct weft__actor_slot *away = take(fiber, victim, (struct weft__event){.runnable = runnable});
+    struct weft__actor_slot *own =
+        two ? take(fiber, victim, (struct weft__event){.runnable = true, .self = true}) : NULL;
+    weft__send(to, &away->letter, LETTER_DELEGATION);
+    return own;
+}
+
+/* When a delegate has ended, or a quantum, and what is below it waits. */
+static struct weft__actor_slot *steal_seamlessly(struct weft__fiber *fiber, weft *top)
+{
+    if (!fiber->may_steal)
+        return NULL;
+    fiber->may_steal = false;
+    weft *end = NULL;
+    struct weft__member *victim = find_victim(fiber, top, &end);
+    trace_slot(fiber, EVENT_ATTEMPT, victim, NULL);
+    if (!victim || !fits(fiber, victim))
+        return NULL;
+    return take(fiber, victim, (struct weft__event){.self = true, .seamless = true});
+}
+
+bool weft__fiber_can_steal(struct weft__fiber *fiber)
+{
+    weft *end, *top = fiber->waits_at;
+    struct weft__member *victim = find_victim(fiber, top, &end);
+    return victim && fits(fiber, victim);
+}
+
+/* ---- Answers ---- */
+
+/* Last touch of the slot and of its victim, which may be gone afterwards; its fiber's memory
+ * stays. */
+static void answer(struct weft__actor_slot *slot, enum stolen_state state,
+                   struct weft__fiber *here)
+{
+    struct weft__member *victim = slot->victim;
+    struct weft__fiber *fiber = victim->fiber;
+    atomic_store_release(&slot->state, state); /* release A4: the result, for who waits for this */
+    /* acq_rel A4: the same for who waits for all. */
+    atomic_fetch_sub_acq_rel(&victim->pending, 1);
+    if (fiber != here)
+        weft__fiber_wake(fiber);
+}
+
+void weft__give_back(struct weft__actor_slot *slot, struct weft__executor *executor)
+{
+    struct weft_actor *actor = slot->victim->fiber->actor;
+    atomic_fetch_add_relaxed(&actor->counts.given_back, 1); /* relaxed: statistics */
+    weft__trace(actor->system, (struct weft__event){.kind = EVENT_GIVE_BACK,
+                                                    .executor = executor,
+                                                    .member = slot->victim,
+                                                    .slot = (weft *)slot});
+    leave(actor, executor);
+    answer(slot, STOLEN_GIVEN_BACK, NULL);
+}
+
+/* ---- Arrivals ---- */
+
+static void arrivals_push(struct weft__fiber *fiber, struct weft__actor_slot *slot)
+{
+    slot->letter.next = NULL;
+    if (!fiber->arrivals)
+        fiber->arrivals_end = &fiber->arrivals;
+    *fiber->arrivals_end = &slot->letter;
+    fiber->arrivals_end = &slot->letter.next;
+}
+
+static struct weft__actor_slot *arrivals_pop(struct weft__fiber *fiber)
+{
+    struct weft__letter *letter = fiber->arrivals;
+    if (!letter)
+        return NULL;
+    fiber->arrivals = letter->next;
+    return (struct weft__actor_slot *)((char *)letter - offsetof(struct weft__actor_slot, letter));
+}
+
+void weft__give_back_arrivals(struct weft__fiber *fiber)
+{
+    struct weft__actor_slot *slot;
+    while ((slot = arrivals_pop(fiber)))
+        weft__give_back(slot, weft__executor_of(fiber));
+}
+
+void weft__delegation_arrives(struct weft__executor *executor, struct weft__actor_slot *slot)
+{
+    struct weft_actor *actor = slot->victim->fiber->actor;
+    struct weft__place *place = &actor->places[executor->index];
+    struct weft__fiber *fiber = atomic_load_relaxed(&place->fiber); /* relaxed: its own */
+    weft__executor_unreserve(executor);
+    if (!fiber) {
+        fiber = weft__fiber_get(executor);
+        if (!fiber) {
+            weft__give_back(slot, executor);
+            return;
+        }
+        fiber->actor = actor;
+        fiber->held = false;
+        fiber->left = actor->share;
+        fiber->full = true;
+        atomic_store_release(&place->fiber, fiber); /* release A8 */
+        arrivals_push(fiber, slot);
+        weft__executor_ready(executor, fiber);
+        return;
+    }
+    arrivals_push(fiber, slot);
+    if (fiber->state != FIBER_WAITING)
+        return; /* it looks at its arrivals when it waits, and at the end of its quantum */
+    if (atomic_load_relaxed(&fiber->merging)) /* relaxed: its own */
+        weft__executor_ready(executor, fiber);
+    else
+        weft__give_back_arrivals(fiber); /* it may wait for what depends on this */
+}
+
+/* ---- Delegates ---- */
+
+static struct weft__group *group_of(struct weft__actor_slot *slot)
+{
+    while (!slot->group)
+        slot--;
+    return slot->group;
+}
+
+/* What delegates have left becomes the member's. */
+static void collect(struct weft__fiber *fiber, struct weft__member *member)
+{
+    weft__lock_take(&member->adopt_lock);
+    fiber->used += member->adopted.used; /* counted for the actor all the time */
+    weft__arena_adopt(&member->results, &member->adopted);
+    weft__lock_drop(&member->adopt_lock);
+}
+
+static bool is_past_limit(struct weft__fiber *fiber, struct weft__member *member)
+{
+    return member->lineage + used_by(member) > fiber->actor->limit;
+}
+
+/* It was left by a jump: what it had forked is nobody's. */
+static void forget_forks(weft *base)
+{
+    struct weft__context *context = weft__context_of(base);
+    /* As far as there is anything: merges that wait leave one slot free. */
+    for (weft *w = base; w < context->last; w++) {
+        struct weft__slot *slot = weft__slot_of(w);
+        weft_fn *fn = atomic_load_relaxed(&slot->fn); /* relaxed, all: own */
+        if (!fn && !slot->group && w > base && !atomic_load_relaxed(&slot->wanted))
+            break;
+        atomic_store_relaxed(&slot->fn, NULL);
+        atomic_store_relaxed(&slot->wanted, 0);
+        slot->group = NULL;
+    }
+}
+
+static void check_returned(weft *w, struct weft__group *group)
+{
+    if (atomic_load_relaxed(&weft__slot_of(w)->fn)) /* relaxed: own */
+        weft__fatal("an actor returned without merging what it forked");
+    if (weft__context_of(w)->group != group)
+        weft__fatal("an actor returned without closing a scope that it opened");
+}
+
+/* The last touch of the actor, too, if this was the last delegate on the fiber: the posse has no
+ * context here any more. */
+static void end_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot, bool done)
+{
+    struct weft_actor *actor = fiber->actor;
+    struct weft__executor *executor = weft__executor_of(fiber);
+    if (slot->victim->fiber != fiber) {
+        if (!fiber->top && !fiber->arrivals) /* relaxed: its own */
+            atomic_store_relaxed(&actor->places[executor->index].fiber, NULL);
+        leave(actor, executor);
+    }
+    if (!done) {
+        atomic_fetch_add_relaxed(&actor->counts.given_back, 1); /* relaxed: statistics */
+        trace_slot(fiber, EVENT_GIVE_BACK, slot->victim, slot);
+    }
+    answer(slot, done ? STOLEN_DONE : STOLEN_GIVEN_BACK, fiber);
+}
+
+static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot, weft *w)
+{
+    struct weft__member *victim = slot->victim;
+    size_t lineage = (size_t)slot->since * ARENA_UNIT;
+    struct weft_actor *actor = fiber->actor;
+    if (is_killed(fiber) || fiber->used > lineage) {
+        end_stolen(fiber, slot, false);
+        return;
+    }
+    struct weft__group *outer = fiber->context.group, *outer_here = weft__slot_of(w)->group;
+    struct weft__member member = {
+        .victim = victim,
+        .below = fiber->top,
+        .fiber = fiber,
+        .base = w,
+        .cursor = w,
+        .lineage = lineage,
+        .group = group_of(slot),
+    };
+    fiber->context.group = weft__slot_of(w)->group = member.group;
+    fiber->top = &member;
+    trace_slot(fiber, EVENT_START, &member, slot);
+    if (_setjmp(member.entry) == 0) {
+        if (!is_cancelled(fiber))
+            slot->right(w, atomic_load_relaxed(&slot->arg)); /* relaxed: came with the letter */
+        member.outcome = OUTCOME_RETURNED;
+        check_returned(w, member.group);
+    } else {
+        forget_forks(w);
+    }
+    collect(fiber, &member);
+    if (is_past_limit(fiber, &member))
+        member.outcome = OUTCOME_NO_MEMORY;
+    fiber->top = member.below;
+    fiber->context.group = outer;
+    weft__slot_of(w)->group = outer_here;
+    fiber->may_steal = true;
+    trace_slot(fiber, EVENT_END, &member, slot);
+    fiber->used -= used_by(&member);
+    if (member.outcome == OUTCOME_RETURNED) {
+        weft__actor_memory(actor, 0, member.scratch.used);
+        weft__lock_take(&victim->adopt_lock);
+        weft__arena_adopt(&victim->adopted, &member.results);
+        weft__lock_drop(&victim->adopt_lock);
+    } else {
+        weft__actor_memory(actor, 0, used_by(&member));
+    }
+    weft__arena_drop(&member.scratch);
+    weft__arena_drop(&member.results);
+    end_stolen(fiber, slot, member.outcome == OUTCOME_RETURNED);
+}
+
+/* ---- Waiting for delegates ---- */
+
+static void ageing_join(struct weft__fiber *fiber)
+{
+    struct weft__executor *executor = weft__executor_of(fiber);
+    fiber->next_ageing = executor->ageing;
+    fiber->ageing_link = &executor->ageing;
+    if (executor->ageing)
+        executor->ageing->ageing_link = &fiber->next_ageing;
+    executor->ageing = fiber;
+    atomic_store_relaxed(&executor->is_ageing, true); /* relaxed: the ticker's hint */
+}
+
+static void ageing_leave(struct weft__fiber *fiber)
+{
+    struct weft__executor *executor = weft__executor_of(fiber);
+    *fiber->ageing_link = fiber->next_ageing;
+    if (fiber->next_ageing)
+        fiber->next_ageing->ageing_link = fiber->ageing_link;
+    atomic_store_relaxed(&executor->is_ageing, executor->ageing != NULL);
+}
+
+/* Is anything left on the fiber that could be stolen once it is older? */
+static bool has_more(struct weft__fiber *fiber, weft *top)
+{
+    weft *end = top;
+    for (struct weft__member *member = fiber->top; member; member = member->below) {
+        if (member->cursor < end && atomic_load_relaxed(&weft__slot_of(member->cursor)->fn))
+            return true;
+        end = member->base;
+    }
+    return false;
+}
+
+static void wait_a_moment(struct weft__fiber *fiber, weft *top)
+{
+    mark_all(fiber, top);
+    bool ages = has_more(fiber, top);
+    fiber->waits_at = top;
+    fiber->full = false;
+    if (ages)
+        ageing_join(fiber);
+    trace_slot(fiber, EVENT_WAIT, fiber->top, NULL);
+    atomic_store_relaxed(&fiber->merging, true); /* relaxed: others look at it as a hint */
+    weft__fiber_switch_out(fiber, WHY_WAITS);
+    atomic_store_relaxed(&fiber->merging, false);
+    if (ages)
+        ageing_leave(fiber);
+}
+
+/* Until this slot is answered; NULL: until all are. Whatever can run on top does so meanwhile. */
+static void wait_for(struct weft__fiber *fiber, struct weft__actor_slot *awaited, weft *top)
+{
+    struct weft__member *member = fiber->top;
+    struct weft__actor_slot *next;
+    for (;;) {
+        /* acquire A4, both: what the delegates did. */
+        bool over = awaited ? atomic_load_acquire(&awaited->state) != STOLEN_PENDING
+                            : atomic_load_acquire(&member->pending) == 0;
+        if (over)
+            break;
+        if ((next = arrivals_pop(fiber)) || (next = steal_seamlessly(fiber, top)))
+            run_stolen(fiber, next, top);
+        else
+            wait_a_moment(fiber, top);
+    }
+    collect(fiber, member);
+    trace_slot(fiber, EVENT_RESUME, member, awaited);
+}
+
+weft *weft__first_free(weft *w)
+{
+    while (atomic_load_relaxed(&weft__slot_of(w)->fn)) /* relaxed: own */
+        w++;
+    return w;
+}
+
+_Noreturn void weft__unwind(weft *top, enum outcome outcome)
+{
+    struct weft__fiber *fiber = weft__fiber_of(top);
+    struct weft__member *member = fiber->top;
+    wait_for(fiber, NULL, top); /* they use its frames */
+    struct weft__group *group = fiber->context.group;
+    while (group != member->group) {
+        struct weft__group *parent = group->parent;
+        weft__group_end(group);
+        group = parent;
+    }
+    member->outcome = outcome;
+    _longjmp(member->entry, 1);
+}
+
+void weft__check_killed(weft *top)
+{
+    struct weft__fiber *fiber = weft__fiber_of(top);
+    if (is_killed(fiber) && fiber->library == 0)
+        weft__unwind(top, OUTCOME_KILLED);
+}
+
+/* ---- Looking up ---- */
+
+static bool quantum_is_over(struct weft__executor *executor)
+{
+    if (executor->system->counted)
+        return --executor->polls == 0;
+    if (!atomic_load_relaxed(&executor->tick)) /* relaxed: the ticker's request */
+        return false;
+    atomic_store_relaxed(&executor->tick, false);
+    return true;
+}
+
+static void end_quantum(struct weft__fiber *fiber, weft *top)
+{
+    struct weft__executor *executor = weft__executor_of(fiber);
+    struct weft_actor *actor = fiber->actor;
+    bool full = fiber->full;
+    fiber->full = true;
+    atomic_fetch_add_relaxed(&actor->counts.quanta, 1); /* relaxed: statistics */
+    weft__trace(actor->system, (struct weft__event){.kind = EVENT_QUANTUM,
+                                                    .executor = executor,
+                                                    .fiber = fiber,
+                                                    .member = fiber->top,
+                                                    .full = full});
+    weft__give_back_arrivals(fiber);
+    weft__executor_quantum(executor);
+    mark_all(fiber, top);
+    struct weft__actor_slot *own = NULL;
+    if (full && !weft__executor_move_one(executor))
+        own = steal_at_quantum(fiber, top);
+    if (--fiber->left == 0) {
+        fiber->left = actor->share;
+        if (weft__executor_should_turn(executor))
+            weft__fiber_switch_out(fiber, WHY_QUANTUM);
+    }
+    if (own) {
+        run_stolen(fiber, own, top);
+        wait_for(fiber, NULL, top);
+    }
+}
+
+/* True: what is pending need not be done. `top`: the first free slot. */
+static bool look_up(struct weft__fiber *fiber, weft *top)
+{
+    if (!weft__executor_of(fiber)->system->counted)
+        guard_set(fiber, false);
+    if (quantum_is_over(weft__executor_of(fiber)))
+        end_quantum(fiber, top);
+    weft__check_killed(top);
+    if (is_past_limit(fiber, fiber->top))
+        weft__unwind(top, OUTCOME_NO_MEMORY);
+    bool cancelled = is_cancelled(fiber);
+    if (cancelled) {
+        guard_set(fiber, true);
+        call_merges(fiber, top);
+    }
+    return cancelled;
+}
+
+void weft__actor_fork(weft *w)
+{
+    struct weft__fiber *fiber = weft__fiber_of(w);
+    if (weft__executor_of(fiber)->system->counted) /* merges count, too */
+        atomic_store_relaxed(&weft__slot_of(w)->wanted, SLOT_WANTED); /* relaxed: own */
+    look_up(fiber, w + 1);
+}
+
+bool weft__actor_merge(weft *w)
+{
+    struct weft__fiber *fiber = weft__fiber_of(w);
+    struct weft__actor_slot *slot = weft__actor_slot_of(w);
+    struct weft__member *member = fiber->top;
+    if (w >= member->cursor) {
+        atomic_store_relaxed(&slot->wanted, 0); /* relaxed: own */
+        return look_up(fiber, w);
+    }
+    if (atomic_load_acquire(&slot->state) == STOLEN_PENDING) /* acquire A4 */
+        wait_for(fiber, slot, w + 1);
+    else
+        collect(fiber, member);
+    bool done = atomic_load_relaxed(&slot->state) == STOLEN_DONE; /* relaxed: acquired above */
+    member->cursor = w;
+    atomic_store_relaxed(&slot->wanted, 0);
+    trace_slot(fiber, EVENT_MERGE, member, slot);
+    return look_up(fiber, w) || done;
+}
+
+void weft__actor_poll(weft *w)
+{
+    look_up(weft__fiber_of(w), w);
+}
+
+/* For anything but delegates. */
+void weft__fiber_suspend(struct weft__fiber *fiber)
+{
+    weft__give_back_arrivals(fiber);
+    fiber->full = false;
+    weft__fiber_switch_out(fiber, WHY_WAITS);
+}
+
+/* ---- The bottom of a fiber ---- */
+
+static int reason_of(struct weft_actor *actor, int code)
+{
+    switch (actor->root.outcome) {
+    case OUTCOME_KILLED:
+        return -ECANCELED;
+    case OUTCOME_NO_MEMORY:
+        return -ENOMEM;
+    case OUTCOME_OVERFLOW:
+        return -EOVERFLOW;
+    default:
+        return code;
+    }
+}
+
+static void run_actor(struct weft__fiber *fiber)
+{
+    struct weft_actor *actor = fiber->actor;
+    struct weft__member *root = &actor->root;
+    weft *w = fiber->context.first;
+    root->base = root->cursor = w;
+    root->group = &actor->group;
+    fiber->context.group = weft__slot_of(w)->group = &actor->group;
+    fiber->top = root;
+    if (_setjmp(root->entry) == 0) {
+        actor->reason = actor->fn(w, actor->arg);
+        root->outcome = OUTCOME_RETURNED;
+        check_returned(w, &actor->group);
+    } else {
+        forget_forks(w);
+    }
+    weft__slot_of(w)->group = NULL;
+    fiber->context.group = NULL;
+    fiber->top = NULL;
+    weft__give_back_arrivals(fiber);
+    int failure = weft__group_end(&actor->group);
+    int reason = reason_of(actor, actor->reason ? actor->reason : failure);
+    collect(fiber, root);
+    weft__actor_memory(actor, 0, fiber->used);
+    fiber->used = 0;
+    weft__arena_drop(&root->scratch);
+    weft__arena_drop(&root->results);
+    weft__actor_over(actor, reason);
+}
+
+static void run_arrivals(struct weft__fiber *fiber)
+{
+    struct weft__actor_slot *slot;
+    while ((slot = arrivals_pop(fiber)))
+        run_stolen(fiber, slot, fiber->context.first);
+}
+
+void weft__fiber_main(void *arg)
+{
+    struct weft__fiber *fiber = arg;
+    if (fiber->held)
+        run_actor(fiber);
+    else
+        run_arrivals(fiber);
+    fiber->why = WHY_OVER;
+    weft__strand_leave(&fiber->strand, fiber->home);
+}

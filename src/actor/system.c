@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* All actors of a pool: made with the first, ended with the pool. */
+#include "actor/actor.h"
+#include "os/clock.h"
+#include "os/memory.h"
+#include "os/overflow.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { QUANTUM_NS = 1000000 };
+
+/* What WEFT_ACTOR_QUANTUM_US says, or the default. */
+static uint64_t quantum_by_environment(void)
+{
+    const char *text = getenv("WEFT_ACTOR_QUANTUM_US");
+    if (!text)
+        return QUANTUM_NS;
+    char *end;
+    unsigned long us = strtoul(text, &end, 10);
+    if (end != text && *end == '\0' && us >= 10 && us <= 10000000)
+        return us * UINT64_C(1000);
+    fprintf(stderr, "weft: WEFT_ACTOR_QUANTUM_US=%s is not a number from 10 to 10000000; using %d\n",
+            text, QUANTUM_NS / 1000);
+    return QUANTUM_NS;
+}
+
+int weft__actors_make(struct weft__actors **out, struct weft_pool *pool,
+                      const weft_actors_config *config, bool simulated)
+{
+    unsigned n = config->executors ? config->executors : pool->config.workers;
+    struct weft__actors *system = weft__alloc(sizeof *system);
+    if (!system)
+        return -ENOMEM;
+    system->pool = pool;
+    system->quantum = config->quantum ? config->quantum : quantum_by_environment();
+    system->counted = config->counted;
+    system->simulated = simulated;
+    system->executor_count = n;
+    system->executors = weft__alloc(n * sizeof system->executors[0]);
+    int error = system->executors ? 0 : -ENOMEM;
+    if (!error && !simulated)
+        error = weft__ticker_start(system);
+    if (error) {
+        weft__free(system->executors);
+        weft__free(system);
+        return error;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        struct weft__executor *executor = &system->executors[i];
+        executor->system = system;
+        executor->index = i;
+        executor->polls = system->counted;
+        executor->random = (config->seed + i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+        executor->node.job.execute = weft__executor_execute;
+    }
+    *out = system;
+    return 0;
+}
+
+void weft__actors_free(struct weft__actors *system)
+{
+    weft__ticker_stop(system);
+    weft__fibers_unmap(system);
+    weft__free(system->executors);
+    weft__free(system);
+}
+
+/* Those that are left end now; the pool waits until they have. */
+static void close_all(struct weft__actors *system)
+{
+    weft__lock_take(&system->lock);
+    system->closed = true;
+    struct weft_actor *actor = system->actors;
+    while (actor) {
+        atomic_fetch_add_relaxed(&actor->refs, 1); /* relaxed: the list holds one */
+        weft__lock_drop(&system->lock);
+        weft_actor_kill(actor);
+        weft__actor_unref(actor);
+        weft__lock_take(&system->lock);
+        /* Any may have ended meanwhile: from the start. */
+        actor = system->actors;
+        while (actor && atomic_load_relaxed(&actor->killed)) /* relaxed: as above */
+            actor = actor->next;
+    }
+    weft__lock_drop(&system->lock);
+}
+
+struct weft__actors *weft__actors_of(struct weft_pool *pool, const weft_actors_config *config,
+                                     int *error)
+{
+    struct weft__actors *system = atomic_load_acquire(&pool->actors); /* acquire A1 */
+    *error = 0;
+    if (system)
+        return system;
+    weft__lock_take(&pool->actors_lock);
+    system = atomic_load_relaxed(&pool->actors); /* relaxed: under the lock */
+    if (!system) {
+        static const weft_actors_config standard = {.size = sizeof standard};
+        *error = weft__actors_make(&system, pool, config ? config : &standard, false);
+        if (!*error) {
+            pool->actors_close = close_all;
+            pool->actors_free = weft__actors_free;
+            if (!(pool->config.flags & WEFT_NO_SIGSEGV))
+                weft__overflow_rescue_by(weft__fiber_rescue);
+            atomic_store_release(&pool->actors, system); /* release A1 */
+        }
+    }
+    weft__lock_drop(&pool->actors_lock);
+    return system;
+}
+
+int weft_actors_setup(weft_pool *pool, const weft_actors_config *config)
+{
+    enum { EXECUTORS_MAX = WEFT_WORKERS_MAX };
+    if (!config || config->size != sizeof *config || config->executors > EXECUTORS_MAX)
+        return -EINVAL;
+    pool = weft__pool_or_default(pool);
+    if (!pool)
+        return -ENOMEM;
+    if (atomic_load_acquire(&pool->actors)) /* acquire A1 */
+        return -EBUSY;
+    int error;
+    weft__actors_of(pool, config, &error);
+    return error;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* The clock that ends quanta, and wakes who waits for a time. A thread that sleeps without a time
+ * limit when no executor is at work and nobody waits. */
+#include "actor/actor.h"
+#include "os/clock.h"
+#include "os/memory.h"
+#include <errno.h>
+
+/* ---- Timers: a heap ---- */
+
+static void swap(struct weft__timer *a, struct weft__timer *b)
+{
+    struct weft__timer c = *a;
+    *a = *b;
+    *b = c;
+}
+
+static void sift_up(struct weft__timer *heap, size_t i)
+{
+    for (; i > 0 && heap[i].when < heap[(i - 1) / 2].when; i = (i - 1) / 2)
+        swap(&heap[i], &heap[(i - 1) / 2]);
+}
+
+static void sift_down(struct weft__timer *heap, size_t n)
+{
+    for (size_t i = 0, child; (child = 2 * i + 1) < n; i = child) {
+        if (child + 1 < n && heap[child + 1].when < heap[child].when)
+            child++;
+        if (heap[i].when <= heap[child].when)
+            break;
+        swap(&heap[i], &heap[child]);
+    }
+}
+
+static bool make_room(struct weft__ticker *ticker)
+{
+    if (ticker->count < ticker->room)
+        return true;
+    size_t room = ticker->room ? 2 * ticker->room : 64;
+    struct weft__timer *timers = weft__small(room * sizeof timers[0]);
+    if (!timers)
+        return false;
+    for (size_t i = 0; i < ticker->count; i++)
+        timers[i] = ticker->timers[i];
+    weft__free(ticker->timers);
+    ticker->timers = timers;
+    ticker->room = room;
+    return true;
+}
+
+static void look_again(struct weft__ticker *ticker)
+{
+    atomic_fetch_add_relaxed(&ticker->word, 1); /* relaxed: the futex's own order */
+    weft__futex_wake(&ticker->word, 1);
+}
+
+/* ---- Its thread ---- */
+
+/* Wakes who is due; how long until the next one, 0: there is none. */
+static uint64_t ring(struct weft__ticker *ticker, uint64_t now)
+{
+    weft__lock_take(&ticker->lock);
+    while (ticker->count > 0 && ticker->timers[0].when <= now) {
+        struct weft__fiber *fiber = ticker->timers[0].fiber;
+        ticker->timers[0] = ticker->timers[--ticker->count];
+        sift_down(ticker->timers, ticker->count);
+        weft__fiber_wake(fiber);
+    }
+    uint64_t wait = ticker->count > 0 ? ticker->timers[0].when - now : 0;
+    weft__lock_drop(&ticker->lock);
+    return wait;
+}
+
+/* True: somebody is at work. */
+static bool tick(struct weft__actors *system)
+{
+    bool busy = false;
+    /* relaxed, all: requests; one that comes too late is there the next time. */
+    atomic_fetch_add_relaxed(&system->ticks, 1);
+    for (unsigned i = 0; i < system->executor_count; i++) {
+        struct weft__executor *executor = &system->executors[i];
+        bool ageing = atomic_load_relaxed(&executor->is_ageing);
+        if (!ageing && !atomic_load_relaxed(&executor->posted))
+            continue;
+        busy = true;
+        atomic_store_relaxed(&executor->tick, true);
+        struct weft__fiber *fiber = atomic_load_relaxed(&executor->current);
+        if (fiber)
+            atomic_store_relaxed(&fiber->context.guard, UINTPTR_MAX);
+        else if (ageing)
+            weft__executor_post(executor);
+    }
+    return busy;
+}
+
+static bool anybody_busy(struct weft__actors *system)
+{
+    if (atomic_load_seq_cst(&system->busy) > 0) /* seq_cst A5 */
+        return true;
+    for (unsigned i = 0; i < system->executor_count; i++)
+        if (atomic_load_relaxed(&system->executors[i].is_ageing)) /* relaxed: set by one posted */
+            return true;
+    return false;
+}
+
+/* It stays awake for one more quantum after the last work, so that short pauses cost nobody a
+ * wake-up. */
+static void *run(void *arg)
+{
+    struct weft__actors *system = arg;
+    struct weft__ticker *ticker = &system->ticker;
+    pthread_setname_np(pthread_self(), "weft-ticker");
+    uint64_t next = weft__clock_now() + system->quantum;
+    bool busy = true;
+    while (!atomic_load_acquire(&ticker->stop)) { /* acquire A12 */
+        uint32_t word = atomic_load_relaxed(&ticker->word); /* relaxed: the futex compares it */
+        uint64_t now = weft__clock_now();
+        if (now >= next) {
+            busy = tick(system);
+            next = now + system->quantum;
+        }
+        uint64_t wait = ring(ticker, now);
+        if (!busy) {
+            atomic_store_seq_cst(&ticker->dozes, true); /* seq_cst A5: before the last look */
+            busy = anybody_busy(system);
+        }
+        if (busy && (wait == 0 || wait > next - now))
+            wait = next - now;
+        if (wait > 0)
+            weft__futex_wait_for(&ticker->word, word, wait);
+        else if (!atomic_load_acquire(&ticker->stop)) /* acquire A12 */
+            weft__futex_wait(&ticker->word, word);
+        atomic_store_relaxed(&ticker->dozes, false); /* relaxed: who misses it wakes for nothing */
+        if (!busy)
+            next = weft__clock_now() + system->quantum;
+        busy = true;
+    }
+    return NULL;
+}
+
+/* ---- For others ---- */
+
+static bool start(struct weft__actors *system)
+{
+    struct weft__ticker *ticker = &system->ticker;
+    weft__lock_take(&ticker->lock);
+    if (!ticker->started)
+        ticker->started = pthread_create(&ticker->thread, NULL, run, system) == 0;
+    bool started = ticker->started;
+    weft__lock_drop(&ticker->lock);
+    return started;
+}
+
+int weft__ticker_start(struct weft__actors *system)
+{
+    return start(system) ? 0 : -EAGAIN;
+}
+
+void weft__ticker_busy(struct weft__actors *system)
+{
+    if (atomic_load_seq_cst(&system->ticker.dozes)) /* seq_cst A5: after `busy` */
+        look_again(&system->ticker);
+}
+
+bool weft__ticker_at(struct weft__actors *system, uint64_t when, struct weft__fiber *fiber)
+{
+    struct weft__ticker *ticker = &system->ticker;
+    weft__lock_take(&ticker->lock);
+    bool noted = make_room(ticker);
+    if (noted) {
+        ticker->timers[ticker->count++] = (struct weft__timer){when, fiber};
+        sift_up(ticker->timers, ticker->count - 1);
+    }
+    bool first = noted && ticker->timers[0].when == when;
+    weft__lock_drop(&ticker->lock);
+    if (first)
+        look_again(ticker);
+    return noted;
+}
+
+void weft__ticker_stop(struct weft__actors *system)
+{
+    struct weft__ticker *ticker = &system->ticker;
+    if (ticker->started) {
+        atomic_store_release(&ticker->stop, true); /* release A12 */
+        look_again(ticker);
+        pthread_join(ticker->thread, NULL);
+    }
+    weft__free(ticker->timers);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* fiber.h: a context that is not a thread's own, but an actor's (../actor): it is suspended and
+ * goes on, perhaps on another thread. What the rest of the library has to know of that is here.
+ * Such a context is eager, so that nobody steals from it, and nothing of it stands in a deque. */
+#ifndef WEFT_CORE_FIBER_H
+#define WEFT_CORE_FIBER_H
+
+#include "core/worker.h"
+
+struct weft__fiber_ops {
+    void (*fork)(weft *w); /* the slow roads of fork and merge */
+    bool (*merge)(weft *w);
+    void (*poll)(weft *w);
+    bool (*yield)(weft *w); /* true: somebody else ran meanwhile */
+    void (*suspend)(struct weft__context *fiber); /* by itself: until it is woken, or shorter */
+    void (*wake)(struct weft__context *fiber);    /* by anybody, at any time */
+    struct weft__park *(*park)(struct weft__context *fiber); /* whose wake-ups are the fiber's */
+    void (*block_begin)(weft *w);
+    void (*block_end)(weft *w);
+    unsigned (*index)(weft *w);
+};
+
+/* Threads that have ended a wait of a fiber, and have yet to wake it: the fiber may go on without
+ * that, so pools wait for them before they free fibers. */
+extern struct atomic_u32 weft__fiber_wakers;
+
+/* The fiber that runs on this thread in its worker's place; NULL: none. */
+static inline struct weft__context *weft__fiber_here(void)
+{
+    struct weft__worker *me = weft__worker_current();
+    return me ? me->fiber : NULL;
+}
+
+/* Where `me` runs now. */
+static inline struct weft__context *weft__context_now(struct weft__worker *me)
+{
+    return me->fiber ? me->fiber : me->context;
+}
+
+/* Whoever waits in this context is woken here. */
+static inline struct weft__park *weft__context_park(struct weft__context *context)
+{
+    return context->ops ? context->ops->park(context) : context->worker->park;
+}
+
+#endif
