@@ -47,16 +47,16 @@ enum weft_steal {
 
 /* Starts as WEFT_ACTOR_CONFIG_INIT; zero means the default everywhere. */
 typedef struct weft_actor_config {
-    size_t size;       /* sizeof (weft_actor_config), set by WEFT_ACTOR_CONFIG_INIT */
-    const char *name;  /* for people; copied, 31 characters; default "actor" */
-    size_t memory;     /* bytes that it may use on each executor, its stack of WEFT_ACTOR_STACK
-                          included; default 64 MiB */
+    size_t size;        /* sizeof (weft_actor_config), set by WEFT_ACTOR_CONFIG_INIT */
+    const char *name;   /* for people; copied, 31 characters; default "actor" */
+    size_t memory;      /* bytes that it may use on each executor, its stack of WEFT_ACTOR_STACK
+                           included; default 64 MiB */
     unsigned cabal_max; /* executors at once; default: all */
     unsigned share;     /* quanta in a row, 1 to 100; default 1 */
     enum weft_steal steal;
-    int pin;                                                /* run on executor pin - 1 only */
-    size_t mailbox;                                         /* messages it holds; default 16 */
-    void (*drop)(void *message, void *data);                /* gets what it did not receive */
+    int pin;                                                  /* run on executor pin - 1 only */
+    size_t mailbox;                                           /* messages it holds; default 16 */
+    void (*drop)(void *message, void *data);                  /* gets what it did not receive */
     void (*supervisor)(weft_actor *, int reason, void *data); /* called once, when it is over */
     void *data;
 } weft_actor_config;
@@ -187,11 +187,11 @@ WEFT_API size_t weft_actor_each(weft_pool *pool,
 
 /* What all actors of a pool share. Before the first is created: later it is -EBUSY. */
 typedef struct weft_actors_config {
-    size_t size;         /* sizeof (weft_actors_config) */
-    uint64_t quantum;    /* nanoseconds; default 1,000,000, or WEFT_ACTOR_QUANTUM_US */
-    unsigned executors;  /* default: as many as the pool has workers */
-    unsigned counted;    /* a quantum is so many forks, merges and polls; 0: it is a time */
-    uint64_t seed;       /* for what is left to chance; default: a constant */
+    size_t size;        /* sizeof (weft_actors_config) */
+    uint64_t quantum;   /* nanoseconds; default 1,000,000, or WEFT_ACTOR_QUANTUM_US */
+    unsigned executors; /* default: as many as the pool has workers */
+    unsigned counted;   /* a quantum is so many forks, merges and polls; 0: it is a time */
+    uint64_t seed;      /* for what is left to chance; default: a constant */
 } weft_actors_config;
 
 WEFT_API int weft_actors_setup(weft_pool *pool, const weft_actors_config *config);

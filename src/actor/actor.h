@@ -59,8 +59,7 @@ struct weft__actor_slot {
 
 _Static_assert(sizeof(struct weft__actor_slot) == sizeof(struct weft__slot) &&
                    offsetof(struct weft__actor_slot, group) == offsetof(struct weft__slot, group) &&
-                   offsetof(struct weft__actor_slot, wanted) ==
-                       offsetof(struct weft__slot, wanted),
+                   offsetof(struct weft__actor_slot, wanted) == offsetof(struct weft__slot, wanted),
                "struct weft__slot");
 
 enum stolen_state {
@@ -76,15 +75,21 @@ static inline struct weft__actor_slot *weft__actor_slot_of(weft *w)
 
 /* ---- Members ---- */
 
-enum outcome { OUTCOME_RUNS, OUTCOME_RETURNED, OUTCOME_KILLED, OUTCOME_NO_MEMORY, OUTCOME_OVERFLOW };
+enum outcome {
+    OUTCOME_RUNS,
+    OUTCOME_RETURNED,
+    OUTCOME_KILLED,
+    OUTCOME_NO_MEMORY,
+    OUTCOME_OVERFLOW
+};
 
 struct weft__member {
     struct weft__member *victim; /* whose right side it is; NULL: the actor itself */
     struct weft__member *below;  /* on the same fiber */
     struct weft__fiber *fiber;
-    weft *base;                    /* its first slot */
-    weft *cursor;                  /* the first that is not stolen */
-    struct atomic_u32 pending;     /* stolen, and neither merged nor given back */
+    weft *base;                /* its first slot */
+    weft *cursor;              /* the first that is not stolen */
+    struct atomic_u32 pending; /* stolen, and neither merged nor given back */
     struct weft__arena scratch, results;
     struct weft__lock adopt_lock; /* what delegates leave: */
     struct weft__arena adopted;
@@ -110,10 +115,10 @@ struct weft__fiber {
     struct weft__member *top;
     enum fiber_state state; /* as what follows: its executor's business */
     enum fiber_why why;
-    bool full;     /* it has run, and not waited, since the quantum began */
-    bool held;     /* it is the actor's own, not a delegate's */
-    bool may_steal; /* a delegate has ended, or a quantum, since it looked for more to steal */
-    unsigned left; /* quanta in this turn */
+    bool full;        /* it has run, and not waited, since the quantum began */
+    bool held;        /* it is the actor's own, not a delegate's */
+    bool may_steal;   /* a delegate has ended, or a quantum, since it looked for more to steal */
+    unsigned left;    /* quanta in this turn */
     unsigned blocks;  /* weft_block_begin() without end */
     unsigned library; /* so many library functions hold memory: not to be unwound */
     struct weft__letter *arrivals, **arrivals_end; /* delegations that wait for room on top */
@@ -156,9 +161,9 @@ struct weft_actor {
     size_t limit;     /* bytes for arenas, on each executor */
     unsigned cabal_max, share;
     bool strict;
-    struct atomic_i32 pin;      /* executor, or -1 */
-    struct atomic_u32 refs;     /* the handle, and the system until it is over */
-    struct atomic_u32 state;    /* enum actor_state */
+    struct atomic_i32 pin;   /* executor, or -1 */
+    struct atomic_u32 refs;  /* the handle, and the system until it is over */
+    struct atomic_u32 state; /* enum actor_state */
     struct atomic_bool killed;
     struct atomic_ptr fiber;    /* struct weft__fiber of the actor itself, once it has one */
     struct weft__letter letter; /* to start it */
@@ -235,7 +240,7 @@ struct weft__timer {
 struct weft__ticker {
     pthread_t thread;
     bool started;
-    struct weft__lock lock; /* all that follows, but the words */
+    struct weft__lock lock;     /* all that follows, but the words */
     struct weft__timer *timers; /* a heap, the earliest first */
     size_t count, room;
     struct atomic_u32 word;   /* changes if it has to look again */

@@ -2,7 +2,8 @@
 /* Executors: who runs next, and where.
  *
  * An executor is driven by one thread at a time: a job in the pool's injector, which stands there,
- * or runs, as long as `posted` is true. Everything it keeps is its driver's; others send letters. */
+ * or runs, as long as `posted` is true. Everything it keeps is its driver's; others send letters.
+ */
 #include "actor/actor.h"
 #include "actor/load.h"
 
@@ -259,8 +260,8 @@ void weft__fiber_switch_out(struct weft__fiber *fiber, enum fiber_why why)
 /* Nothing is left of a fiber. If a letter of its is on the way, it has to wait for that. */
 static void retire(struct weft__executor *executor, struct weft__fiber *fiber)
 {
-    weft__trace(executor->system, (struct weft__event){
-                                      .kind = EVENT_RETIRE, .executor = executor, .fiber = fiber});
+    weft__trace(executor->system,
+                (struct weft__event){.kind = EVENT_RETIRE, .executor = executor, .fiber = fiber});
     fiber->actor = NULL;
     /* acq_rel A6: if it was false, nobody sends a letter from now on. */
     if (!atomic_exchange_acq_rel(&fiber->woken, true))
@@ -309,8 +310,8 @@ static bool run(struct weft__executor *executor, struct weft__strand *home,
     show(fiber, WEFT_ACTOR_RUNNING);
     if (fiber->held) /* relaxed: for people */
         atomic_store_relaxed(&fiber->actor->counts.executor, (int32_t)executor->index);
-    weft__trace(executor->system, (struct weft__event){
-                                      .kind = EVENT_SWITCH, .executor = executor, .fiber = fiber});
+    weft__trace(executor->system,
+                (struct weft__event){.kind = EVENT_SWITCH, .executor = executor, .fiber = fiber});
     weft__strand_switch(home, &fiber->strand);
     me->fiber = NULL;
     if (fiber->why == WHY_DETACHED) {
@@ -342,8 +343,8 @@ static bool stop_driving(struct weft__executor *executor)
     weft__load_is_idle(&executor->load);
     if (!executor->system->simulated)
         atomic_fetch_sub_relaxed(&executor->system->busy, 1); /* relaxed: the ticker's hint */
-    atomic_exchange_acq_rel(&executor->posted, false); /* acq_rel A3 */
-    if (!atomic_load_relaxed(&executor->inbox))        /* relaxed: as said there */
+    atomic_exchange_acq_rel(&executor->posted, false);        /* acq_rel A3 */
+    if (!atomic_load_relaxed(&executor->inbox))               /* relaxed: as said there */
         return true;
     if (atomic_exchange_acq_rel(&executor->posted, true)) /* acq_rel A3 */
         return true;

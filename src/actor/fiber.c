@@ -130,7 +130,8 @@ void weft__fibers_unmap(struct weft__actors *system)
     while (system->slabs) {
         struct weft__slab *slab = system->slabs;
         for (unsigned i = 0; i < slab->used; i++) {
-            struct weft__fiber *fiber = (struct weft__fiber *)(void *)(slab->blocks + i * WEFT_BLOCK_SIZE);
+            struct weft__fiber *fiber =
+                (struct weft__fiber *)(void *)(slab->blocks + i * WEFT_BLOCK_SIZE);
             if (fiber->park)
                 weft__park_put(fiber->park);
         }

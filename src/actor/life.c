@@ -251,7 +251,7 @@ void weft_actor_kill(weft_actor *actor)
     }
     weft__lock_take(&actor->lock); /* while it is held, the actor is not over */
     if (!actor->closed) {
-        atomic_store_relaxed(&actor->killed, true); /* relaxed: a request */
+        atomic_store_relaxed(&actor->killed, true);                     /* relaxed: a request */
         struct weft__fiber *fiber = atomic_load_acquire(&actor->fiber); /* acquire A7 */
         if (fiber)
             weft__fiber_wake(fiber);

@@ -7,8 +7,8 @@
 #include "core/atomic.h"
 
 enum {
-    LOAD_ONE = 256,           /* one fiber that always wants to run */
-    LOAD_LOW = LOAD_ONE / 2,  /* below this, it could do more */
+    LOAD_ONE = 256,          /* one fiber that always wants to run */
+    LOAD_LOW = LOAD_ONE / 2, /* below this, it could do more */
 };
 
 static inline uint32_t weft__load_average(const struct atomic_u64 *load)

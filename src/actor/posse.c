@@ -285,8 +285,7 @@ bool weft__fiber_can_steal(struct weft__fiber *fiber)
 
 /* Last touch of the slot and of its victim, which may be gone afterwards; its fiber's memory
  * stays. */
-static void answer(struct weft__actor_slot *slot, enum stolen_state state,
-                   struct weft__fiber *here)
+static void answer(struct weft__actor_slot *slot, enum stolen_state state, struct weft__fiber *here)
 {
     struct weft__member *victim = slot->victim;
     struct weft__fiber *fiber = victim->fiber;
@@ -644,7 +643,7 @@ static bool look_up(struct weft__fiber *fiber, weft *top)
 void weft__actor_fork(weft *w)
 {
     struct weft__fiber *fiber = weft__fiber_of(w);
-    if (weft__executor_of(fiber)->system->counted) /* merges count, too */
+    if (weft__executor_of(fiber)->system->counted)                    /* merges count, too */
         atomic_store_relaxed(&weft__slot_of(w)->wanted, SLOT_WANTED); /* relaxed: own */
     look_up(fiber, w + 1);
 }

@@ -21,8 +21,9 @@ static uint64_t quantum_by_environment(void)
     unsigned long us = strtoul(text, &end, 10);
     if (end != text && *end == '\0' && us >= 10 && us <= 10000000)
         return us * UINT64_C(1000);
-    fprintf(stderr, "weft: WEFT_ACTOR_QUANTUM_US=%s is not a number from 10 to 10000000; using %d\n",
-            text, QUANTUM_NS / 1000);
+    fprintf(stderr,
+            "weft: WEFT_ACTOR_QUANTUM_US=%s is not a number from 10 to 10000000; using %d\n", text,
+            QUANTUM_NS / 1000);
     return QUANTUM_NS;
 }
 

@@ -112,7 +112,7 @@ static void *run(void *arg)
     pthread_setname_np(pthread_self(), "weft-ticker");
     uint64_t next = weft__clock_now() + system->quantum;
     bool busy = true;
-    while (!atomic_load_acquire(&ticker->stop)) { /* acquire A12 */
+    while (!atomic_load_acquire(&ticker->stop)) {           /* acquire A12 */
         uint32_t word = atomic_load_relaxed(&ticker->word); /* relaxed: the futex compares it */
         uint64_t now = weft__clock_now();
         if (now >= next) {

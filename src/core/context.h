@@ -72,9 +72,9 @@ struct weft__context {
     struct weft__worker *worker;            /* whose it is; of a fiber: who runs it */
     struct weft__group *group;              /* of the job running on top. Owner only */
     weft *first, *last;
-    uint32_t fork_count; /* of the process, when the context was made */
-    uint64_t quantum;    /* nanoseconds; constant */
-    bool eager;          /* constant */
+    uint32_t fork_count;               /* of the process, when the context was made */
+    uint64_t quantum;                  /* nanoseconds; constant */
+    bool eager;                        /* constant */
     const struct weft__fiber_ops *ops; /* NULL: a thread's own; see fiber.h. Constant */
     struct weft__help help;
 

@@ -11,7 +11,7 @@ struct weft__fiber_ops {
     void (*fork)(weft *w); /* the slow roads of fork and merge */
     bool (*merge)(weft *w);
     void (*poll)(weft *w);
-    bool (*yield)(weft *w); /* true: somebody else ran meanwhile */
+    bool (*yield)(weft *w);                       /* true: somebody else ran meanwhile */
     void (*suspend)(struct weft__context *fiber); /* by itself: until it is woken, or shorter */
     void (*wake)(struct weft__context *fiber);    /* by anybody, at any time */
     struct weft__park *(*park)(struct weft__context *fiber); /* whose wake-ups are the fiber's */

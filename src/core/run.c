@@ -163,8 +163,7 @@ int weft_run(weft_pool *pool, weft_fn *fn, void *arg)
     if (weft__pool_is_forked(pool))
         return -ECHILD;
     struct weft__worker *me = weft__worker_current();
-    struct root root = {
-        .job = {fn, arg, me ? weft__context_now(me)->group : NULL, execute_root}};
+    struct root root = {.job = {fn, arg, me ? weft__context_now(me)->group : NULL, execute_root}};
     if (me && me->fiber && me->pool == pool)
         return weft__call_root(weft__context_top(me->fiber), fn, arg, root.job.group);
     me = weft__worker_in(pool);

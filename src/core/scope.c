@@ -166,7 +166,7 @@ static void close_in_fiber(weft *w, struct scope *scope)
 {
     size_t count;
     while ((count = weft__queue_length(&scope->fifo)) > 0) {
-        struct spawn **children = weft__small(count * sizeof children[0]);
+        struct spawn **children = weft__alloc(count * sizeof children[0]);
         struct spawn *alone = NULL;
         struct children all = {children ? children : &alone, children ? count : 1};
         for (size_t i = 0; i < all.count; i++)

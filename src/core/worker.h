@@ -67,7 +67,7 @@ struct weft__worker {
     int home;              /* the CPU it sleeps on */
     struct weft__context *context;
     struct weft__context *fiber; /* that its thread runs now, or NULL; see fiber.h */
-    struct weft__park *park; /* its thread's: its own, or its host's */
+    struct weft__park *park;     /* its thread's: its own, or its host's */
     struct weft__park *own_park;
     struct weft__stack stack; /* its thread's */
 
