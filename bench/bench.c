@@ -19,6 +19,7 @@ const struct benchmark benchmarks[] = {
     {.name = "bursty", .contest = &bursty_contest},
     {.name = "for", .contest = &for_contest},
     {.name = "map", .contest = &map_contest},
+    {.name = "map-calls", .contest = &calls_contest},
     {.name = "reduce", .contest = &reduce_contest},
     {.name = "scan", .contest = &scan_contest},
     {.name = "filter", .contest = &filter_contest},

@@ -38,7 +38,8 @@ struct contest {
 
 extern const struct contest fib_contest, treesum_contest, join_contest, increment_contest,
     nbody_contest, nqueens_contest, sort_contest, bursty_contest, for_contest, map_contest,
-    reduce_contest, floats_contest, short_contest, scan_contest, filter_contest, find_contest;
+    calls_contest, reduce_contest, floats_contest, short_contest, scan_contest, filter_contest,
+    find_contest;
 
 int contest_run(const struct contest *contest, const struct bench_run *run);
 
