@@ -30,7 +30,9 @@ static struct weft__tree *node_of(const struct building *all, size_t i)
                            all->values ? all->values + i * given->value_size : NULL);
 }
 
-/* The sides differ by one node at most, and so are as high as each other, nearly. */
+/* The sides differ by one node at most, and so are as high as each other, nearly. A node is
+ * allocated before its sides, so that who goes through the map later comes by nodes in the order of
+ * their addresses. */
 static void build(weft *w, void *arg)
 {
     struct range *range = arg;
@@ -38,11 +40,11 @@ static void build(weft *w, void *arg)
     range->result = NULL;
     if (n == 0)
         return;
+    struct weft__tree *node = node_of(range->all, middle);
     struct range left = {range->all, range->begin, middle, FAILED};
     struct range right = {range->all, middle + 1, range->end, FAILED};
     weft__both(w, n >= WEFT__TREE_LARGE, build, &left, &right);
-    range->result =
-        weft__tree_join(range->all->kind, left.result, node_of(range->all, middle), right.result);
+    range->result = weft__tree_join(range->all->kind, left.result, node, right.result);
 }
 
 static bool are_ascending(size_t begin, size_t end, void *arg)
