@@ -24,6 +24,7 @@ struct claims {
 
 struct contest {
     const struct kernel *kernel;
+    void (*ready)(weft_pool *pool, void *data); /* weft's own data, not timed; may be NULL */
     void (*weft)(weft_pool *pool, void *data);
     const char *what;      /* for the reader */
     const char *operation; /* what nanoseconds are counted for */
@@ -38,7 +39,9 @@ struct contest {
 
 extern const struct contest fib_contest, treesum_contest, join_contest, increment_contest,
     nbody_contest, nqueens_contest, sort_contest, bursty_contest, for_contest, map_contest,
-    reduce_contest, floats_contest, short_contest, scan_contest, filter_contest, find_contest;
+    calls_contest, reduce_contest, floats_contest, short_contest, scan_contest, filter_contest,
+    find_contest, ordmap_build_contest, ordmap_union_contest, ordmap_reduce_contest, lines_contest,
+    pipeline_contest;
 
 int contest_run(const struct contest *contest, const struct bench_run *run);
 

@@ -203,6 +203,10 @@ static double steals(weft_pool *pool)
 /* Whoever is next finds a quiet machine. */
 static void turn_weft(const struct ring *ring, struct contender *c, struct turn *turn)
 {
+    if (ring->contest->ready) {
+        ring->contest->ready(c->pool, ring->data[0]);
+        bench_until_asleep(c->pool);
+    }
     double before = steals(c->pool);
     turn_here(ring, c, turn);
     bench_until_asleep(c->pool);

@@ -22,7 +22,8 @@ if grep -vxE "$line" "$out"; then
 fi
 
 for bench in fib treesum join-recursively increment-all nbody-parreduce nqueens sort \
-    sorts/random bursty for map reduce scan filter find 2000-floats short-loops \
+    sorts/random bursty for map map-calls reduce scan filter find ordmap-build ordmap-union \
+    ordmap-reduce lines pipeline 2000-floats short-loops \
     sleep/join-recursively sleep/increment-all sleep/nbody-parreduce sleep/noop sleep/idle \
     sleep/bursty sleep/bursty-eager sleep/long-job sleep/long-job-guest; do
     sums=$(sed -nE "s|^\\{\"bench\":\"$bench\".*\"checksum\":\"([0-9a-f]+)\".*|\\1|p" "$out")

@@ -19,21 +19,31 @@ enum {
 /* Of short ones, in turn. */
 static const size_t loops_short[] = {0, 1, 7, 100};
 
+/* What is done to each number. */
+static inline float loops_half(float number)
+{
+    return number * 0.5f + 1;
+}
+
+/* The same as a call, for loops that don't know what they call. */
+struct weft;
+typedef void loops_fn(struct weft *w, void *out, const void *in, void *arg);
+
 struct loops {
     size_t size; /* elements of long loops, the number of the others */
     size_t count;
     float *numbers;
     double result;
+    loops_fn *element; /* here, with what it is given, so that compilers can't know them */
+    struct weft *w;
+    void *arg;
 };
 
 /* The loops themselves, once for all contenders: one and the same loop may take twice as long in
  * another place of the program, depending on how it lies in cache lines. */
 void loops_range(float *numbers, size_t begin, size_t end);
 double loops_sum(const float *numbers, size_t begin, size_t end);
-
-/* One element, by a function that is not known to the loop. */
-struct weft;
-void loops_element(struct weft *w, void *out, const void *in, void *arg);
+loops_fn loops_element;
 
 #ifdef __cplusplus
 }

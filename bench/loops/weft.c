@@ -16,12 +16,21 @@ static void for_job(weft *w, void *data)
         weft_for(w, 0, loops->count, body, loops->numbers);
 }
 
+WEFT_MAP_DEFINE(halves, float, float, loops_half)
+
 static void map_job(weft *w, void *data)
 {
     struct loops *loops = data;
     for (int i = 0; i < LOOPS_TIMES; i++)
+        halves(w, loops->numbers, loops->numbers, loops->count);
+}
+
+static void calls_job(weft *w, void *data)
+{
+    struct loops *loops = data;
+    for (int i = 0; i < LOOPS_TIMES; i++)
         weft_map(w, loops->numbers, sizeof(float), loops->numbers, sizeof(float), loops->count,
-                 loops_element, NULL);
+                 loops->element, loops->arg);
 }
 
 static void fold(weft *w, size_t begin, size_t end, void *accumulator, void *arg)
@@ -72,6 +81,11 @@ static void run_map(weft_pool *pool, void *data)
     weft_run(pool, map_job, data);
 }
 
+static void run_calls(weft_pool *pool, void *data)
+{
+    weft_run(pool, calls_job, data);
+}
+
 static void run_reduce(weft_pool *pool, void *data)
 {
     weft_run(pool, reduce_job, data);
@@ -102,6 +116,18 @@ const struct contest for_contest = {
 const struct contest map_contest = {
     .kernel = &map_kernel,
     .weft = run_map,
+    .what = "WEFT_MAP_DEFINE, 2^SIZE floats, 20 times",
+    .operation = "element",
+    .size = 22,
+    .quick = 14,
+    .most = 32,
+    .reps = 15,
+    .claims = {.times_twin = 1.03, .share = 0.9},
+};
+
+const struct contest calls_contest = {
+    .kernel = &calls_kernel,
+    .weft = run_calls,
     .what = "weft_map, a call for each of 2^SIZE floats, 20 times",
     .operation = "element",
     .size = 22,

@@ -90,6 +90,14 @@ WEFT_API int weft_ordmap_reduce(weft *w, const weft_ordmap *map, size_t size,
                                 weft_ordmap_map_fn *fn, weft_combine_fn *combine, void *arg,
                                 void *into);
 
+/* halt is asked about `into` as it is on entry, and about the combination of some neighbouring
+ * entries: once it is true, what follows is left out. NULL: never. Where it halts is the same for
+ * any number of workers. A computation of its own: returns what it failed with, or 0; -EINVAL,
+ * -ENOMEM as above. */
+WEFT_API int weft_ordmap_reduce_halting(weft *w, const weft_ordmap *map, size_t size,
+                                        weft_ordmap_map_fn *fn, weft_combine_fn *combine,
+                                        weft_halt_fn *halt, void *arg, void *into);
+
 /* ---- Two maps ---------------------------------------------------------------- */
 
 /* Keys that are in a or b; in both; in a and not in b. Where a key is in both, its value is that

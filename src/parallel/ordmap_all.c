@@ -30,7 +30,9 @@ static struct weft__tree *node_of(const struct building *all, size_t i)
                            all->values ? all->values + i * given->value_size : NULL);
 }
 
-/* The sides differ by one node at most, and so are as high as each other, nearly. */
+/* The sides differ by one node at most, and so are as high as each other, nearly. A node is
+ * allocated before its sides, so that who goes through the map later comes by nodes in the order of
+ * their addresses. */
 static void build(weft *w, void *arg)
 {
     struct range *range = arg;
@@ -38,11 +40,11 @@ static void build(weft *w, void *arg)
     range->result = NULL;
     if (n == 0)
         return;
+    struct weft__tree *node = node_of(range->all, middle);
     struct range left = {range->all, range->begin, middle, FAILED};
     struct range right = {range->all, middle + 1, range->end, FAILED};
     weft__both(w, n >= WEFT__TREE_LARGE, build, &left, &right);
-    range->result =
-        weft__tree_join(range->all->kind, left.result, node_of(range->all, middle), right.result);
+    range->result = weft__tree_join(range->all->kind, left.result, node, right.result);
 }
 
 static bool are_ascending(size_t begin, size_t end, void *arg)
@@ -88,30 +90,33 @@ struct mapped {
 };
 
 static struct weft__tree *map_node(weft *w, const struct mapping *all,
-                                   const struct weft__tree *tree)
+                                   const struct weft__tree *tree, struct weft__tree *node)
 {
-    const void *key = weft__tree_key(tree);
-    if (weft__is_cancelled(w))
+    if (weft__is_cancelled(w)) {
+        weft__tree_drop(node);
         return FAILED;
-    struct weft__tree *node = weft__tree_node(all->to, key, NULL);
+    }
     if (node != FAILED)
-        all->fn(w, weft__tree_value(all->to, node), key, weft__tree_look(all->from, tree),
-                all->arg);
+        all->fn(w, weft__tree_value(all->to, node), weft__tree_key(tree),
+                weft__tree_look(all->from, tree), all->arg);
     return node;
 }
 
+/* As above, the node first; but what it is worth last, when the sides have been forked. */
 static void map(weft *w, void *arg)
 {
     struct mapped *mapped = arg;
+    const struct mapping *all = mapped->all;
     const struct weft__tree *tree = mapped->tree;
     mapped->result = NULL;
     if (!tree)
         return;
-    struct mapped left = {mapped->all, tree->child[WEFT__LEFT], FAILED};
-    struct mapped right = {mapped->all, tree->child[WEFT__RIGHT], FAILED};
+    struct weft__tree *node = weft__tree_node(all->to, weft__tree_key(tree), NULL);
+    struct mapped left = {all, tree->child[WEFT__LEFT], FAILED};
+    struct mapped right = {all, tree->child[WEFT__RIGHT], FAILED};
     weft__both(w, tree->size >= WEFT__TREE_LARGE_CALLS, map, &left, &right);
-    mapped->result =
-        weft__tree_join(mapped->all->to, left.result, map_node(w, mapped->all, tree), right.result);
+    node = map_node(w, all, tree, node);
+    mapped->result = weft__tree_join(all->to, left.result, node, right.result);
 }
 
 int weft_ordmap_map(weft *w, weft_ordmap **result, const weft_ordmap *from, size_t value_size,

@@ -2,7 +2,10 @@
 /* A reduction of a map's entries. At a large node, what is to its left is added to the
  * accumulator, while the node and what is to its right are made another one, which is added to
  * that. Which nodes are large, and so what is combined with what, is decided by the tree
- * alone. */
+ * alone.
+ *
+ * What has halted takes nothing of what is to its right, whoever has computed that: so where a
+ * reduction halts is decided by the tree, too. */
 #include "parallel/ordmap.h"
 
 #include "os/memory.h"
@@ -18,15 +21,25 @@ struct reduction {
     size_t size;
     weft_ordmap_map_fn *fn; /* NULL: values are what is combined */
     weft_combine_fn *combine;
+    weft_halt_fn *halt; /* NULL: never */
     void *arg;
+    struct atomic_size halted; /* the first rank known to begin what has halted; SIZE_MAX: none */
+};
+
+enum outcome {
+    LEFT_OUT, /* or cut short, and the accumulator says nothing: there was no memory, it was
+                 cancelled, or something to the left has halted */
+    DONE,
+    HALTED
 };
 
 /* A node and what is to its right, made one value. */
 struct tail {
-    const struct reduction *all;
+    struct reduction *all;
     const struct weft__tree *tree;
+    size_t rank; /* of the node */
     void *accumulator;
-    bool is_done;
+    enum outcome outcome;
 };
 
 #define SPACE(all) ((all)->size > LARGE ? weft__small((all)->size) : WEFT__SPACE((all)->size))
@@ -35,6 +48,24 @@ static void release(const struct reduction *all, void *space)
 {
     if (all->size > LARGE)
         weft__free(space);
+}
+
+/* Is it of no use to begin at this rank? What has halted to the left of it will see to it that
+ * nobody looks at the result. */
+static bool is_over(weft *w, struct reduction *all, size_t rank)
+{
+    /* relaxed: what counts is decided by the nodes, not by this. */
+    return weft__is_cancelled(w) || atomic_load_relaxed(&all->halted) < rank;
+}
+
+static enum outcome halts_or_done(struct reduction *all, size_t rank, const void *accumulator)
+{
+    if (!all->halt || !all->halt(accumulator, all->arg))
+        return DONE;
+    size_t known = atomic_load_relaxed(&all->halted); /* relaxed, both: as above */
+    while (rank < known && !atomic_cas_relaxed(&all->halted, &known, rank))
+        ;
+    return HALTED;
 }
 
 static void begin_with(weft *w, const struct reduction *all, const struct weft__tree *tree,
@@ -48,65 +79,93 @@ static void begin_with(weft *w, const struct reduction *all, const struct weft__
 }
 
 /* One after the other; `space` is for each in its turn. */
-static void fold_here(weft *w, const struct reduction *all, const struct weft__tree *tree,
-                      void *accumulator, void *space)
+static enum outcome fold_here(weft *w, struct reduction *all, const struct weft__tree *tree,
+                              size_t rank, void *accumulator, void *space)
 {
     for (; tree; tree = tree->child[WEFT__RIGHT]) {
-        fold_here(w, all, tree->child[WEFT__LEFT], accumulator, space);
+        const struct weft__tree *left = tree->child[WEFT__LEFT];
+        if (fold_here(w, all, left, rank, accumulator, space) == HALTED)
+            return HALTED;
         begin_with(w, all, tree, space);
         all->combine(w, accumulator, space, all->arg);
+        if (halts_or_done(all, rank, accumulator) == HALTED)
+            return HALTED;
     }
+    return DONE;
 }
 
-static bool fold(weft *w, const struct reduction *all, const struct weft__tree *tree,
-                 void *accumulator);
+static enum outcome fold(weft *w, struct reduction *all, const struct weft__tree *tree, size_t rank,
+                         void *accumulator);
 
 static void fold_tail(weft *w, void *arg)
 {
     struct tail *tail = arg;
     begin_with(w, tail->all, tail->tree, tail->accumulator);
-    tail->is_done = fold(w, tail->all, tail->tree->child[WEFT__RIGHT], tail->accumulator);
+    tail->outcome = halts_or_done(tail->all, tail->rank, tail->accumulator);
+    if (tail->outcome == DONE)
+        tail->outcome =
+            fold(w, tail->all, tail->tree->child[WEFT__RIGHT], tail->rank + 1, tail->accumulator);
 }
 
-static bool fold_in_two(weft *w, const struct reduction *all, const struct weft__tree *tree,
-                        void *accumulator, void *space)
+static enum outcome fold_in_two(weft *w, struct reduction *all, const struct weft__tree *tree,
+                                size_t rank, void *accumulator, void *space)
 {
-    struct tail tail = {all, tree, space, false};
+    const struct weft__tree *left = tree->child[WEFT__LEFT];
+    struct tail tail = {all, tree, rank + weft__tree_size(left), space, LEFT_OUT};
     weft *in = weft_fork(w, fold_tail, &tail);
-    bool is_done = fold(in, all, tree->child[WEFT__LEFT], accumulator);
-    if (!weft_merge(w))
+    enum outcome outcome = fold(in, all, left, rank, accumulator);
+    if (!weft_merge(w) && outcome == DONE)
         fold_tail(w, &tail);
-    if (!is_done || !tail.is_done)
-        return false;
+    if (outcome != DONE)
+        return outcome;
+    if (tail.outcome == LEFT_OUT)
+        return LEFT_OUT;
     all->combine(w, accumulator, space, all->arg);
-    return true;
+    return tail.outcome == HALTED ? HALTED : halts_or_done(all, rank, accumulator);
 }
 
-/* False: there was no memory, or it was cancelled. */
-static bool fold(weft *w, const struct reduction *all, const struct weft__tree *tree,
-                 void *accumulator)
+static enum outcome fold(weft *w, struct reduction *all, const struct weft__tree *tree, size_t rank,
+                         void *accumulator)
 {
-    bool is_done = true;
     if (!tree)
-        return true;
-    void *space = weft__is_cancelled(w) ? NULL : SPACE(all);
+        return DONE;
+    void *space = is_over(w, all, rank) ? NULL : SPACE(all);
     if (!space)
-        return false;
-    if (tree->size < WEFT__TREE_LARGE_CALLS)
-        fold_here(w, all, tree, accumulator, space);
-    else
-        is_done = fold_in_two(w, all, tree, accumulator, space);
+        return LEFT_OUT;
+    enum outcome outcome = tree->size < WEFT__TREE_LARGE_CALLS
+                               ? fold_here(w, all, tree, rank, accumulator, space)
+                               : fold_in_two(w, all, tree, rank, accumulator, space);
     release(all, space);
-    return is_done;
+    return outcome;
+}
+
+static bool is_wrong(const weft_ordmap *map, size_t size, weft_ordmap_map_fn *fn)
+{
+    return !fn && size != map->kind.given.value_size;
 }
 
 int weft_ordmap_reduce(weft *w, const weft_ordmap *map, size_t size, weft_ordmap_map_fn *fn,
                        weft_combine_fn *combine, void *arg, void *into)
 {
-    const struct reduction all = {&map->kind, size, fn, combine, arg};
-    if (!fn && size != map->kind.given.value_size)
+    struct reduction all = {&map->kind, size, fn, combine, NULL, arg, {SIZE_MAX}};
+    if (is_wrong(map, size, fn))
         return -EINVAL;
-    if (fold(w, &all, map->root, into))
+    if (fold(w, &all, map->root, 0, into) == DONE)
         return 0;
     return weft_cancelled(w) ? -ECANCELED : -ENOMEM;
+}
+
+int weft_ordmap_reduce_halting(weft *w, const weft_ordmap *map, size_t size, weft_ordmap_map_fn *fn,
+                               weft_combine_fn *combine, weft_halt_fn *halt, void *arg, void *into)
+{
+    struct reduction all = {&map->kind, size, fn, combine, halt, arg, {SIZE_MAX}};
+    enum outcome outcome = HALTED;
+    weft_scope scope;
+    if (is_wrong(map, size, fn))
+        return -EINVAL;
+    weft_scope_open(w, &scope);
+    if (!halt || !halt(into, arg))
+        outcome = fold(w, &all, map->root, 0, into);
+    int error = weft_scope_close(w, &scope);
+    return error || outcome != LEFT_OUT ? error : -ENOMEM;
 }

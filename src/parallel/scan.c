@@ -201,43 +201,38 @@ SCANNERS(any, 0)
 SCANNERS(4, 4)
 SCANNERS(8, 8)
 
-#define REPAIR(size) ((size) == 8 ? repair_8 : (size) == 4 ? repair_4 : repair_any)
+#define KNOWN(name, size) ((size) == 8 ? name##_8 : (size) == 4 ? name##_4 : name##_any)
+
+/* Exclusive, if there is an identity. All of them, combined, are in `carry` in the end. */
+static void scan_elements(weft *w, size_t n, struct elements *all, const void *identity,
+                          void *carry)
+{
+    const weft_scanner scanner = {
+        all->size,
+        identity ? KNOWN(exclusive, all->size) : KNOWN(inclusive, all->size),
+        KNOWN(repair, all->size),
+        combine_any,
+    };
+    const struct scan scan = {&scanner, all, WEFT__KEY(all->combine), identity};
+    struct part part = {.scan = &scan, .end = n, .carry = carry};
+    if (n > 0)
+        start(w, &part);
+}
 
 void weft_scan_inclusive(weft *w, void *out, const void *in, size_t n, size_t size,
                          weft_combine_fn *combine, void *arg)
 {
     struct elements all = {in, out, size, combine, arg};
-    const weft_scanner scanner = {
-        size,
-        size == 8   ? inclusive_8
-        : size == 4 ? inclusive_4
-                    : inclusive_any,
-        REPAIR(size),
-        combine_any,
-    };
-    const struct scan scan = {&scanner, &all, WEFT__KEY(combine), NULL};
-    struct part part = {.scan = &scan, .end = n, .carry = WEFT__SPACE(size)};
-    if (n > 0)
-        start(w, &part);
+    scan_elements(w, n, &all, NULL, WEFT__SPACE(size));
 }
 
 void weft_scan_exclusive(weft *w, void *out, const void *in, size_t n, size_t size,
                          const void *identity, weft_combine_fn *combine, void *arg, void *total)
 {
     struct elements all = {in, out, size, combine, arg};
-    const weft_scanner scanner = {
-        size,
-        size == 8   ? exclusive_8
-        : size == 4 ? exclusive_4
-                    : exclusive_any,
-        REPAIR(size),
-        combine_any,
-    };
-    const struct scan scan = {&scanner, &all, WEFT__KEY(combine), identity};
-    struct part part = {.scan = &scan, .end = n, .carry = WEFT__SPACE(size)};
-    weft__copy(part.carry, identity, size);
-    if (n > 0)
-        start(w, &part);
+    void *carry = WEFT__SPACE(size);
+    weft__copy(carry, identity, size);
+    scan_elements(w, n, &all, identity, carry);
     if (total)
-        weft__copy(total, part.carry, size);
+        weft__copy(total, carry, size);
 }

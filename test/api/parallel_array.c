@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* parallel_array.c: scans, filters, merges and histograms are what sequential ones are, for
+/* parallel_array.c: maps, scans, filters, merges and histograms are what sequential ones are, for
  * elements of all sizes, in place or not. */
 #include "property.h"
 
@@ -125,6 +125,20 @@ static inline bool is_high(uint64_t number)
     return number >> 63;
 }
 
+static inline uint32_t upper_half(uint64_t number)
+{
+    if (number % 64 == 0)
+        dawdle((size_t)number);
+    return (uint32_t)(number >> 32);
+}
+
+static inline uint64_t twice(uint64_t number)
+{
+    return number + number;
+}
+
+WEFT_MAP_DEFINE(map_narrow, uint32_t, uint64_t, upper_half)
+WEFT_MAP_DEFINE(map_typed, uint64_t, uint64_t, twice)
 WEFT_SCAN_DEFINE(scan_typed, uint64_t, last_or_sum)
 WEFT_FILTER_DEFINE(filter_typed, uint64_t, is_high)
 
@@ -159,6 +173,34 @@ static void typed(weft *w, struct dice *dice)
 static void loops_for_a_type(void **state)
 {
     property_holds(typed, SCALED(40, 5));
+}
+
+/* To another type, then in place, and to another array: each element once, and none behind n. */
+static void mapped(weft *w, struct dice *dice)
+{
+    size_t n = dice_size(dice, 300000);
+    uint64_t *in = malloc((n + 1) * sizeof *in), *out = calloc(n + 1, sizeof *out);
+    uint32_t *narrow = calloc(n + 1, sizeof *narrow);
+    HOLDS(in && out && narrow);
+    for (size_t i = 0; i <= n; i++)
+        in[i] = (i + 1) * 0x9e3779b97f4a7c15u;
+    map_narrow(w, narrow, in, n);
+    map_typed(w, in, in, n);
+    map_typed(w, out, in, n);
+    for (size_t i = 0; i <= n; i++) {
+        uint64_t number = (i + 1) * 0x9e3779b97f4a7c15u;
+        HOLDS(narrow[i] == (i < n ? (uint32_t)(number >> 32) : 0));
+        HOLDS(in[i] == (i < n ? 2 * number : number));
+        HOLDS(out[i] == (i < n ? 4 * number : 0));
+    }
+    free(in);
+    free(out);
+    free(narrow);
+}
+
+static void maps_for_types(void **state)
+{
+    property_holds(mapped, SCALED(40, 5));
 }
 
 /* ---- Filters ---- */
@@ -477,6 +519,7 @@ int main(void)
         cmocka_unit_test(scans_carry_along),
         cmocka_unit_test(cancelled_scans_combine_no_garbage),
         cmocka_unit_test(loops_for_a_type),
+        cmocka_unit_test(maps_for_types),
         cmocka_unit_test(filters_keep_in_order),
         cmocka_unit_test(partitions_keep_in_order),
         cmocka_unit_test(unique_drops_repetitions),

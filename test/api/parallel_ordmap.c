@@ -430,6 +430,142 @@ static void reductions_are_the_same_bits(void **state)
     property_holds(sum_bits, SCALED(20, 5));
 }
 
+/* ---- Halting ---- */
+
+struct path { /* the entries so far, in their order; it ends at some */
+    struct affine all;
+    bool ends;
+};
+
+struct journey {
+    uint32_t end; /* the first number where it ends, and again later */
+    bool slow;
+    atomic_size_t seen;
+};
+
+static void path_of(weft *w, void *out, const void *key, const void *value, void *arg)
+{
+    struct journey *journey = arg;
+    struct path *path = out;
+    uint32_t number = key_number(key);
+    affine_of(w, &path->all, key, value, &journey->slow);
+    path->ends = number >= journey->end && (number - journey->end) % 99 == 0;
+    atomic_fetch_add(&journey->seen, 1);
+}
+
+static void path_on(weft *w, void *left, const void *right, void *arg)
+{
+    struct path *l = left;
+    const struct path *r = right;
+    HOLDS(!l->ends); /* what has halted is not combined with what follows */
+    affine_after(w, &l->all, &r->all, NULL);
+    l->ends = r->ends;
+}
+
+static bool path_ends(const void *accumulator, void *arg)
+{
+    return ((const struct path *)accumulator)->ends;
+}
+
+/* All up to the first end, however many there are. */
+static void halting(weft *w, struct dice *dice)
+{
+    size_t n = dice_size(dice, 20000), first = dice_below(dice, n + 1);
+    struct journey journey = {.end = 3 * (uint32_t)first, .slow = dice_below(dice, 2)},
+                   plain = {.end = journey.end};
+    uint32_t *numbers = numbers_below(n);
+    struct path result = {{3, 4}, false}, expected = result, one;
+    weft_ordmap *map;
+    HOLDS(weft_ordmap_build(w, &map, &set, numbers, NULL, n) == 0);
+    for (size_t i = 0; i < n && !expected.ends; i++) {
+        path_of(w, &one, &numbers[i], NULL, &plain);
+        path_on(w, &expected, &one, NULL);
+    }
+    for (int i = 0; i < 2; i++) { /* the second time nothing is added to what has ended */
+        HOLDS(weft_ordmap_reduce_halting(w, map, sizeof result, path_of, path_on, path_ends,
+                                         &journey, &result) == 0);
+        HOLDS(result.ends == (first < n));
+        HOLDS(result.all.factor == expected.all.factor && result.all.sum == expected.all.sum);
+        if (!result.ends)
+            break;
+    }
+    weft_ordmap_release(map);
+    free(numbers);
+}
+
+static void reductions_halt(void **state)
+{
+    property_holds(halting, SCALED(40, 5));
+}
+
+static void count_up(weft *w, void *left, const void *right, void *arg)
+{
+    *(size_t *)left += *(const size_t *)right;
+    dawdle(*(size_t *)left);
+}
+
+static void one_each(weft *w, void *out, const void *key, const void *value, void *arg)
+{
+    *(size_t *)out = 1;
+}
+
+static bool is_enough(const void *accumulator, void *arg)
+{
+    return *(const size_t *)accumulator >= *(const size_t *)arg;
+}
+
+/* Enough of them is found out about in the middle, and always in the same place. */
+static void halting_counts(weft *w, struct dice *dice)
+{
+    enum { N = 3000, ENOUGH = 1000 };
+    static size_t first; /* of all pools and roads */
+    uint32_t *numbers = numbers_below(N);
+    size_t count = 0, enough = ENOUGH, endless = SIZE_MAX;
+    weft_ordmap *map;
+    HOLDS(weft_ordmap_build(w, &map, &set, numbers, NULL, N) == 0);
+    HOLDS(weft_ordmap_reduce_halting(w, map, sizeof count, one_each, count_up, is_enough, &enough,
+                                     &count) == 0);
+    if (first == 0)
+        first = count;
+    HOLDS(count == first && count >= ENOUGH && count < N);
+    count = 7;
+    HOLDS(weft_ordmap_reduce_halting(w, map, sizeof count, one_each, count_up, is_enough, &endless,
+                                     &count) == 0);
+    HOLDS(count == N + 7);
+    HOLDS(weft_ordmap_reduce_halting(w, map, sizeof count, one_each, count_up, NULL, NULL,
+                                     &count) == 0);
+    HOLDS(count == 2 * N + 7);
+    weft_ordmap_release(map);
+    free(numbers);
+}
+
+static void reductions_halt_in_the_same_place(void **state)
+{
+    property_holds(halting_counts, SCALED(20, 5));
+}
+
+static void lone_job(weft *w, void *arg)
+{
+    enum { N = 10000, END = 1234 };
+    uint32_t *numbers = numbers_below(N);
+    struct journey journey = {.end = 3 * END};
+    struct path result = {{1, 0}, false};
+    weft_ordmap *map;
+    CHECK(weft_ordmap_build(w, &map, &set, numbers, NULL, N) == 0);
+    CHECK(weft_ordmap_reduce_halting(w, map, sizeof result, path_of, path_on, path_ends, &journey,
+                                     &result) == 0);
+    CHECK(atomic_load(&journey.seen) == END + 1);
+    weft_ordmap_release(map);
+    free(numbers);
+}
+
+static void what_follows_is_not_looked_at(void **state)
+{
+    weft_pool *pool = pool_make(1, WEFT_NO_GUESTS); /* nobody is ahead */
+    assert_int_equal(weft_run(pool, lone_job, NULL), 0);
+    pool_drop(pool);
+}
+
 /* ---- Odd ones ---- */
 
 static void wrong_job(weft *w, void *arg)
@@ -451,6 +587,8 @@ static void wrong_job(weft *w, void *arg)
     weft_ordmap_release(other);
     CHECK(weft_ordmap_build(w, &other, &valued, twice, NULL, 2) == 0);
     CHECK(weft_ordmap_union(w, &result, map, other, NULL, NULL) == -EINVAL && !result);
+    CHECK(weft_ordmap_reduce(w, other, 8, NULL, add_doubles, NULL, &map) == -EINVAL);
+    CHECK(weft_ordmap_reduce_halting(w, other, 8, NULL, add_doubles, NULL, NULL, &map) == -EINVAL);
     CHECK(weft_ordmap_difference(w, &result, map, other) == 0 && weft_ordmap_size(result) == 0);
     weft_ordmap_release(result);
     weft_ordmap_release(other);
@@ -534,6 +672,8 @@ static void cancelled(weft *w, struct dice *dice)
         error = weft_ordmap_reduce(w, a, 4, NULL, fail_sometimes, &bad, &total);
     HOLDS(error == -ECANCELED || error == 0); /* it may have been the last one */
     HOLDS(weft_scope_close(w, &scope) == -EDOM);
+    HOLDS(weft_ordmap_reduce_halting(w, a, 4, NULL, fail_sometimes, NULL, &bad, &total) == -EDOM);
+    HOLDS(!weft_cancelled(w));
     HOLDS(weft_ordmap_size(a) == n && weft_ordmap_size(b) == n);
     weft_ordmap_release(result);
     weft_ordmap_release(a);
@@ -552,6 +692,9 @@ int main(void)
         cmocka_unit_test(maps_are_what_arrays_are),
         cmocka_unit_test(reductions_keep_the_order),
         cmocka_unit_test(reductions_are_the_same_bits),
+        cmocka_unit_test(reductions_halt),
+        cmocka_unit_test(reductions_halt_in_the_same_place),
+        cmocka_unit_test(what_follows_is_not_looked_at),
         cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(hostile_comparisons_do_no_harm),
         cmocka_unit_test(cancelled_ones_leave_nothing_behind),

@@ -94,12 +94,29 @@ static int try_difference(weft *w, weft_ordmap **result, const struct given *giv
     return weft_ordmap_difference(w, result, given->a, given->b);
 }
 
-/* An accumulator that has to be allocated. */
+/* An accumulator that has to be allocated; and all is in it, or it is said that memory is short. */
 static int try_reduce(weft *w, weft_ordmap **result, const struct given *given)
 {
-    static unsigned char sum[10000];
+    uint32_t sum[2500] = {0};
     *result = NULL;
-    return weft_ordmap_reduce(w, given->a, sizeof sum, copy_value, add, NULL, sum);
+    int error = weft_ordmap_reduce(w, given->a, sizeof sum, copy_value, add, NULL, sum);
+    CHECK(error || sum[0] == N * (N - 1));
+    return error;
+}
+
+static bool never(const void *accumulator, void *arg)
+{
+    return false;
+}
+
+static int try_reduce_halting(weft *w, weft_ordmap **result, const struct given *given)
+{
+    uint32_t sum[2500] = {0};
+    *result = NULL;
+    int error =
+        weft_ordmap_reduce_halting(w, given->a, sizeof sum, copy_value, add, never, NULL, sum);
+    CHECK(error || sum[0] == N * (N - 1));
+    return error;
 }
 
 static bool is_as_built(const void *key, const void *value, void *arg)
@@ -131,9 +148,10 @@ static void sweep(weft *w, try_fn *try, const struct given *given)
 
 static void sweep_all(weft *w, void *arg)
 {
-    static try_fn *const tries[] = {try_empty,  try_build,        try_insert,     try_replace,
-                                    try_remove, try_copy,         try_map,        try_filter,
-                                    try_union,  try_intersection, try_difference, try_reduce};
+    static try_fn *const tries[] = {
+        try_empty,      try_build,  try_insert,        try_replace, try_remove,
+        try_copy,       try_map,    try_filter,        try_union,   try_intersection,
+        try_difference, try_reduce, try_reduce_halting};
     struct given given;
     for (uint32_t i = 0; i < N; i++) {
         evens[i] = 2 * i;

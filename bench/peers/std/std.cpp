@@ -27,21 +27,17 @@ void for_run(void *data)
     arena->execute([&] {
         for (int t = 0; t < LOOPS_TIMES; t++)
             std::for_each(par, l->numbers, l->numbers + l->count,
-                          [](float &number) { number = number * 0.5f + 1; });
+                          [](float &number) { number = loops_half(number); });
     });
 }
 
 void map_run(void *data)
 {
     auto l = static_cast<loops *>(data);
-    auto half = [](float in) {
-        float out;
-        loops_element(nullptr, &out, &in, nullptr);
-        return out;
-    };
     arena->execute([&] {
         for (int t = 0; t < LOOPS_TIMES; t++)
-            std::transform(par, l->numbers, l->numbers + l->count, l->numbers, half);
+            std::transform(par, l->numbers, l->numbers + l->count, l->numbers,
+                           [](float number) { return loops_half(number); });
     });
 }
 

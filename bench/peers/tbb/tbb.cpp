@@ -243,9 +243,10 @@ void short_run(void *data)
 void map_run(void *data)
 {
     auto l = static_cast<loops *>(data);
+    float *numbers = l->numbers;
     auto body = [=](range r) {
         for (size_t i = r.begin(); i < r.end(); i++)
-            loops_element(nullptr, &l->numbers[i], &l->numbers[i], nullptr);
+            numbers[i] = loops_half(numbers[i]);
     };
     arena->execute([&] {
         for (int t = 0; t < LOOPS_TIMES; t++)
