@@ -64,6 +64,8 @@ _Static_assert(sizeof(struct weft__actor_slot) == sizeof(struct weft__slot) &&
 
 enum stolen_state {
     STOLEN_PENDING, /* sent, or running */
+    STOLEN_LIBRARY, /* the same, and a function of the library may have forked it that holds
+                       memory */
     STOLEN_DONE,
     STOLEN_GIVEN_BACK, /* its victim runs it */
 };
@@ -95,6 +97,7 @@ struct weft__member {
     struct weft__arena adopted;
     size_t lineage; /* bytes that its ancestors used when it was stolen */
     struct weft__group *group;
+    unsigned library; /* of the fiber, at its entry */
     enum outcome outcome;
     jmp_buf entry; /* where it unwinds to */
 };
@@ -115,12 +118,11 @@ struct weft__fiber {
     struct weft__member *top;
     enum fiber_state state; /* as what follows: its executor's business */
     enum fiber_why why;
-    bool full;        /* it has run, and not waited, since the quantum began */
-    bool held;        /* it is the actor's own, not a delegate's */
-    bool may_steal;   /* a delegate has ended, or a quantum, since it looked for more to steal */
-    unsigned left;    /* quanta in this turn */
-    unsigned blocks;  /* weft_block_begin() without end */
-    unsigned library; /* so many library functions hold memory: not to be unwound */
+    bool full;       /* it has run, and not waited, since the quantum began */
+    bool held;       /* it is the actor's own, not a delegate's */
+    bool may_steal;  /* a delegate has ended, or a quantum, since it looked for more to steal */
+    unsigned left;   /* quanta in this turn */
+    unsigned blocks; /* weft_block_begin() without end */
     struct weft__letter *arrivals, **arrivals_end; /* delegations that wait for room on top */
     struct weft__fiber *next;                      /* in the executor's queue, or among free ones */
     struct weft__fiber *next_ageing, **ageing_link;
@@ -418,6 +420,7 @@ void weft__check_killed(weft *top);
 /* ---- life.c ---- */
 
 void weft__actor_start(struct weft_actor *actor); /* if it has not yet */
+void weft__actor_close(struct weft_actor *actor); /* no messages, no kill from now on */
 void weft__actor_over(struct weft_actor *actor, int reason);
 void weft__actor_unref(struct weft_actor *actor);
 void weft__actor_memory(struct weft_actor *actor, size_t more, size_t less);

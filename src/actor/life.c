@@ -176,16 +176,21 @@ static void let_go(struct weft__actor_waiter *waiter)
     }
 }
 
+void weft__actor_close(struct weft_actor *actor)
+{
+    weft__lock_take(&actor->lock);
+    actor->closed = true;
+    weft__lock_drop(&actor->lock);
+}
+
 void weft__actor_over(struct weft_actor *actor, int reason)
 {
     struct weft_pool *pool = actor->system->simulated ? NULL : actor->system->pool;
     actor->reason = reason;
     delist(actor);
-    weft__lock_take(&actor->lock);
-    actor->closed = true;
-    struct weft__actor_waiter *senders = actor->senders;
+    weft__actor_close(actor);
+    struct weft__actor_waiter *senders = actor->senders; /* nobody comes to send any more */
     actor->senders = NULL;
-    weft__lock_drop(&actor->lock);
     for (struct weft__actor_waiter *sender = senders; sender; sender = sender->next)
         sender->result = -EPIPE;
     let_go(senders);
@@ -251,7 +256,8 @@ void weft_actor_kill(weft_actor *actor)
     }
     weft__lock_take(&actor->lock); /* while it is held, the actor is not over */
     if (!actor->closed) {
-        atomic_store_relaxed(&actor->killed, true);                     /* relaxed: a request */
+        atomic_store_relaxed(&actor->killed, true);  /* relaxed: a request */
+        weft__group_fail(&actor->group, -ECANCELED); /* where it can't be unwound */
         struct weft__fiber *fiber = atomic_load_acquire(&actor->fiber); /* acquire A7 */
         if (fiber)
             weft__fiber_wake(fiber);

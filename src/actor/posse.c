@@ -217,7 +217,7 @@ static struct weft__actor_slot *take(struct weft__fiber *fiber, struct weft__mem
     slot->victim = victim;
     slot->since = (uint32_t)((victim->lineage + used_by(victim)) / ARENA_UNIT);
     /* relaxed, all: the letter publishes them; its own thread reads them otherwise. */
-    atomic_store_relaxed(&slot->state, STOLEN_PENDING);
+    atomic_store_relaxed(&slot->state, fiber->context.library ? STOLEN_LIBRARY : STOLEN_PENDING);
     atomic_store_relaxed(&slot->wanted, SLOT_WANTED);
     atomic_fetch_add_relaxed(&victim->pending, 1);
     atomic_fetch_add_relaxed(&fiber->actor->counts.steals, 1);
@@ -448,9 +448,12 @@ static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
         .cursor = w,
         .lineage = lineage,
         .group = group_of(slot),
+        .library = fiber->context.library,
     };
     fiber->context.group = weft__slot_of(w)->group = member.group;
     fiber->top = &member;
+    if (atomic_load_relaxed(&slot->state) == STOLEN_LIBRARY) /* relaxed: as below */
+        fiber->context.library++;
     trace_slot(fiber, EVENT_START, &member, slot);
     if (_setjmp(member.entry) == 0) {
         if (!is_cancelled(fiber))
@@ -464,6 +467,7 @@ static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
     if (is_past_limit(fiber, &member))
         member.outcome = OUTCOME_NO_MEMORY;
     fiber->top = member.below;
+    fiber->context.library = member.library;
     fiber->context.group = outer;
     weft__slot_of(w)->group = outer_here;
     fiber->may_steal = true;
@@ -539,7 +543,7 @@ static void wait_for(struct weft__fiber *fiber, struct weft__actor_slot *awaited
     struct weft__actor_slot *next;
     for (;;) {
         /* acquire A4, both: what the delegates did. */
-        bool over = awaited ? atomic_load_acquire(&awaited->state) != STOLEN_PENDING
+        bool over = awaited ? atomic_load_acquire(&awaited->state) >= STOLEN_DONE
                             : atomic_load_acquire(&member->pending) == 0;
         if (over)
             break;
@@ -577,7 +581,7 @@ _Noreturn void weft__unwind(weft *top, enum outcome outcome)
 void weft__check_killed(weft *top)
 {
     struct weft__fiber *fiber = weft__fiber_of(top);
-    if (is_killed(fiber) && fiber->library == 0)
+    if (is_killed(fiber) && fiber->context.library == 0)
         weft__unwind(top, OUTCOME_KILLED);
 }
 
@@ -657,7 +661,7 @@ bool weft__actor_merge(weft *w)
         atomic_store_relaxed(&slot->wanted, 0); /* relaxed: own */
         return look_up(fiber, w);
     }
-    if (atomic_load_acquire(&slot->state) == STOLEN_PENDING) /* acquire A4 */
+    if (atomic_load_acquire(&slot->state) < STOLEN_DONE) /* acquire A4 */
         wait_for(fiber, slot, w + 1);
     else
         collect(fiber, member);
@@ -717,6 +721,7 @@ static void run_actor(struct weft__fiber *fiber)
     fiber->context.group = NULL;
     fiber->top = NULL;
     weft__give_back_arrivals(fiber);
+    weft__actor_close(actor);
     int failure = weft__group_end(&actor->group);
     int reason = reason_of(actor, actor->reason ? actor->reason : failure);
     collect(fiber, root);

@@ -31,6 +31,25 @@ static inline struct weft__context *weft__fiber_here(void)
     return me ? me->fiber : NULL;
 }
 
+/* Around a function of the library that holds memory: meanwhile an actor that is killed is only
+ * cancelled, not unwound. */
+static inline void weft__hold(weft *w)
+{
+    weft__context_of(w)->library++;
+}
+
+static inline void weft__unhold(weft *w)
+{
+    weft__context_of(w)->library--;
+}
+
+/* Now and then in a long loop. */
+static inline void weft__poll(weft *w)
+{
+    if (WEFT_SLOW((uintptr_t)w < WEFT_GUARD(w)) && weft__context_of(w)->ops)
+        weft__context_of(w)->ops->poll(w);
+}
+
 /* Where `me` runs now. */
 static inline struct weft__context *weft__context_now(struct weft__worker *me)
 {

@@ -44,7 +44,7 @@ static unsigned longest(const struct field *field, const weft_box *box)
 static void run_leaf(weft *w, struct weft__pacer *pacer, const struct part *part)
 {
     const struct field *field = part->field;
-    weft__pacer_leaf(pacer);
+    weft__pacer_leaf(pacer, w);
     field->body(w, &part->box, field->arg);
     weft__pacer_ran(pacer, w, cells(field, &part->box));
 }

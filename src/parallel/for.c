@@ -30,7 +30,7 @@ static bool stopped_early(const struct weft__loop *loop, size_t begin, size_t en
 static void run_leaf(weft *w, const struct weft__loop *loop, struct weft__pacer *pacer,
                      size_t begin, size_t end)
 {
-    weft__pacer_leaf(pacer);
+    weft__pacer_leaf(pacer, w);
     loop->body(w, begin, end, loop->arg);
     if (stopped_early(loop, begin, end))
         weft__pacer_lost(pacer);

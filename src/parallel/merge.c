@@ -87,7 +87,7 @@ static void split(weft *w, struct weft__pacer *pacer, struct part part)
     while (!weft__is_cancelled(w)) {
         size_t n = part.a_n + part.b_n;
         if (n <= pacer->leaf) {
-            weft__pacer_leaf(pacer);
+            weft__pacer_leaf(pacer, w);
             merge_here(&part);
             weft__pacer_ran(pacer, w, n);
             return;

@@ -71,7 +71,9 @@ int weft_ordmap_build(weft *w, weft_ordmap **result, const weft_ordmap_kind *giv
     if (n > 1 && !weft_all(w, 0, n - 1, are_ascending, &all))
         return weft_cancelled(w) ? -ECANCELED : -EINVAL;
     struct range range = {&all, 0, n, FAILED};
+    weft__hold(w);
     build(w, &range);
+    weft__unhold(w);
     return weft__ordmap_make(w, result, &kind, range.result);
 }
 
@@ -131,7 +133,9 @@ int weft_ordmap_map(weft *w, weft_ordmap **result, const weft_ordmap *from, size
         return error;
     const struct mapping all = {&from->kind, &kind, fn, arg};
     struct mapped mapped = {&all, from->root, FAILED};
+    weft__hold(w);
     map(w, &mapped);
+    weft__unhold(w);
     return weft__ordmap_make(w, result, &kind, mapped.result);
 }
 
@@ -181,6 +185,8 @@ int weft_ordmap_filter(weft *w, weft_ordmap **result, const weft_ordmap *from,
 {
     const struct filtering all = {&from->kind, keep, arg};
     struct filtered filtered = {&all, from->root, FAILED};
+    weft__hold(w);
     filter(w, &filtered);
+    weft__unhold(w);
     return weft__ordmap_make(w, result, &from->kind, filtered.result);
 }

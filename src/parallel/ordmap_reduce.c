@@ -150,7 +150,10 @@ int weft_ordmap_reduce(weft *w, const weft_ordmap *map, size_t size, weft_ordmap
     struct reduction all = {&map->kind, size, fn, combine, NULL, arg, {SIZE_MAX}};
     if (is_wrong(map, size, fn))
         return -EINVAL;
-    if (fold(w, &all, map->root, 0, into) == DONE)
+    weft__hold(w);
+    enum outcome outcome = fold(w, &all, map->root, 0, into);
+    weft__unhold(w);
+    if (outcome == DONE)
         return 0;
     return weft_cancelled(w) ? -ECANCELED : -ENOMEM;
 }
@@ -164,8 +167,10 @@ int weft_ordmap_reduce_halting(weft *w, const weft_ordmap *map, size_t size, wef
     if (is_wrong(map, size, fn))
         return -EINVAL;
     weft_scope_open(w, &scope);
+    weft__hold(w);
     if (!halt || !halt(into, arg))
         outcome = fold(w, &all, map->root, 0, into);
+    weft__unhold(w);
     int error = weft_scope_close(w, &scope);
     return error || outcome != LEFT_OUT ? error : -ENOMEM;
 }

@@ -120,8 +120,10 @@ static int make_one(weft *w, weft_ordmap **result, const weft_ordmap *a, const w
     *result = NULL;
     if (!are_of_one_kind(all->operation, &a->kind.given, &b->kind.given))
         return -EINVAL;
-    return weft__ordmap_make(w, result, &a->kind,
-                             operate(w, all, weft__tree_share(a->root), b->root));
+    weft__hold(w);
+    struct weft__tree *tree = operate(w, all, weft__tree_share(a->root), b->root);
+    weft__unhold(w);
+    return weft__ordmap_make(w, result, &a->kind, tree);
 }
 
 int weft_ordmap_union(weft *w, weft_ordmap **result, const weft_ordmap *a, const weft_ordmap *b,

@@ -77,8 +77,9 @@ void weft__pacer_start(struct weft__pacer *pacer, weft__key *key, size_t element
     };
 }
 
-void weft__pacer_leaf(struct weft__pacer *pacer)
+void weft__pacer_leaf(struct weft__pacer *pacer, weft *w)
 {
+    weft__poll(w);
     if (pacer->since)
         return;
     pacer->since = weft__clock_now();

@@ -9,6 +9,7 @@
 #define WEFT_PARALLEL_PACE_H
 
 #include "core/atomic.h"
+#include "core/fiber.h"
 #include "core/fork.h"
 
 enum {
@@ -89,7 +90,7 @@ struct weft__pacer {
 void weft__pacer_start(struct weft__pacer *pacer, weft__key *key, size_t elements, size_t min);
 
 /* Before a leaf, and after it, if it has done all these elements. */
-void weft__pacer_leaf(struct weft__pacer *pacer);
+void weft__pacer_leaf(struct weft__pacer *pacer, weft *w);
 void weft__pacer_ran(struct weft__pacer *pacer, weft *w, size_t elements);
 
 /* Instead, if it has stopped early; and if something else came in between: waiting for a thief,

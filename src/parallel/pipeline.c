@@ -157,7 +157,9 @@ int weft_pipeline(weft *w, const weft_stage *stages, size_t n, const weft_state 
     int error = -ENOMEM;
     if (all.places && met && items) {
         prepare(&all, met, items, spaced(item->size));
+        weft__hold(w);
         error = run(w, &all);
+        weft__unhold(w);
         drop_items(&all);
     }
     weft__free(items);

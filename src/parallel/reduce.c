@@ -107,7 +107,7 @@ static size_t elements(const struct node *node)
 
 static void run_leaf(weft *w, struct weft__pacer *pacer, struct node *node)
 {
-    weft__pacer_leaf(pacer);
+    weft__pacer_leaf(pacer, w);
     node->has_halted = fold_blocks(w, node->all, node->first, node->last, node->accumulator);
     if (node->has_halted || is_over(w, node->all, node->last - 1))
         weft__pacer_lost(pacer);
@@ -177,7 +177,9 @@ void weft__reduce(weft *w, size_t begin, size_t end, const weft_reducer *reducer
     size_t block = reducer->block ? reducer->block : WEFT_REDUCE_BLOCK;
     if (n > block) {
         struct reduction all = {reducer, arg, key, begin, end, block, {SIZE_MAX}};
+        weft__hold(w);
         run_node(w, &(struct node){&all, 0, (n - 1) / block + 1, result, false, false});
+        weft__unhold(w);
         return;
     }
     weft__reducer_begin(reducer, result);

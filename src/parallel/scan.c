@@ -65,7 +65,7 @@ static void join(weft *w, struct part *to, const struct part *right)
 
 static void split(weft *w, struct weft__pacer *pacer, struct part *to, size_t begin, size_t end);
 
-static void start(weft *w, struct part *part)
+static void go(weft *w, struct part *part)
 {
     const struct scan *scan = part->scan;
     size_t n = part->end - part->begin;
@@ -87,14 +87,14 @@ static void run_part(weft *w, void *arg)
     part->carry = malloc(part->scan->scanner->size);
     part->no_memory = !part->carry;
     if (part->carry)
-        start(w, part);
+        go(w, part);
 }
 
 static void split(weft *w, struct weft__pacer *pacer, struct part *to, size_t begin, size_t end)
 {
     while (!weft__is_cancelled(w)) {
         if (end - begin <= pacer->leaf) {
-            weft__pacer_leaf(pacer);
+            weft__pacer_leaf(pacer, w);
             scan_here(w, to, begin, end);
             weft__pacer_ran(pacer, w, end - begin);
             return;
@@ -111,6 +111,14 @@ static void split(weft *w, struct weft__pacer *pacer, struct part *to, size_t be
         }
         begin = middle;
     }
+}
+
+/* Parts that were done elsewhere have memory of their own, until they are joined. */
+static void start(weft *w, struct part *all)
+{
+    weft__hold(w);
+    go(w, all);
+    weft__unhold(w);
 }
 
 void weft_scan_by(weft *w, size_t n, const weft_scanner *scanner, void *arg)

@@ -167,7 +167,7 @@ static void split(weft *w, struct weft__pacer *pacer, struct part *to, size_t be
 {
     while (!weft__is_cancelled(w)) {
         if (end - begin <= pacer->leaf) {
-            weft__pacer_leaf(pacer);
+            weft__pacer_leaf(pacer, w);
             sift_any(to, begin, end);
             weft__pacer_ran(pacer, w, end - begin);
             return;

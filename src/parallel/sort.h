@@ -3,6 +3,7 @@
 #ifndef WEFT_PARALLEL_SORT_H
 #define WEFT_PARALLEL_SORT_H
 
+#include "core/fiber.h"
 #include "weft/sort.h"
 
 #include <string.h>

@@ -99,10 +99,12 @@ static int sort_pointers(weft *w, struct table *t, struct order *order, bool sta
     if (!table_make(t))
         return -ENOMEM;
     int error = 0;
+    weft__hold(w);
     if (stable)
         error = weft_sort_stable_by(w, t->pointers, t->n, &pointers_sorter, order);
     else
         weft_sort_by(w, t->pointers, t->n, &pointers_sorter, order);
+    weft__unhold(w);
     table_apply(t);
     weft__free(t->pointers);
     return error;

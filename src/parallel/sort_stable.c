@@ -194,7 +194,9 @@ int weft_sort_stable_by(weft *w, void *base, size_t n, const weft_sorter *sorter
         if (!all.other)
             return -ENOMEM;
     }
+    weft__hold(w);
     sort_piece(w, &all);
+    weft__unhold(w);
     weft__free(all.other);
     return 0;
 }

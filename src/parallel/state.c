@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Loops whose body has something of its own on each worker: a buffer, a random generator, sums.
  *
- * All that were made are in a list. A thread uses one that was made by its worker and that no
+ * All that were made are in a list. A thread uses one that was made in its context and that no
  * call of the body further down its stack is using (such a call may wait, and run another part
  * of the loop meanwhile). So only its own thread ever looks at one before the loop is over. */
 #include "parallel/for.h"
@@ -11,8 +11,8 @@
 
 struct kept {
     struct kept *next; /* written before it is shared */
-    const struct weft__worker *worker;
-    bool is_used; /* by the worker only */
+    const struct weft__context *context;
+    bool is_used; /* in that context only */
     _Alignas(max_align_t) char state[];
 };
 
@@ -23,20 +23,20 @@ struct loop {
     struct atomic_ptr list; /* struct kept: the newest */
 };
 
-static struct kept *find(struct loop *loop, const struct weft__worker *me)
+static struct kept *find(struct loop *loop, const struct weft__context *me)
 {
     struct kept *kept = atomic_load_acquire(&loop->list); /* acquire S1 */
-    while (kept && (kept->worker != me || kept->is_used))
+    while (kept && (kept->context != me || kept->is_used))
         kept = kept->next;
     return kept;
 }
 
-static struct kept *make(struct loop *loop, const struct weft__worker *me)
+static struct kept *make(struct loop *loop, const struct weft__context *me)
 {
     struct kept *kept = calloc(1, sizeof *kept + loop->kind->size);
     if (!kept)
         return NULL;
-    kept->worker = me;
+    kept->context = me;
     if (loop->kind->make)
         loop->kind->make(kept->state, loop->arg);
     void *newest = atomic_load_acquire(&loop->list); /* acquire S1: to go on from there */
@@ -49,7 +49,7 @@ static struct kept *make(struct loop *loop, const struct weft__worker *me)
 static void run_range(weft *w, size_t begin, size_t end, void *arg)
 {
     struct loop *loop = arg;
-    const struct weft__worker *me = weft__worker_of(w);
+    const struct weft__context *me = weft__context_of(w);
     struct kept *kept = find(loop, me);
     if (!kept)
         kept = make(loop, me);
@@ -69,7 +69,9 @@ void weft_for_with(weft *w, size_t begin, size_t end, const weft_state *state, w
     if (end <= begin || weft__is_cancelled(w))
         return;
     const struct weft__loop ranges = {.body = run_range, .arg = &loop, .key = WEFT__KEY(body)};
+    weft__hold(w);
     weft__for(w, begin, end, &ranges);
+    weft__unhold(w);
     struct kept *kept = atomic_load_acquire(&loop.list); /* acquire S1 */
     while (kept) {
         struct kept *next = kept->next;

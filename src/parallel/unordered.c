@@ -37,7 +37,7 @@ static bool run_leaf(weft *w, struct weft__pacer *pacer, const struct part *part
 {
     struct reduction *all = part->all;
     const weft_reducer *reducer = all->reducer;
-    weft__pacer_leaf(pacer);
+    weft__pacer_leaf(pacer, w);
     reducer->fold(w, part->begin, part->end, part->accumulator, all->arg);
     if (reducer->halt && reducer->halt(part->accumulator, all->arg)) {
         weft__pacer_lost(pacer);
@@ -109,7 +109,9 @@ void weft__reduce_unordered(weft *w, size_t begin, size_t end, const weft_reduce
     struct reduction all = {reducer, arg, key, {SIZE_MAX}};
     struct weft__pacer pacer;
     weft__pacer_start(&pacer, key, n, 1);
+    weft__hold(w);
     split(w, &pacer, (struct part){&all, begin, end, result, false, false});
+    weft__unhold(w);
 }
 
 void weft_reduce_unordered(weft *w, size_t begin, size_t end, const weft_reducer *reducer,
