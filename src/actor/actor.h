@@ -11,6 +11,7 @@
 #define WEFT_ACTOR_ACTOR_H
 
 #include "actor/arena.h"
+#include "actor/inbox.h"
 #include "core/fiber.h"
 #include "core/group.h"
 #include "core/latch.h"
@@ -25,20 +26,12 @@ struct weft__actors;
 struct weft__executor;
 struct weft__fiber;
 
-/* ---- Letters: what one executor, or anybody, sends to another ---- */
-
-/* Stands inside what it is about, so that sending can't fail. Which kind it is, is in the low
- * bits of the link that leads to it. */
-struct weft__letter {
-    struct weft__letter *next;
-};
-
+/* What one executor, or anybody, sends to another. */
 enum letter_kind {
     LETTER_DELEGATION, /* in a slot: run it */
     LETTER_WAKE,       /* in a fiber: look again at what it waits for */
     LETTER_FIBER,      /* in a fiber that can run, and has come from another executor */
     LETTER_ACTOR,      /* in an actor that has not started */
-    LETTER_KINDS
 };
 
 /* ---- Slots ---- */
@@ -123,8 +116,8 @@ struct weft__fiber {
     bool may_steal;  /* a delegate has ended, or a quantum, since it looked for more to steal */
     unsigned left;   /* quanta in this turn */
     unsigned blocks; /* weft_block_begin() without end */
-    struct weft__letter *arrivals, **arrivals_end; /* delegations that wait for room on top */
-    struct weft__fiber *next;                      /* in the executor's queue, or among free ones */
+    void *arrivals, **arrivals_end; /* letters: delegations that wait for room on top */
+    struct weft__fiber *next;       /* in the executor's queue, or among free ones */
     struct weft__fiber *next_ageing, **ageing_link;
     weft *waits_at;       /* its first free slot, while it waits for delegates */
     uint64_t ready_since; /* ticks */
@@ -213,7 +206,7 @@ struct weft__executor {
     /* The driver's. */
     struct weft__worker *driver;
     struct weft__fifo ready, woken;
-    struct weft__letter *fresh, **fresh_end; /* actors that have not run */
+    void *fresh, **fresh_end; /* letters: actors that have not run */
     bool fresh_turn;
     struct weft__fiber *ageing; /* wait for delegates, and have more to steal */
     struct weft__fiber *free;
@@ -225,13 +218,12 @@ struct weft__executor {
     bool nested; /* its driver is on top of a job that waits */
 
     /* For others. */
-    WEFT__ALIGNED struct atomic_ptr inbox; /* struct weft__letter, tagged; newest first */
-    struct atomic_bool posted;             /* somebody drives it, or will */
-    struct atomic_bool tick;               /* the quantum is over */
-    struct atomic_ptr reserved;            /* struct weft_actor that will send it a delegation */
-    struct atomic_ptr current;             /* struct weft__fiber */
-    struct atomic_u64 load;                /* see load.h; written by the driver */
-    struct atomic_bool is_ageing;          /* `ageing` is not empty */
+    WEFT__ALIGNED struct weft__inbox inbox;
+    struct atomic_bool tick;      /* the quantum is over */
+    struct atomic_ptr reserved;   /* struct weft_actor that will send it a delegation */
+    struct atomic_ptr current;    /* struct weft__fiber */
+    struct atomic_u64 load;       /* see load.h; written by the driver */
+    struct atomic_bool is_ageing; /* `ageing` is not empty */
 };
 
 struct weft__timer {
@@ -428,7 +420,7 @@ void weft__actor_memory(struct weft_actor *actor, size_t more, size_t less);
 /* ---- ticker.c ---- */
 
 int weft__ticker_start(struct weft__actors *system); /* 0 or -EAGAIN */
-void weft__ticker_busy(struct weft__actors *system); /* an executor was posted */
+void weft__ticker_busy(struct weft__actors *system); /* one more executor has a driver */
 void weft__ticker_stop(struct weft__actors *system);
 bool weft__ticker_at(struct weft__actors *system, uint64_t when, struct weft__fiber *fiber);
 

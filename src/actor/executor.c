@@ -62,7 +62,7 @@ void weft__executor_ready(struct weft__executor *executor, struct weft__fiber *f
 
 static bool is_idle(const struct weft__executor *executor)
 {
-    return !atomic_load_relaxed(&executor->posted); /* relaxed: a hint */
+    return !atomic_load_relaxed(&executor->inbox.posted); /* relaxed: a hint */
 }
 
 static void hand_to_pool(struct weft__executor *executor)
@@ -72,41 +72,37 @@ static void hand_to_pool(struct weft__executor *executor)
     weft__sleep_new_jobs(&pool->sleep, 1, false);
 }
 
-void weft__executor_post(struct weft__executor *executor)
+static void get_driver(struct weft__executor *executor)
 {
     struct weft__actors *system = executor->system;
-    /* acq_rel A3: whoever stops driving it sees the letter that was sent before this, or this
-     * sees that it has stopped. */
-    if (atomic_exchange_acq_rel(&executor->posted, true))
-        return;
     if (system->simulated)
         return;
-    atomic_fetch_add_seq_cst(&system->busy, 1); /* seq_cst A5: before the look at the ticker */
     weft__ticker_busy(system);
     hand_to_pool(executor);
 }
 
+void weft__executor_post(struct weft__executor *executor)
+{
+    if (weft__inbox_post(&executor->inbox))
+        get_driver(executor);
+}
+
 void weft__send(struct weft__executor *executor, struct weft__letter *letter, enum letter_kind kind)
 {
-    void *newest = atomic_load_relaxed(&executor->inbox); /* relaxed: the exchange decides */
-    do
-        letter->next = newest;
-    while (!atomic_cas_release(&executor->inbox, &newest, /* release A2: the letter */
-                               (char *)letter + kind));
-    weft__executor_post(executor);
+    if (weft__inbox_send(&executor->inbox, letter, kind))
+        get_driver(executor);
 }
 
 void weft__fiber_wake(struct weft__fiber *fiber)
 {
-    /* acq_rel A6: release: what the fiber waits for; acquire: where it is now, if it has moved. */
-    if (!atomic_exchange_acq_rel(&fiber->woken, true))
-        weft__send(atomic_load_acquire(&fiber->executor), &fiber->wake, LETTER_WAKE); /* A6 */
+    if (weft__bell_ring(&fiber->woken))
+        weft__send(atomic_load_acquire(&fiber->executor), &fiber->wake, /* acquire A8 */
+                   LETTER_WAKE);
 }
 
 static void fiber_is_awake(struct weft__executor *executor, struct weft__fiber *fiber)
 {
-    /* acq_rel A6: who found it true, and sent nothing, is seen here. */
-    atomic_exchange_acq_rel(&fiber->woken, false);
+    weft__bell_answer(&fiber->woken);
     if (weft__executor_of(fiber) != executor)
         weft__fiber_wake(fiber); /* it has moved; its new executor has to look */
     else if (!fiber->actor)
@@ -155,25 +151,13 @@ static void deliver(struct weft__executor *executor, struct weft__letter *letter
     }
 }
 
-/* All of them, in the order in which they were sent. */
 static void read_letters(struct weft__executor *executor)
 {
-    if (!atomic_load_relaxed(&executor->inbox)) /* relaxed: a hint */
-        return;
-    char *newest = atomic_exchange_acquire(&executor->inbox, NULL); /* acquire A2 */
-    char *oldest = NULL;
-    while (newest) { /* turns the list round */
-        uintptr_t kind = (uintptr_t)newest % LETTER_KINDS;
-        struct weft__letter *letter = (struct weft__letter *)(void *)(newest - kind);
-        char *next = (char *)letter->next;
-        letter->next = (struct weft__letter *)(void *)oldest;
-        oldest = newest;
-        newest = next;
-    }
-    while (oldest) {
-        uintptr_t kind = (uintptr_t)oldest % LETTER_KINDS;
-        struct weft__letter *letter = (struct weft__letter *)(void *)(oldest - kind);
-        oldest = (char *)letter->next;
+    void *link = weft__inbox_take(&executor->inbox);
+    while (link) {
+        unsigned kind;
+        struct weft__letter *letter = weft__letter_at(link, &kind);
+        link = letter->next;
         deliver(executor, letter, (enum letter_kind)kind);
     }
 }
@@ -184,7 +168,7 @@ static void read_letters(struct weft__executor *executor)
 static struct weft__fiber *start_fresh(struct weft__executor *executor)
 {
     struct weft_actor *actor = FROM(executor->fresh, struct weft_actor, letter);
-    executor->fresh = executor->fresh->next;
+    executor->fresh = actor->letter.next;
     bool killed = atomic_load_relaxed(&actor->killed); /* relaxed: a request */
     struct weft__fiber *fiber = killed ? NULL : weft__fiber_get(executor);
     if (!fiber) {
@@ -244,7 +228,7 @@ bool weft__executor_should_turn(struct weft__executor *executor)
 {
     struct weft__worker *me = executor->driver;
     return executor->ready.first || executor->woken.first || executor->fresh ||
-           atomic_load_relaxed(&executor->inbox) || executor->system->simulated || /* hints */
+           weft__inbox_has_letters(&executor->inbox) || executor->system->simulated ||
            executor->nested || weft__queue_length(&me->pool->injector) > 0 ||
            weft__queue_length(&me->mailbox) > 0 || weft__deque_size(&me->deque) > 0;
 }
@@ -263,8 +247,7 @@ static void retire(struct weft__executor *executor, struct weft__fiber *fiber)
     weft__trace(executor->system,
                 (struct weft__event){.kind = EVENT_RETIRE, .executor = executor, .fiber = fiber});
     fiber->actor = NULL;
-    /* acq_rel A6: if it was false, nobody sends a letter from now on. */
-    if (!atomic_exchange_acq_rel(&fiber->woken, true))
+    if (weft__bell_ring(&fiber->woken)) /* nobody sends it from now on */
         weft__fiber_put(executor, fiber);
 }
 
@@ -340,16 +323,12 @@ static bool run(struct weft__executor *executor, struct weft__strand *home,
 /* Its driver has nothing left to do. False: it has, after all. */
 static bool stop_driving(struct weft__executor *executor)
 {
+    struct weft__actors *system = executor->system;
     weft__load_is_idle(&executor->load);
-    if (!executor->system->simulated)
-        atomic_fetch_sub_relaxed(&executor->system->busy, 1); /* relaxed: the ticker's hint */
-    atomic_exchange_acq_rel(&executor->posted, false);        /* acq_rel A3 */
-    if (!atomic_load_relaxed(&executor->inbox))               /* relaxed: as said there */
+    atomic_fetch_sub_relaxed(&system->busy, 1); /* relaxed: the ticker's hint */
+    if (weft__inbox_stop(&executor->inbox))
         return true;
-    if (atomic_exchange_acq_rel(&executor->posted, true)) /* acq_rel A3 */
-        return true;
-    if (!executor->system->simulated)
-        atomic_fetch_add_relaxed(&executor->system->busy, 1);
+    weft__ticker_busy(system);
     return false;
 }
 
@@ -472,7 +451,7 @@ bool weft__executor_move_one(struct weft__executor *executor)
     if (fresh && !is_pinned(fresh)) {
         if (!(to = weft__executor_underused(executor, fresh, NULL)))
             return false;
-        executor->fresh = executor->fresh->next;
+        executor->fresh = fresh->letter.next;
         executor->runnable--;
         weft__count_up(&fresh->counts.moves);
         weft__send(to, &fresh->letter, LETTER_ACTOR);
