@@ -411,6 +411,7 @@ void weft__check_killed(weft *top);
 
 /* ---- life.c ---- */
 
+struct weft_actor *weft__actor_here(void);        /* whose fiber this thread runs; NULL: none */
 void weft__actor_start(struct weft_actor *actor); /* if it has not yet */
 void weft__actor_close(struct weft_actor *actor); /* no messages, no kill from now on */
 void weft__actor_over(struct weft_actor *actor, int reason);

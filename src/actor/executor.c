@@ -244,11 +244,14 @@ void weft__fiber_switch_out(struct weft__fiber *fiber, enum fiber_why why)
 /* Nothing is left of a fiber. If a letter of its is on the way, it has to wait for that. */
 static void retire(struct weft__executor *executor, struct weft__fiber *fiber)
 {
+    struct weft_actor *over = fiber->held ? fiber->actor : NULL;
     weft__trace(executor->system,
                 (struct weft__event){.kind = EVENT_RETIRE, .executor = executor, .fiber = fiber});
     fiber->actor = NULL;
     if (weft__bell_ring(&fiber->woken)) /* nobody sends it from now on */
         weft__fiber_put(executor, fiber);
+    if (over) /* here, because its supervisor may do anything */
+        weft__actor_over(over, over->reason);
 }
 
 /* Pinned to another executor meanwhile? */
@@ -332,9 +335,10 @@ static bool stop_driving(struct weft__executor *executor)
     return false;
 }
 
-static void quantum_without_fiber(struct weft__executor *executor)
+/* The quantum has ended when no fiber could see it. */
+static void tick_between_fibers(struct weft__executor *executor)
 {
-    if (executor->ageing && atomic_load_relaxed(&executor->tick)) { /* relaxed: the ticker's */
+    if (__builtin_expect(atomic_load_relaxed(&executor->tick), 0)) { /* relaxed: the ticker's */
         atomic_store_relaxed(&executor->tick, false);
         weft__executor_quantum(executor);
     }
@@ -350,13 +354,14 @@ static void drive(struct weft__executor *executor, struct weft__worker *me)
     for (;;) {
         struct weft__fiber *fiber = next_fiber(executor);
         if (!fiber) {
-            quantum_without_fiber(executor);
+            tick_between_fibers(executor);
             if (!executor->ready.first && stop_driving(executor))
                 return;
             continue;
         }
         if (!run(executor, &home, fiber))
             return;
+        tick_between_fibers(executor);
         /* Others who wait for this thread get their turn after each quantum. */
         if (executor->quanta != quanta && weft__executor_should_turn(executor)) {
             quanta = executor->quanta;

@@ -218,6 +218,8 @@ int weft_actor_wait(weft *w, weft_actor *actor)
     (void)w;
     if (!actor)
         return -EINVAL;
+    if (weft__actor_here() == actor)
+        return -EDEADLK;
     struct weft__actor_waiter waiter = {.latch.owner = weft__thread_park()};
     if (!waiter.latch.owner)
         return -ENOMEM;
@@ -271,6 +273,12 @@ int weft_actor_pin(weft_actor *actor, int executor)
         return -EINVAL;
     atomic_store_relaxed(&actor->pin, executor); /* relaxed: a request */
     return 0;
+}
+
+struct weft_actor *weft__actor_here(void)
+{
+    struct weft__context *here = weft__fiber_here();
+    return here ? ((struct weft__fiber *)here)->actor : NULL;
 }
 
 weft_actor *weft_actor_self(weft *w)

@@ -110,7 +110,7 @@ static struct weft__member *find_victim(struct weft__fiber *fiber, weft *top, we
     struct weft__member *found = NULL;
     weft *end = top;
     for (struct weft__member *member = fiber->top; member; member = member->below) {
-        if (is_eligible(fiber, member->cursor, end)) {
+        if (member->outcome == OUTCOME_RUNS && is_eligible(fiber, member->cursor, end)) {
             found = member;
             *its_end = end;
         }
@@ -567,14 +567,14 @@ _Noreturn void weft__unwind(weft *top, enum outcome outcome)
 {
     struct weft__fiber *fiber = weft__fiber_of(top);
     struct weft__member *member = fiber->top;
-    wait_for(fiber, NULL, top); /* they use its frames */
+    member->outcome = outcome;  /* nothing more is stolen from it */
+    wait_for(fiber, NULL, top); /* its delegates use its frames */
     struct weft__group *group = fiber->context.group;
     while (group != member->group) {
         struct weft__group *parent = group->parent;
         weft__group_end(group);
         group = parent;
     }
-    member->outcome = outcome;
     _longjmp(member->entry, 1);
 }
 
@@ -723,13 +723,12 @@ static void run_actor(struct weft__fiber *fiber)
     weft__give_back_arrivals(fiber);
     weft__actor_close(actor);
     int failure = weft__group_end(&actor->group);
-    int reason = reason_of(actor, actor->reason ? actor->reason : failure);
+    actor->reason = reason_of(actor, actor->reason ? actor->reason : failure);
     collect(fiber, root);
     weft__actor_memory(actor, 0, fiber->used);
     fiber->used = 0;
     weft__arena_drop(&root->scratch);
     weft__arena_drop(&root->results);
-    weft__actor_over(actor, reason);
 }
 
 static void run_arrivals(struct weft__fiber *fiber)
