@@ -96,7 +96,7 @@ void weft__send(struct weft__executor *executor, struct weft__letter *letter, en
 void weft__fiber_wake(struct weft__fiber *fiber)
 {
     if (weft__bell_ring(&fiber->woken))
-        weft__send(atomic_load_acquire(&fiber->executor), &fiber->wake, /* acquire A8 */
+        weft__send(atomic_load_acquire(&fiber->executor), &fiber->wake, /* acquire A13 */
                    LETTER_WAKE);
 }
 
@@ -272,7 +272,7 @@ void weft__fiber_move(struct weft__fiber *fiber, struct weft__executor *to)
     fiber->state = FIBER_READY;
     weft__posse_moves(fiber->actor, from, to, fiber);
     weft__count_up(&fiber->actor->counts.moves);
-    atomic_store_release(&fiber->executor, to); /* release A6 */
+    atomic_store_release(&fiber->executor, to); /* release A13: whoever rings it now asks there */
     weft__send(to, &fiber->move, LETTER_FIBER);
 }
 
