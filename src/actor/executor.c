@@ -105,12 +105,18 @@ void weft__fiber_wake(struct weft__fiber *fiber)
 
 static void fiber_is_awake(struct weft__executor *executor, struct weft__fiber *fiber)
 {
+    /* acquire A6: if it has moved away, and back, what was done with it meanwhile. */
+    bool is_here = atomic_load_acquire(&fiber->executor) == executor;
+    if (is_here && !fiber->actor) {
+        /* Nothing is left of it but this letter. It stays `woken`: there must not be another
+         * one, by a late waker, while nobody uses it. */
+        weft__fiber_put(executor, fiber);
+        return;
+    }
     /* acq_rel A6: who found it true, and sent nothing, is seen here. */
     atomic_exchange_acq_rel(&fiber->woken, false);
-    if (weft__executor_of(fiber) != executor)
+    if (!is_here)
         weft__fiber_wake(fiber); /* it has moved; its new executor has to look */
-    else if (!fiber->actor)
-        weft__fiber_put(executor, fiber); /* nothing is left of it but this letter */
     else if (fiber->state == FIBER_WAITING)
         make_ready(executor, fiber, true);
 }
