@@ -195,6 +195,8 @@ static struct weft__fiber *start_fresh(struct weft__executor *executor)
     struct weft__fiber *fiber = killed ? NULL : weft__fiber_get(executor);
     if (!fiber) {
         executor->runnable--;
+        weft__actor_close(actor);
+        weft__group_end(&actor->group); /* a kill has failed it */
         weft__actor_over(actor, killed ? -ECANCELED : -ENOMEM);
         return NULL;
     }
@@ -204,8 +206,11 @@ static struct weft__fiber *start_fresh(struct weft__executor *executor)
     fiber->full = true;
     fiber->ready_since = atomic_load_relaxed(&executor->system->ticks); /* relaxed: a clock */
     actor->root.fiber = fiber;
-    /* release A7: it can be woken from now on. */
-    atomic_store_release(&actor->fiber, fiber);
+    /* Under the lock: a kill comes before, and the actor sees it before it waits for the first
+     * time; or it comes after, and wakes the fiber. */
+    weft__lock_take(&actor->lock);
+    atomic_store_release(&actor->fiber, fiber); /* release A7: it can be woken from now on */
+    weft__lock_drop(&actor->lock);
     return fiber;
 }
 
