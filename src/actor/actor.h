@@ -159,7 +159,8 @@ struct weft_actor {
     weft_actor_fn *fn;
     void *arg;
     char name[32];
-    uint64_t quantum; /* the system's, which may be gone when somebody asks */
+    uint64_t quantum;   /* the system's, which may be gone when somebody asks, */
+    unsigned executors; /* as these */
     size_t limit;     /* bytes for arenas, on each executor */
     unsigned cabal_max, share;
     bool strict;
