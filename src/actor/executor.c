@@ -301,6 +301,23 @@ void weft__fiber_move(struct weft__fiber *fiber, struct weft__executor *to)
     weft__send(to, &fiber->move, LETTER_FIBER);
 }
 
+/* Those that only wait for each other never look up, and those that are woken come first: nobody
+ * else would ever have a turn. So a wait is as good as a poll. */
+static void count_wait(struct weft__executor *executor)
+{
+    if (executor->system->simulated)
+        return;
+    if (executor->system->counted) {
+        if (--executor->polls > 0)
+            return;
+    } else {
+        if (!atomic_load_relaxed(&executor->tick)) /* relaxed, both: the ticker's request */
+            return;
+        atomic_store_relaxed(&executor->tick, false);
+    }
+    weft__executor_quantum(executor);
+}
+
 /* False: the thread has lost the executor. */
 static bool run(struct weft__executor *executor, struct weft__strand *home,
                 struct weft__fiber *fiber)
@@ -341,6 +358,7 @@ static bool run(struct weft__executor *executor, struct weft__strand *home,
     case WHY_WAITS:
         fiber->state = FIBER_WAITING;
         show(fiber, WEFT_ACTOR_WAITING);
+        count_wait(executor);
         break;
     default:
         retire(executor, fiber);
