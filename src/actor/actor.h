@@ -104,7 +104,12 @@ struct weft__member {
 
 /* ---- Fibers ---- */
 
-enum fiber_state { FIBER_READY, FIBER_RUNNING, FIBER_WAITING };
+enum fiber_state {
+    FIBER_READY,
+    FIBER_RUNNING,
+    FIBER_WAITING,
+    FIBER_AWAY, /* between weft_block_begin() and end, with a thread of its own */
+};
 
 /* Why a fiber went back to its executor. */
 enum fiber_why { WHY_QUANTUM, WHY_WAITS, WHY_OVER, WHY_DETACHED };

@@ -6,6 +6,7 @@
  */
 #include "actor/actor.h"
 #include "actor/load.h"
+#include "core/fatal.h"
 
 #include <errno.h>
 
@@ -264,6 +265,8 @@ bool weft__executor_should_turn(struct weft__executor *executor)
 
 void weft__fiber_switch_out(struct weft__fiber *fiber, enum fiber_why why)
 {
+    if (fiber->blocks > 0)
+        weft__fatal("an actor waits between weft_block_begin and weft_block_end");
     fiber->why = why;
     weft__strand_switch(&fiber->strand, fiber->home);
 }
