@@ -335,6 +335,7 @@ static bool run(struct weft__executor *executor, struct weft__strand *home,
     fiber->state = FIBER_RUNNING;
     fiber->context.worker = me;
     fiber->home = home;
+    struct weft__context *below = me->fiber; /* on whose stack it is a guest elsewhere, and helps */
     me->fiber = &fiber->context;
     atomic_store_relaxed(&executor->current, fiber); /* relaxed: for the ticker, a hint */
     weft__fiber_arm(fiber);
@@ -344,7 +345,7 @@ static bool run(struct weft__executor *executor, struct weft__strand *home,
     weft__trace(executor->system,
                 (struct weft__event){.kind = EVENT_SWITCH, .executor = executor, .fiber = fiber});
     weft__strand_switch(home, &fiber->strand);
-    me->fiber = NULL;
+    me->fiber = below;
     if (fiber->why == WHY_DETACHED) {
         weft__send(executor, &fiber->move, LETTER_FIBER);
         return false;
