@@ -321,7 +321,8 @@ int weft__actors_make(struct weft__actors **system, struct weft_pool *pool,
                       const weft_actors_config *config, bool simulated);
 void weft__actors_free(struct weft__actors *system);
 
-/* The pool's, made if need be; NULL config: the default. NULL: *error. */
+/* The pool's, made if need be; NULL config: the default. NULL, or they were made before with
+ * another config: *error. */
 struct weft__actors *weft__actors_of(struct weft_pool *pool, const weft_actors_config *config,
                                      int *error);
 

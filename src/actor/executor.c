@@ -375,7 +375,8 @@ static bool stop_driving(struct weft__executor *executor)
 {
     weft__load_is_idle(&executor->load);
     if (!executor->system->simulated)
-        atomic_fetch_sub_relaxed(&executor->system->busy, 1); /* relaxed: the ticker's hint */
+        /* release A5: if fibers age here, the ticker sees that. */
+        atomic_fetch_sub_acq_rel(&executor->system->busy, 1);
     atomic_exchange_acq_rel(&executor->posted, false);        /* acq_rel A3 */
     if (!atomic_load_relaxed(&executor->inbox))               /* relaxed: as said there */
         return true;
