@@ -166,7 +166,7 @@ struct weft_actor {
     char name[32];
     uint64_t quantum;   /* the system's, which may be gone when somebody asks, */
     unsigned executors; /* as these */
-    size_t limit;     /* bytes for arenas, on each executor */
+    size_t limit;       /* bytes for arenas, on each executor */
     unsigned cabal_max, share;
     bool strict;
     struct atomic_i32 pin;   /* executor, or -1 */
@@ -417,6 +417,9 @@ bool weft__fiber_can_steal(struct weft__fiber *fiber);
 
 /* The members on the fiber, all but the actor's own, are unwound; does not return. */
 _Noreturn void weft__unwind(weft *top, enum outcome outcome);
+
+/* The same for one whose delegates have all answered. */
+_Noreturn void weft__unwind_now(struct weft__member *member, enum outcome outcome);
 
 /* The first slot from w on that is free. */
 weft *weft__first_free(weft *w);

@@ -7,6 +7,7 @@
 #include "actor/actor.h"
 #include "actor/load.h"
 #include "core/fatal.h"
+#include "os/overflow.h"
 
 #include <errno.h>
 
@@ -377,8 +378,8 @@ static bool stop_driving(struct weft__executor *executor)
     if (!executor->system->simulated)
         /* release A5: if fibers age here, the ticker sees that. */
         atomic_fetch_sub_acq_rel(&executor->system->busy, 1);
-    atomic_exchange_acq_rel(&executor->posted, false);        /* acq_rel A3 */
-    if (!atomic_load_relaxed(&executor->inbox))               /* relaxed: as said there */
+    atomic_exchange_acq_rel(&executor->posted, false); /* acq_rel A3 */
+    if (!atomic_load_relaxed(&executor->inbox))        /* relaxed: as said there */
         return true;
     if (atomic_exchange_acq_rel(&executor->posted, true)) /* acq_rel A3 */
         return true;
@@ -427,7 +428,12 @@ static void drive(struct weft__executor *executor, struct weft__worker *me)
 void weft__executor_execute(weft *w, struct weft__job *job)
 {
     struct weft__node *node = (struct weft__node *)job;
-    drive(FROM(node, struct weft__executor, node), weft__worker_of(w));
+    struct weft__worker *me = weft__worker_of(w);
+    bool foreign = me->kind == WORKER_GUEST || me->kind == WORKER_CALLER;
+    void *lent =
+        foreign && !(me->pool->config.flags & WEFT_NO_SIGSEGV) ? weft__overflow_lend() : NULL;
+    drive(FROM(node, struct weft__executor, node), me);
+    weft__overflow_take_back(lent);
 }
 
 void weft__executor_detach(struct weft__executor *executor)

@@ -164,8 +164,7 @@ bool weft__fiber_rescue(const void *address)
     sigaddset(&faults, SIGSEGV);
     sigaddset(&faults, SIGBUS);
     pthread_sigmask(SIG_UNBLOCK, &faults, NULL);
-    member->outcome = OUTCOME_OVERFLOW;
-    _longjmp(member->entry, 1);
+    weft__unwind_now(member, OUTCOME_OVERFLOW);
 }
 
 /* ---- What the rest of the library does with fibers ---- */

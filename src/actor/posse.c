@@ -576,20 +576,25 @@ weft *weft__first_free(weft *w)
     return w;
 }
 
-_Noreturn void weft__unwind(weft *top, enum outcome outcome)
+_Noreturn void weft__unwind_now(struct weft__member *member, enum outcome outcome)
 {
-    struct weft__fiber *fiber = weft__fiber_of(top);
-    struct weft__member *member = fiber->top;
-    come_back(top);
-    wait_for(fiber, NULL, top); /* they use its frames */
-    struct weft__group *group = fiber->context.group;
-    while (group != member->group) {
+    struct weft__group *group = member->fiber->context.group;
+    while (group != member->group) { /* scopes that it has not closed */
         struct weft__group *parent = group->parent;
         weft__group_end(group);
         group = parent;
     }
     member->outcome = outcome;
     _longjmp(member->entry, 1);
+}
+
+_Noreturn void weft__unwind(weft *top, enum outcome outcome)
+{
+    struct weft__fiber *fiber = weft__fiber_of(top);
+    struct weft__member *member = fiber->top;
+    come_back(top);
+    wait_for(fiber, NULL, top); /* they use its frames */
+    weft__unwind_now(member, outcome);
 }
 
 void weft__check_killed(weft *top)
