@@ -97,7 +97,12 @@ struct weft__member {
 
 /* ---- Fibers ---- */
 
-enum fiber_state { FIBER_READY, FIBER_RUNNING, FIBER_WAITING };
+enum fiber_state {
+    FIBER_READY,
+    FIBER_RUNNING,
+    FIBER_WAITING,
+    FIBER_AWAY, /* between weft_block_begin() and end, with a thread of its own */
+};
 
 /* Why a fiber went back to its executor. */
 enum fiber_why { WHY_QUANTUM, WHY_WAITS, WHY_OVER, WHY_DETACHED };
@@ -152,8 +157,9 @@ struct weft_actor {
     weft_actor_fn *fn;
     void *arg;
     char name[32];
-    uint64_t quantum; /* the system's, which may be gone when somebody asks */
-    size_t limit;     /* bytes for arenas, on each executor */
+    uint64_t quantum;   /* the system's, which may be gone when somebody asks, */
+    unsigned executors; /* as these */
+    size_t limit;       /* bytes for arenas, on each executor */
     unsigned cabal_max, share;
     bool strict;
     struct atomic_i32 pin;   /* executor, or -1 */
@@ -307,7 +313,8 @@ int weft__actors_make(struct weft__actors **system, struct weft_pool *pool,
                       const weft_actors_config *config, bool simulated);
 void weft__actors_free(struct weft__actors *system);
 
-/* The pool's, made if need be; NULL config: the default. NULL: *error. */
+/* The pool's, made if need be; NULL config: the default. NULL, or they were made before with
+ * another config: *error. */
 struct weft__actors *weft__actors_of(struct weft_pool *pool, const weft_actors_config *config,
                                      int *error);
 
@@ -402,6 +409,9 @@ bool weft__fiber_can_steal(struct weft__fiber *fiber);
 
 /* The members on the fiber, all but the actor's own, are unwound; does not return. */
 _Noreturn void weft__unwind(weft *top, enum outcome outcome);
+
+/* The same for one whose delegates have all answered. */
+_Noreturn void weft__unwind_now(struct weft__member *member, enum outcome outcome);
 
 /* The first slot from w on that is free. */
 weft *weft__first_free(weft *w);

@@ -6,6 +6,8 @@
  */
 #include "actor/actor.h"
 #include "actor/load.h"
+#include "core/fatal.h"
+#include "os/overflow.h"
 
 #include <errno.h>
 
@@ -102,11 +104,17 @@ void weft__fiber_wake(struct weft__fiber *fiber)
 
 static void fiber_is_awake(struct weft__executor *executor, struct weft__fiber *fiber)
 {
+    /* acquire A6: if it has moved away, and back, what was done with it meanwhile. */
+    bool is_here = atomic_load_acquire(&fiber->executor) == executor;
+    if (is_here && !fiber->actor) {
+        /* Nothing is left of it but this letter. It stays `woken`: there must not be another
+         * one, by a late waker, while nobody uses it. */
+        weft__fiber_put(executor, fiber);
+        return;
+    }
     weft__bell_answer(&fiber->woken);
-    if (weft__executor_of(fiber) != executor)
+    if (!is_here)
         weft__fiber_wake(fiber); /* it has moved; its new executor has to look */
-    else if (!fiber->actor)
-        weft__fiber_put(executor, fiber); /* nothing is left of it but this letter */
     else if (fiber->state == FIBER_WAITING)
         make_ready(executor, fiber, true);
 }
@@ -173,6 +181,8 @@ static struct weft__fiber *start_fresh(struct weft__executor *executor)
     struct weft__fiber *fiber = killed ? NULL : weft__fiber_get(executor);
     if (!fiber) {
         executor->runnable--;
+        weft__actor_close(actor);
+        weft__group_end(&actor->group); /* a kill has failed it */
         weft__actor_over(actor, killed ? -ECANCELED : -ENOMEM);
         return NULL;
     }
@@ -182,8 +192,11 @@ static struct weft__fiber *start_fresh(struct weft__executor *executor)
     fiber->full = true;
     fiber->ready_since = atomic_load_relaxed(&executor->system->ticks); /* relaxed: a clock */
     actor->root.fiber = fiber;
-    /* release A7: it can be woken from now on. */
-    atomic_store_release(&actor->fiber, fiber);
+    /* Under the lock: a kill comes before, and the actor sees it before it waits for the first
+     * time; or it comes after, and wakes the fiber. */
+    weft__lock_take(&actor->lock);
+    atomic_store_release(&actor->fiber, fiber); /* release A7: it can be woken from now on */
+    weft__lock_drop(&actor->lock);
     return fiber;
 }
 
@@ -224,19 +237,27 @@ void weft__executor_quantum(struct weft__executor *executor)
     look_at_ageing(executor);
 }
 
-bool weft__executor_should_turn(struct weft__executor *executor)
+/* Does the driver's thread have other things to do in the pool? */
+static bool thread_is_wanted(const struct weft__executor *executor)
 {
     struct weft__worker *me = executor->driver;
+    return executor->nested || weft__queue_length(&me->pool->injector) > 0 ||
+           weft__queue_length(&me->mailbox) > 0 || weft__deque_size(&me->deque) > 0;
+}
+
+bool weft__executor_should_turn(struct weft__executor *executor)
+{
     return executor->ready.first || executor->woken.first || executor->fresh ||
            weft__inbox_has_letters(&executor->inbox) || executor->system->simulated ||
-           executor->nested || weft__queue_length(&me->pool->injector) > 0 ||
-           weft__queue_length(&me->mailbox) > 0 || weft__deque_size(&me->deque) > 0;
+           thread_is_wanted(executor);
 }
 
 /* ---- Running ---- */
 
 void weft__fiber_switch_out(struct weft__fiber *fiber, enum fiber_why why)
 {
+    if (fiber->blocks > 0)
+        weft__fatal("an actor waits between weft_block_begin and weft_block_end");
     fiber->why = why;
     weft__strand_switch(&fiber->strand, fiber->home);
 }
@@ -276,6 +297,15 @@ void weft__fiber_move(struct weft__fiber *fiber, struct weft__executor *to)
     weft__send(to, &fiber->move, LETTER_FIBER);
 }
 
+/* Those that only wait for each other never look up, and those that are woken come first: nobody
+ * else would ever have a turn. So a wait is as good as a poll. */
+static void count_wait(struct weft__executor *executor)
+{
+    const struct weft__actors *system = executor->system;
+    if (system->counted && !system->simulated && --executor->polls == 0)
+        weft__executor_quantum(executor);
+}
+
 /* False: the thread has lost the executor. */
 static bool run(struct weft__executor *executor, struct weft__strand *home,
                 struct weft__fiber *fiber)
@@ -290,6 +320,7 @@ static bool run(struct weft__executor *executor, struct weft__strand *home,
     fiber->state = FIBER_RUNNING;
     fiber->context.worker = me;
     fiber->home = home;
+    struct weft__context *below = me->fiber; /* on whose stack it is a guest elsewhere, and helps */
     me->fiber = &fiber->context;
     atomic_store_relaxed(&executor->current, fiber); /* relaxed: for the ticker, a hint */
     weft__fiber_arm(fiber);
@@ -299,7 +330,7 @@ static bool run(struct weft__executor *executor, struct weft__strand *home,
     weft__trace(executor->system,
                 (struct weft__event){.kind = EVENT_SWITCH, .executor = executor, .fiber = fiber});
     weft__strand_switch(home, &fiber->strand);
-    me->fiber = NULL;
+    me->fiber = below;
     if (fiber->why == WHY_DETACHED) {
         weft__send(executor, &fiber->move, LETTER_FIBER);
         return false;
@@ -316,6 +347,7 @@ static bool run(struct weft__executor *executor, struct weft__strand *home,
     case WHY_WAITS:
         fiber->state = FIBER_WAITING;
         show(fiber, WEFT_ACTOR_WAITING);
+        count_wait(executor);
         break;
     default:
         retire(executor, fiber);
@@ -328,7 +360,8 @@ static bool stop_driving(struct weft__executor *executor)
 {
     struct weft__actors *system = executor->system;
     weft__load_is_idle(&executor->load);
-    atomic_fetch_sub_relaxed(&system->busy, 1); /* relaxed: the ticker's hint */
+    /* release A5: if fibers age here, the ticker sees that. */
+    atomic_fetch_sub_acq_rel(&system->busy, 1);
     if (weft__inbox_stop(&executor->inbox))
         return true;
     weft__ticker_busy(system);
@@ -363,21 +396,23 @@ static void drive(struct weft__executor *executor, struct weft__worker *me)
             return;
         tick_between_fibers(executor);
         /* Others who wait for this thread get their turn after each quantum. */
-        if (executor->quanta != quanta && weft__executor_should_turn(executor)) {
-            quanta = executor->quanta;
-            if (executor->nested || weft__queue_length(&me->pool->injector) > 0 ||
-                weft__queue_length(&me->mailbox) > 0 || weft__deque_size(&me->deque) > 0) {
-                hand_to_pool(executor);
-                return;
-            }
+        if (executor->quanta != quanta && thread_is_wanted(executor)) {
+            hand_to_pool(executor);
+            return;
         }
+        quanta = executor->quanta;
     }
 }
 
 void weft__executor_execute(weft *w, struct weft__job *job)
 {
     struct weft__node *node = (struct weft__node *)job;
-    drive(FROM(node, struct weft__executor, node), weft__worker_of(w));
+    struct weft__worker *me = weft__worker_of(w);
+    bool foreign = me->kind == WORKER_GUEST || me->kind == WORKER_CALLER;
+    void *lent =
+        foreign && !(me->pool->config.flags & WEFT_NO_SIGSEGV) ? weft__overflow_lend() : NULL;
+    drive(FROM(node, struct weft__executor, node), me);
+    weft__overflow_take_back(lent);
 }
 
 void weft__executor_detach(struct weft__executor *executor)

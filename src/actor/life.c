@@ -88,6 +88,7 @@ int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_
         return -ENOMEM;
     actor->system = system;
     actor->quantum = system->quantum;
+    actor->executors = system->executor_count;
     actor->fn = fn;
     actor->arg = arg;
     configure(actor, config);
@@ -144,7 +145,11 @@ int weft_actor_run(weft_actor *actor)
 {
     if (!actor)
         return -EINVAL;
-    return start(actor) ? 0 : -EALREADY;
+    /* While the lock is held it is not over, so that its pool is there until this is done. */
+    weft__lock_take(&actor->lock);
+    bool started = start(actor);
+    weft__lock_drop(&actor->lock);
+    return started ? 0 : -EALREADY;
 }
 
 /* ---- Ending ---- */
@@ -269,7 +274,7 @@ void weft_actor_kill(weft_actor *actor)
 
 int weft_actor_pin(weft_actor *actor, int executor)
 {
-    if (!actor || executor < -1 || executor >= (int)actor->system->executor_count)
+    if (!actor || executor < -1 || executor >= (int)actor->executors)
         return -EINVAL;
     atomic_store_relaxed(&actor->pin, executor); /* relaxed: a request */
     return 0;

@@ -357,9 +357,9 @@ void weft__delegation_arrives(struct weft__executor *executor, struct weft__acto
         return;
     }
     arrivals_push(fiber, slot);
-    if (fiber->state != FIBER_WAITING)
+    if (fiber->state != FIBER_WAITING && fiber->state != FIBER_AWAY)
         return; /* it looks at its arrivals when it waits, and at the end of its quantum */
-    if (atomic_load_relaxed(&fiber->merging)) /* relaxed: its own */
+    if (atomic_load_relaxed(&fiber->merging)) /* relaxed: its own; never while it is away */
         weft__executor_ready(executor, fiber);
     else
         weft__give_back_arrivals(fiber); /* it may wait for what depends on this */
@@ -388,10 +388,21 @@ static bool is_past_limit(struct weft__fiber *fiber, struct weft__member *member
     return member->lineage + used_by(member) > fiber->actor->limit;
 }
 
+/* One that is unwound between weft_block_begin() and end goes back to its executor first. */
+static void come_back(weft *w)
+{
+    struct weft__fiber *fiber = weft__fiber_of(w);
+    if (fiber->blocks == 0)
+        return;
+    fiber->blocks = 1;
+    weft_block_end(w);
+}
+
 /* It was left by a jump: what it had forked is nobody's. */
 static void forget_forks(weft *base)
 {
     struct weft__context *context = weft__context_of(base);
+    come_back(base);
     /* As far as there is anything: merges that wait leave one slot free. */
     for (weft *w = base; w < context->last; w++) {
         struct weft__slot *slot = weft__slot_of(w);
@@ -410,6 +421,8 @@ static void check_returned(weft *w, struct weft__group *group)
         weft__fatal("an actor returned without merging what it forked");
     if (weft__context_of(w)->group != group)
         weft__fatal("an actor returned without closing a scope that it opened");
+    if (weft__fiber_of(w)->blocks > 0)
+        weft__fatal("an actor returned between weft_block_begin and weft_block_end");
 }
 
 /* The last touch of the actor, too, if this was the last delegate on the fiber: the posse has no
@@ -563,19 +576,26 @@ weft *weft__first_free(weft *w)
     return w;
 }
 
-_Noreturn void weft__unwind(weft *top, enum outcome outcome)
+_Noreturn void weft__unwind_now(struct weft__member *member, enum outcome outcome)
 {
-    struct weft__fiber *fiber = weft__fiber_of(top);
-    struct weft__member *member = fiber->top;
-    member->outcome = outcome;  /* nothing more is stolen from it */
-    wait_for(fiber, NULL, top); /* its delegates use its frames */
-    struct weft__group *group = fiber->context.group;
-    while (group != member->group) {
+    struct weft__group *group = member->fiber->context.group;
+    while (group != member->group) { /* scopes that it has not closed */
         struct weft__group *parent = group->parent;
         weft__group_end(group);
         group = parent;
     }
+    member->outcome = outcome;
     _longjmp(member->entry, 1);
+}
+
+_Noreturn void weft__unwind(weft *top, enum outcome outcome)
+{
+    struct weft__fiber *fiber = weft__fiber_of(top);
+    struct weft__member *member = fiber->top;
+    come_back(top);
+    member->outcome = outcome;  /* nothing more is stolen from it */
+    wait_for(fiber, NULL, top); /* its delegates use its frames */
+    weft__unwind_now(member, outcome);
 }
 
 void weft__check_killed(weft *top)
@@ -629,6 +649,8 @@ static void end_quantum(struct weft__fiber *fiber, weft *top)
 /* True: what is pending need not be done. `top`: the first free slot. */
 static bool look_up(struct weft__fiber *fiber, weft *top)
 {
+    if (fiber->blocks > 0)
+        return is_cancelled(fiber); /* the executor is somebody else's meanwhile */
     if (!weft__executor_of(fiber)->system->counted)
         guard_set(fiber, false);
     if (quantum_is_over(weft__executor_of(fiber)))
