@@ -254,6 +254,7 @@ enum weft__event_kind {
     EVENT_STEAL,
     EVENT_START, /* of a delegate */
     EVENT_END,
+    EVENT_DONE, /* its victim is about to be told so; or */
     EVENT_GIVE_BACK,
     EVENT_MERGE,  /* a stolen slot is merged */
     EVENT_RESUME, /* a victim goes on */
@@ -266,7 +267,7 @@ enum weft__event_kind {
 
 struct weft__event {
     enum weft__event_kind kind;
-    struct weft__executor *executor;
+    struct weft__executor *executor, *to; /* STEAL: where it goes; NULL: nowhere */
     struct weft__fiber *fiber;
     struct weft__member *member; /* STEAL: the victim */
     weft *slot;

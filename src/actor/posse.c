@@ -34,6 +34,15 @@ static void trace_slot(struct weft__fiber *fiber, enum weft__event_kind kind,
                                                            .slot = (weft *)slot});
 }
 
+static void trace_attempt(struct weft__fiber *fiber, struct weft__member *victim, bool seamless)
+{
+    weft__trace(fiber->actor->system, (struct weft__event){.kind = EVENT_ATTEMPT,
+                                                           .executor = weft__executor_of(fiber),
+                                                           .fiber = fiber,
+                                                           .member = victim,
+                                                           .seamless = seamless});
+}
+
 /* ---- The guard ---- */
 
 static bool is_cancelled(struct weft__fiber *fiber)
@@ -239,7 +248,7 @@ static struct weft__actor_slot *steal_at_quantum(struct weft__fiber *fiber, weft
     struct weft__executor *executor = weft__executor_of(fiber);
     weft *end = NULL;
     struct weft__member *victim = find_victim(fiber, top, &end);
-    trace_slot(fiber, EVENT_ATTEMPT, victim, NULL);
+    trace_attempt(fiber, victim, false);
     if (!victim)
         return NULL;
     bool runnable = victim == fiber->top, two = actor->strict && runnable;
@@ -253,7 +262,7 @@ static struct weft__actor_slot *steal_at_quantum(struct weft__fiber *fiber, weft
         return NULL;
     }
     atomic_fetch_add_relaxed(&actor->counts.delegates, 1); /* relaxed: statistics */
-    struct weft__actor_slot *away = take(fiber, victim, (struct weft__event){.runnable = runnable});
+    struct weft__actor_slot *away = take(fiber, victim, (struct weft__event){.to = to, .runnable = runnable});
     struct weft__actor_slot *own =
         two ? take(fiber, victim, (struct weft__event){.runnable = true, .self = true}) : NULL;
     weft__send(to, &away->letter, LETTER_DELEGATION);
@@ -268,7 +277,7 @@ static struct weft__actor_slot *steal_seamlessly(struct weft__fiber *fiber, weft
     fiber->may_steal = false;
     weft *end = NULL;
     struct weft__member *victim = find_victim(fiber, top, &end);
-    trace_slot(fiber, EVENT_ATTEMPT, victim, NULL);
+    trace_attempt(fiber, victim, true);
     if (!victim || !fits(fiber, victim))
         return NULL;
     return take(fiber, victim, (struct weft__event){.self = true, .seamless = true});
@@ -423,10 +432,9 @@ static void end_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
             atomic_store_relaxed(&actor->places[executor->index].fiber, NULL);
         leave(actor, executor);
     }
-    if (!done) {
+    if (!done)
         atomic_fetch_add_relaxed(&actor->counts.given_back, 1); /* relaxed: statistics */
-        trace_slot(fiber, EVENT_GIVE_BACK, slot->victim, slot);
-    }
+    trace_slot(fiber, done ? EVENT_DONE : EVENT_GIVE_BACK, slot->victim, slot);
     answer(slot, done ? STOLEN_DONE : STOLEN_GIVEN_BACK, fiber);
 }
 
