@@ -50,8 +50,9 @@ struct weft__actor_slot {
     struct weft__group *group;
     struct weft__letter letter;
     struct atomic_u32 state; /* enum stolen_state */
-    uint32_t since;          /* pending: the executor's quantum in which it was marked; stolen:
-                                what its victim's lineage uses, in units */
+    uint32_t since;          /* pending: the executor's quantum at whose beginning it was, or
+                                will have been, marked; stolen: what its victim's lineage uses,
+                                in units */
     weft_fn *right;          /* what `fn` was before it was marked */
     struct weft__member *victim;
     struct atomic_uptr wanted;

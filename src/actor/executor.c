@@ -119,7 +119,7 @@ static void fiber_comes(struct weft__executor *executor, struct weft__fiber *fib
 {
     if (fiber->state == FIBER_READY) { /* it was moved: what it has forked is young here */
         weft__executor_unreserve(executor);
-        weft__fiber_rejuvenate(fiber, executor->quanta);
+        weft__fiber_rejuvenate(fiber, executor->quanta + 1); /* from the next quantum on */
     }
     make_ready(executor, fiber, false);
 }

@@ -79,11 +79,10 @@ static void call_merges(struct weft__fiber *fiber, weft *top)
 
 /* ---- Age ---- */
 
-/* All that is pending has been so at the end of this quantum. What is marked lies below what is
+/* All that is pending is so at the beginning of this quantum. What is marked lies below what is
  * not, except that a slot whose merge waits is free. */
-static void mark_all(struct weft__fiber *fiber, weft *top)
+static void mark_all(struct weft__fiber *fiber, weft *top, uint32_t quantum)
 {
-    uint32_t quantum = weft__executor_of(fiber)->quanta;
     for (weft *w = top; w-- > fiber->context.first;) {
         struct weft__actor_slot *slot = weft__actor_slot_of(w);
         weft_fn *fn = atomic_load_relaxed(&slot->fn); /* relaxed, all: its own thread's */
@@ -110,7 +109,7 @@ void weft__fiber_rejuvenate(struct weft__fiber *fiber, uint32_t quantum)
 static bool is_eligible(struct weft__fiber *fiber, weft *w, weft *end)
 {
     return w < end && atomic_load_relaxed(&weft__slot_of(w)->fn) == marked && /* relaxed: own */
-           weft__actor_slot_of(w)->since != weft__executor_of(fiber)->quanta;
+           (int32_t)(weft__executor_of(fiber)->quanta - weft__actor_slot_of(w)->since) > 0;
 }
 
 /* The most basal one on the fiber that has something to steal; NULL: none. */
@@ -526,7 +525,7 @@ static bool has_more(struct weft__fiber *fiber, weft *top)
 
 static void wait_a_moment(struct weft__fiber *fiber, weft *top)
 {
-    mark_all(fiber, top);
+    mark_all(fiber, top, weft__executor_of(fiber)->quanta + 1); /* of this one, a part is over */
     bool ages = has_more(fiber, top);
     fiber->waits_at = top;
     fiber->full = false;
@@ -615,7 +614,7 @@ static void end_quantum(struct weft__fiber *fiber, weft *top)
                                                     .full = full});
     weft__give_back_arrivals(fiber);
     weft__executor_quantum(executor);
-    mark_all(fiber, top);
+    mark_all(fiber, top, executor->quanta);
     struct weft__actor_slot *own = NULL;
     if (full && !weft__executor_move_one(executor))
         own = steal_at_quantum(fiber, top);
