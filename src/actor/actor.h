@@ -129,7 +129,7 @@ struct weft__fiber {
     uint64_t ready_since; /* ticks */
     size_t used;          /* by its members' arenas */
     struct weft__park *park;
-    struct atomic_bool merging; /* it waits for delegates, and for nothing else */
+    struct atomic_bool merging; /* it waits for delegates, for nothing else, and still does */
     struct atomic_bool woken;   /* its letter is on its way */
     struct weft__letter wake, move;
 };

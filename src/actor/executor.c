@@ -47,6 +47,7 @@ static void show(struct weft__fiber *fiber, enum weft_actor_state state)
 static void make_ready(struct weft__executor *executor, struct weft__fiber *fiber, bool first)
 {
     fiber->state = FIBER_READY;
+    atomic_store_relaxed(&fiber->merging, false); /* relaxed: a hint to others */
     fiber->ready_since = atomic_load_relaxed(&executor->system->ticks); /* relaxed: a clock */
     show(fiber, WEFT_ACTOR_RUNNABLE);
     executor->runnable++;

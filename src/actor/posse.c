@@ -152,8 +152,8 @@ static bool may_join(struct weft_actor *actor, struct weft__executor *executor)
         struct weft__place *place = &actor->places[executor->index];
         struct weft__fiber *fiber = atomic_load_acquire(&place->fiber); /* acquire A8 */
         may = place->served > 0 || actor->cabal < actor->cabal_max;
-        /* relaxed: what it does meanwhile is found out there. */
-        if (fiber && !atomic_load_relaxed(&fiber->merging))
+        /* relaxed, both: what it does meanwhile is found out there. */
+        if (fiber && (!atomic_load_relaxed(&fiber->merging) || atomic_load_relaxed(&fiber->woken)))
             may = false;
     }
     weft__lock_drop(&actor->posse_lock);
@@ -534,7 +534,6 @@ static void wait_a_moment(struct weft__fiber *fiber, weft *top)
     trace_slot(fiber, EVENT_WAIT, fiber->top, NULL);
     atomic_store_relaxed(&fiber->merging, true); /* relaxed: others look at it as a hint */
     weft__fiber_switch_out(fiber, WHY_WAITS);
-    atomic_store_relaxed(&fiber->merging, false);
     if (ages)
         ageing_leave(fiber);
 }
