@@ -43,8 +43,9 @@ struct weft__actor_slot {
     struct weft__group *group;
     struct weft__letter letter;
     struct atomic_u32 state; /* enum stolen_state */
-    uint32_t since;          /* pending: the executor's quantum in which it was marked; stolen:
-                                what its victim's lineage uses, in units */
+    uint32_t since;          /* pending: the executor's quantum at whose beginning it was, or
+                                will have been, marked; stolen: what its victim's lineage uses,
+                                in units */
     weft_fn *right;          /* what `fn` was before it was marked */
     struct weft__member *victim;
     struct atomic_uptr wanted;
@@ -128,7 +129,7 @@ struct weft__fiber {
     uint64_t ready_since; /* ticks */
     size_t used;          /* by its members' arenas */
     struct weft__park *park;
-    struct atomic_bool merging; /* it waits for delegates, and for nothing else */
+    struct atomic_bool merging; /* it waits for delegates, for nothing else, and still does */
     struct atomic_bool woken;   /* its letter is on its way */
     struct weft__letter wake, move;
 };
@@ -254,6 +255,7 @@ enum weft__event_kind {
     EVENT_STEAL,
     EVENT_START, /* of a delegate */
     EVENT_END,
+    EVENT_DONE, /* its victim is about to be told so; or */
     EVENT_GIVE_BACK,
     EVENT_MERGE,  /* a stolen slot is merged */
     EVENT_RESUME, /* a victim goes on */
@@ -266,7 +268,7 @@ enum weft__event_kind {
 
 struct weft__event {
     enum weft__event_kind kind;
-    struct weft__executor *executor;
+    struct weft__executor *executor, *to; /* STEAL: where it goes; NULL: nowhere */
     struct weft__fiber *fiber;
     struct weft__member *member; /* STEAL: the victim */
     weft *slot;

@@ -49,6 +49,7 @@ static void show(struct weft__fiber *fiber, enum weft_actor_state state)
 static void make_ready(struct weft__executor *executor, struct weft__fiber *fiber, bool first)
 {
     fiber->state = FIBER_READY;
+    atomic_store_relaxed(&fiber->merging, false); /* relaxed: a hint to others */
     fiber->ready_since = atomic_load_relaxed(&executor->system->ticks); /* relaxed: a clock */
     show(fiber, WEFT_ACTOR_RUNNABLE);
     executor->runnable++;
@@ -123,7 +124,7 @@ static void fiber_comes(struct weft__executor *executor, struct weft__fiber *fib
 {
     if (fiber->state == FIBER_READY) { /* it was moved: what it has forked is young here */
         weft__executor_unreserve(executor);
-        weft__fiber_rejuvenate(fiber, executor->quanta);
+        weft__fiber_rejuvenate(fiber, executor->quanta + 1); /* from the next quantum on */
     }
     make_ready(executor, fiber, false);
 }

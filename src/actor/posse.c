@@ -34,6 +34,15 @@ static void trace_slot(struct weft__fiber *fiber, enum weft__event_kind kind,
                                                            .slot = (weft *)slot});
 }
 
+static void trace_attempt(struct weft__fiber *fiber, struct weft__member *victim, bool seamless)
+{
+    weft__trace(fiber->actor->system, (struct weft__event){.kind = EVENT_ATTEMPT,
+                                                           .executor = weft__executor_of(fiber),
+                                                           .fiber = fiber,
+                                                           .member = victim,
+                                                           .seamless = seamless});
+}
+
 /* ---- The guard ---- */
 
 static bool is_cancelled(struct weft__fiber *fiber)
@@ -70,11 +79,10 @@ static void call_merges(struct weft__fiber *fiber, weft *top)
 
 /* ---- Age ---- */
 
-/* All that is pending has been so at the end of this quantum. What is marked lies below what is
+/* All that is pending is so at the beginning of this quantum. What is marked lies below what is
  * not, except that a slot whose merge waits is free. */
-static void mark_all(struct weft__fiber *fiber, weft *top)
+static void mark_all(struct weft__fiber *fiber, weft *top, uint32_t quantum)
 {
-    uint32_t quantum = weft__executor_of(fiber)->quanta;
     for (weft *w = top; w-- > fiber->context.first;) {
         struct weft__actor_slot *slot = weft__actor_slot_of(w);
         weft_fn *fn = atomic_load_relaxed(&slot->fn); /* relaxed, all: its own thread's */
@@ -101,7 +109,7 @@ void weft__fiber_rejuvenate(struct weft__fiber *fiber, uint32_t quantum)
 static bool is_eligible(struct weft__fiber *fiber, weft *w, weft *end)
 {
     return w < end && atomic_load_relaxed(&weft__slot_of(w)->fn) == marked && /* relaxed: own */
-           weft__actor_slot_of(w)->since != weft__executor_of(fiber)->quanta;
+           (int32_t)(weft__executor_of(fiber)->quanta - weft__actor_slot_of(w)->since) > 0;
 }
 
 /* The most basal one on the fiber that has something to steal; NULL: none. */
@@ -144,8 +152,8 @@ static bool may_join(struct weft_actor *actor, struct weft__executor *executor)
         struct weft__place *place = &actor->places[executor->index];
         struct weft__fiber *fiber = atomic_load_acquire(&place->fiber); /* acquire A8 */
         may = place->served > 0 || actor->cabal < actor->cabal_max;
-        /* relaxed: what it does meanwhile is found out there. */
-        if (fiber && !atomic_load_relaxed(&fiber->merging))
+        /* relaxed, both: what it does meanwhile is found out there. */
+        if (fiber && (!atomic_load_relaxed(&fiber->merging) || atomic_load_relaxed(&fiber->woken)))
             may = false;
     }
     weft__lock_drop(&actor->posse_lock);
@@ -239,7 +247,7 @@ static struct weft__actor_slot *steal_at_quantum(struct weft__fiber *fiber, weft
     struct weft__executor *executor = weft__executor_of(fiber);
     weft *end = NULL;
     struct weft__member *victim = find_victim(fiber, top, &end);
-    trace_slot(fiber, EVENT_ATTEMPT, victim, NULL);
+    trace_attempt(fiber, victim, false);
     if (!victim)
         return NULL;
     bool runnable = victim == fiber->top, two = actor->strict && runnable;
@@ -253,7 +261,7 @@ static struct weft__actor_slot *steal_at_quantum(struct weft__fiber *fiber, weft
         return NULL;
     }
     atomic_fetch_add_relaxed(&actor->counts.delegates, 1); /* relaxed: statistics */
-    struct weft__actor_slot *away = take(fiber, victim, (struct weft__event){.runnable = runnable});
+    struct weft__actor_slot *away = take(fiber, victim, (struct weft__event){.to = to, .runnable = runnable});
     struct weft__actor_slot *own =
         two ? take(fiber, victim, (struct weft__event){.runnable = true, .self = true}) : NULL;
     weft__send(to, &away->letter, LETTER_DELEGATION);
@@ -268,7 +276,7 @@ static struct weft__actor_slot *steal_seamlessly(struct weft__fiber *fiber, weft
     fiber->may_steal = false;
     weft *end = NULL;
     struct weft__member *victim = find_victim(fiber, top, &end);
-    trace_slot(fiber, EVENT_ATTEMPT, victim, NULL);
+    trace_attempt(fiber, victim, true);
     if (!victim || !fits(fiber, victim))
         return NULL;
     return take(fiber, victim, (struct weft__event){.self = true, .seamless = true});
@@ -436,10 +444,9 @@ static void end_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
             atomic_store_relaxed(&actor->places[executor->index].fiber, NULL);
         leave(actor, executor);
     }
-    if (!done) {
+    if (!done)
         atomic_fetch_add_relaxed(&actor->counts.given_back, 1); /* relaxed: statistics */
-        trace_slot(fiber, EVENT_GIVE_BACK, slot->victim, slot);
-    }
+    trace_slot(fiber, done ? EVENT_DONE : EVENT_GIVE_BACK, slot->victim, slot);
     answer(slot, done ? STOLEN_DONE : STOLEN_GIVEN_BACK, fiber);
 }
 
@@ -535,7 +542,7 @@ static bool has_more(struct weft__fiber *fiber, weft *top)
 
 static void wait_a_moment(struct weft__fiber *fiber, weft *top)
 {
-    mark_all(fiber, top);
+    mark_all(fiber, top, weft__executor_of(fiber)->quanta + 1); /* of this one, a part is over */
     bool ages = has_more(fiber, top);
     fiber->waits_at = top;
     fiber->full = false;
@@ -544,7 +551,6 @@ static void wait_a_moment(struct weft__fiber *fiber, weft *top)
     trace_slot(fiber, EVENT_WAIT, fiber->top, NULL);
     atomic_store_relaxed(&fiber->merging, true); /* relaxed: others look at it as a hint */
     weft__fiber_switch_out(fiber, WHY_WAITS);
-    atomic_store_relaxed(&fiber->merging, false);
     if (ages)
         ageing_leave(fiber);
 }
@@ -631,7 +637,7 @@ static void end_quantum(struct weft__fiber *fiber, weft *top)
                                                     .full = full});
     weft__give_back_arrivals(fiber);
     weft__executor_quantum(executor);
-    mark_all(fiber, top);
+    mark_all(fiber, top, executor->quanta);
     struct weft__actor_slot *own = NULL;
     if (full && !weft__executor_move_one(executor))
         own = steal_at_quantum(fiber, top);
