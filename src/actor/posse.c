@@ -51,25 +51,6 @@ static bool is_cancelled(struct weft__fiber *fiber)
     return weft__group_alarm() && weft__group_walk(fiber->context.group, &noticed);
 }
 
-static bool is_killed(struct weft__fiber *fiber)
-{
-    return atomic_load_relaxed(&fiber->actor->killed); /* relaxed: a request */
-}
-
-static void guard_set(struct weft__fiber *fiber, bool raised)
-{
-    /* relaxed: its own thread reads it; the ticker raises it, as a request. */
-    atomic_store_relaxed(&fiber->context.guard,
-                         raised ? UINTPTR_MAX : (uintptr_t)fiber->context.first);
-}
-
-void weft__fiber_arm(struct weft__fiber *fiber)
-{
-    struct weft__executor *executor = weft__executor_of(fiber);
-    guard_set(fiber, executor->system->counted || is_killed(fiber) || weft__group_alarm() ||
-                         atomic_load_relaxed(&executor->tick)); /* relaxed: a request */
-}
-
 /* Every merge of what is pending has to know that it need not be done. */
 static void call_merges(struct weft__fiber *fiber, weft *top)
 {
@@ -261,7 +242,8 @@ static struct weft__actor_slot *steal_at_quantum(struct weft__fiber *fiber, weft
         return NULL;
     }
     atomic_fetch_add_relaxed(&actor->counts.delegates, 1); /* relaxed: statistics */
-    struct weft__actor_slot *away = take(fiber, victim, (struct weft__event){.to = to, .runnable = runnable});
+    struct weft__actor_slot *away =
+        take(fiber, victim, (struct weft__event){.to = to, .runnable = runnable});
     struct weft__actor_slot *own =
         two ? take(fiber, victim, (struct weft__event){.runnable = true, .self = true}) : NULL;
     weft__send(to, &away->letter, LETTER_DELEGATION);
@@ -455,7 +437,7 @@ static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
     struct weft__member *victim = slot->victim;
     size_t lineage = (size_t)slot->since * ARENA_UNIT;
     struct weft_actor *actor = fiber->actor;
-    if (is_killed(fiber) || fiber->used > lineage) {
+    if (weft__fiber_is_killed(fiber) || fiber->used > lineage) {
         end_stolen(fiber, slot, false);
         return;
     }
@@ -607,7 +589,7 @@ _Noreturn void weft__unwind(weft *top, enum outcome outcome)
 void weft__check_killed(weft *top)
 {
     struct weft__fiber *fiber = weft__fiber_of(top);
-    if (is_killed(fiber) && fiber->context.library == 0)
+    if (weft__fiber_is_killed(fiber) && fiber->context.library == 0)
         weft__unwind(top, OUTCOME_KILLED);
 }
 
@@ -658,7 +640,7 @@ static bool look_up(struct weft__fiber *fiber, weft *top)
     if (fiber->blocks > 0)
         return is_cancelled(fiber); /* the executor is somebody else's meanwhile */
     if (!weft__executor_of(fiber)->system->counted)
-        guard_set(fiber, false);
+        weft__fiber_guard(fiber, false);
     if (quantum_is_over(weft__executor_of(fiber)))
         end_quantum(fiber, top);
     weft__check_killed(top);
@@ -666,7 +648,7 @@ static bool look_up(struct weft__fiber *fiber, weft *top)
         weft__unwind(top, OUTCOME_NO_MEMORY);
     bool cancelled = is_cancelled(fiber);
     if (cancelled) {
-        guard_set(fiber, true);
+        weft__fiber_guard(fiber, true);
         call_merges(fiber, top);
     }
     return cancelled;

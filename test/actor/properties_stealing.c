@@ -196,7 +196,7 @@ static void property_09_stolen_slots_are_a_prefix(void **state)
 
 static bool is_underused(const struct weft__executor *executor)
 {
-    return !atomic_load_relaxed(&executor->posted) ||
+    return !atomic_load_relaxed(&executor->inbox.posted) ||
            weft__load_average(&executor->load) < LOAD_LOW;
 }
 

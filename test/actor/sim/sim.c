@@ -537,9 +537,9 @@ static void check_end(struct sim *sim)
     for (unsigned i = 0; i < sim->setup.executors; i++) {
         struct weft__executor *executor = &sim->system->executors[i];
         SIM_HOLDS(sim, executor->runnable == 0 && !executor->ageing);
-        SIM_HOLDS(sim, !atomic_load_relaxed(&executor->inbox));
+        SIM_HOLDS(sim, !weft__inbox_has_letters(&executor->inbox));
         SIM_HOLDS(sim, !atomic_load_relaxed(&executor->reserved));
-        SIM_HOLDS(sim, !atomic_load_relaxed(&executor->posted));
+        SIM_HOLDS(sim, !atomic_load_relaxed(&executor->inbox.posted));
     }
     for (struct context *c = sim->contexts; c < sim->contexts + CONTEXTS; c++)
         SIM_HOLDS(sim, !c->fiber);
