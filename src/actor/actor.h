@@ -43,8 +43,9 @@ struct weft__actor_slot {
     struct weft__group *group;
     struct weft__letter letter;
     struct atomic_u32 state; /* enum stolen_state */
-    uint32_t since;          /* pending: the executor's quantum in which it was marked; stolen:
-                                what its victim's lineage uses, in units */
+    uint32_t since;          /* pending: the executor's quantum at whose beginning it was, or
+                                will have been, marked; stolen: what its victim's lineage uses,
+                                in units */
     weft_fn *right;          /* what `fn` was before it was marked */
     struct weft__member *victim;
     struct atomic_uptr wanted;
@@ -97,7 +98,12 @@ struct weft__member {
 
 /* ---- Fibers ---- */
 
-enum fiber_state { FIBER_READY, FIBER_RUNNING, FIBER_WAITING };
+enum fiber_state {
+    FIBER_READY,
+    FIBER_RUNNING,
+    FIBER_WAITING,
+    FIBER_AWAY, /* between weft_block_begin() and end, with a thread of its own */
+};
 
 /* Why a fiber went back to its executor. */
 enum fiber_why { WHY_QUANTUM, WHY_WAITS, WHY_OVER, WHY_DETACHED };
@@ -123,7 +129,7 @@ struct weft__fiber {
     uint64_t ready_since; /* ticks */
     size_t used;          /* by its members' arenas */
     struct weft__park *park;
-    struct atomic_bool merging; /* it waits for delegates, and for nothing else */
+    struct atomic_bool merging; /* it waits for delegates, for nothing else, and still does */
     struct atomic_bool woken;   /* its letter is on its way */
     struct weft__letter wake, move;
 };
@@ -152,8 +158,9 @@ struct weft_actor {
     weft_actor_fn *fn;
     void *arg;
     char name[32];
-    uint64_t quantum; /* the system's, which may be gone when somebody asks */
-    size_t limit;     /* bytes for arenas, on each executor */
+    uint64_t quantum;   /* the system's, which may be gone when somebody asks, */
+    unsigned executors; /* as these */
+    size_t limit;       /* bytes for arenas, on each executor */
     unsigned cabal_max, share;
     bool strict;
     struct atomic_i32 pin;   /* executor, or -1 */
@@ -248,6 +255,7 @@ enum weft__event_kind {
     EVENT_STEAL,
     EVENT_START, /* of a delegate */
     EVENT_END,
+    EVENT_DONE, /* its victim is about to be told so; or */
     EVENT_GIVE_BACK,
     EVENT_MERGE,  /* a stolen slot is merged */
     EVENT_RESUME, /* a victim goes on */
@@ -260,7 +268,7 @@ enum weft__event_kind {
 
 struct weft__event {
     enum weft__event_kind kind;
-    struct weft__executor *executor;
+    struct weft__executor *executor, *to; /* STEAL: where it goes; NULL: nowhere */
     struct weft__fiber *fiber;
     struct weft__member *member; /* STEAL: the victim */
     weft *slot;
@@ -307,7 +315,8 @@ int weft__actors_make(struct weft__actors **system, struct weft_pool *pool,
                       const weft_actors_config *config, bool simulated);
 void weft__actors_free(struct weft__actors *system);
 
-/* The pool's, made if need be; NULL config: the default. NULL: *error. */
+/* The pool's, made if need be; NULL config: the default. NULL, or they were made before with
+ * another config: *error. */
 struct weft__actors *weft__actors_of(struct weft_pool *pool, const weft_actors_config *config,
                                      int *error);
 
@@ -334,6 +343,18 @@ static inline struct weft__executor *weft__executor_of(struct weft__fiber *fiber
     return atomic_load_relaxed(&fiber->executor); /* relaxed: its own executor asks */
 }
 
+static inline bool weft__fiber_is_killed(struct weft__fiber *fiber)
+{
+    return atomic_load_relaxed(&fiber->actor->killed); /* relaxed: a request */
+}
+
+static inline void weft__fiber_guard(struct weft__fiber *fiber, bool raised)
+{
+    /* relaxed: its own thread reads it; the ticker raises it, as a request. */
+    atomic_store_relaxed(&fiber->context.guard,
+                         raised ? UINTPTR_MAX : (uintptr_t)fiber->context.first);
+}
+
 /* ---- executor.c ---- */
 
 void weft__send(struct weft__executor *executor, struct weft__letter *letter,
@@ -342,6 +363,10 @@ void weft__fiber_wake(struct weft__fiber *fiber); /* by anybody */
 
 /* By the fiber: back to the executor, until it runs again. */
 void weft__fiber_switch_out(struct weft__fiber *fiber, enum fiber_why why);
+
+/* The same, because it yields, straight to the next one whose turn it is; false: nothing was done,
+ * for that is not as simple as that. */
+bool weft__fiber_switch_to_next(struct weft__fiber *fiber);
 
 /* Is there somebody else to run, or a reason to leave? */
 bool weft__executor_should_turn(struct weft__executor *executor);
@@ -380,7 +405,6 @@ struct weft__executor *weft__executor_for_new(struct weft_actor *actor);
 
 void weft__fiber_main(void *fiber);
 void weft__fiber_suspend(struct weft__fiber *fiber);
-void weft__fiber_arm(struct weft__fiber *fiber); /* before it runs: raises or lowers its guard */
 void weft__fiber_rejuvenate(struct weft__fiber *fiber, uint32_t quantum);
 
 /* Is the actor on this fiber alone? Then it can be moved. */
@@ -402,6 +426,9 @@ bool weft__fiber_can_steal(struct weft__fiber *fiber);
 
 /* The members on the fiber, all but the actor's own, are unwound; does not return. */
 _Noreturn void weft__unwind(weft *top, enum outcome outcome);
+
+/* The same for one whose delegates have all answered. */
+_Noreturn void weft__unwind_now(struct weft__member *member, enum outcome outcome);
 
 /* The first slot from w on that is free. */
 weft *weft__first_free(weft *w);

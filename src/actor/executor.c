@@ -6,6 +6,8 @@
  */
 #include "actor/actor.h"
 #include "actor/load.h"
+#include "core/fatal.h"
+#include "os/overflow.h"
 
 #include <errno.h>
 
@@ -47,6 +49,7 @@ static void show(struct weft__fiber *fiber, enum weft_actor_state state)
 static void make_ready(struct weft__executor *executor, struct weft__fiber *fiber, bool first)
 {
     fiber->state = FIBER_READY;
+    atomic_store_relaxed(&fiber->merging, false); /* relaxed: a hint to others */
     fiber->ready_since = atomic_load_relaxed(&executor->system->ticks); /* relaxed: a clock */
     show(fiber, WEFT_ACTOR_RUNNABLE);
     executor->runnable++;
@@ -102,11 +105,17 @@ void weft__fiber_wake(struct weft__fiber *fiber)
 
 static void fiber_is_awake(struct weft__executor *executor, struct weft__fiber *fiber)
 {
+    /* acquire A6: if it has moved away, and back, what was done with it meanwhile. */
+    bool is_here = atomic_load_acquire(&fiber->executor) == executor;
+    if (is_here && !fiber->actor) {
+        /* Nothing is left of it but this letter. It stays `woken`: there must not be another
+         * one, by a late waker, while nobody uses it. */
+        weft__fiber_put(executor, fiber);
+        return;
+    }
     weft__bell_answer(&fiber->woken);
-    if (weft__executor_of(fiber) != executor)
+    if (!is_here)
         weft__fiber_wake(fiber); /* it has moved; its new executor has to look */
-    else if (!fiber->actor)
-        weft__fiber_put(executor, fiber); /* nothing is left of it but this letter */
     else if (fiber->state == FIBER_WAITING)
         make_ready(executor, fiber, true);
 }
@@ -115,7 +124,7 @@ static void fiber_comes(struct weft__executor *executor, struct weft__fiber *fib
 {
     if (fiber->state == FIBER_READY) { /* it was moved: what it has forked is young here */
         weft__executor_unreserve(executor);
-        weft__fiber_rejuvenate(fiber, executor->quanta);
+        weft__fiber_rejuvenate(fiber, executor->quanta + 1); /* from the next quantum on */
     }
     make_ready(executor, fiber, false);
 }
@@ -173,6 +182,8 @@ static struct weft__fiber *start_fresh(struct weft__executor *executor)
     struct weft__fiber *fiber = killed ? NULL : weft__fiber_get(executor);
     if (!fiber) {
         executor->runnable--;
+        weft__actor_close(actor);
+        weft__group_end(&actor->group); /* a kill has failed it */
         weft__actor_over(actor, killed ? -ECANCELED : -ENOMEM);
         return NULL;
     }
@@ -182,8 +193,11 @@ static struct weft__fiber *start_fresh(struct weft__executor *executor)
     fiber->full = true;
     fiber->ready_since = atomic_load_relaxed(&executor->system->ticks); /* relaxed: a clock */
     actor->root.fiber = fiber;
-    /* release A7: it can be woken from now on. */
-    atomic_store_release(&actor->fiber, fiber);
+    /* Under the lock: a kill comes before, and the actor sees it before it waits for the first
+     * time; or it comes after, and wakes the fiber. */
+    weft__lock_take(&actor->lock);
+    atomic_store_release(&actor->fiber, fiber); /* release A7: it can be woken from now on */
+    weft__lock_drop(&actor->lock);
     return fiber;
 }
 
@@ -224,19 +238,27 @@ void weft__executor_quantum(struct weft__executor *executor)
     look_at_ageing(executor);
 }
 
-bool weft__executor_should_turn(struct weft__executor *executor)
+/* Does the driver's thread have other things to do in the pool? */
+static bool thread_is_wanted(const struct weft__executor *executor)
 {
     struct weft__worker *me = executor->driver;
+    return executor->nested || weft__queue_length(&me->pool->injector) > 0 ||
+           weft__queue_length(&me->mailbox) > 0 || weft__deque_size(&me->deque) > 0;
+}
+
+bool weft__executor_should_turn(struct weft__executor *executor)
+{
     return executor->ready.first || executor->woken.first || executor->fresh ||
            weft__inbox_has_letters(&executor->inbox) || executor->system->simulated ||
-           executor->nested || weft__queue_length(&me->pool->injector) > 0 ||
-           weft__queue_length(&me->mailbox) > 0 || weft__deque_size(&me->deque) > 0;
+           thread_is_wanted(executor);
 }
 
 /* ---- Running ---- */
 
 void weft__fiber_switch_out(struct weft__fiber *fiber, enum fiber_why why)
 {
+    if (fiber->blocks > 0)
+        weft__fatal("an actor waits between weft_block_begin and weft_block_end");
     fiber->why = why;
     weft__strand_switch(&fiber->strand, fiber->home);
 }
@@ -276,30 +298,79 @@ void weft__fiber_move(struct weft__fiber *fiber, struct weft__executor *to)
     weft__send(to, &fiber->move, LETTER_FIBER);
 }
 
+/* Those that only wait for each other never look up, and those that are woken come first: nobody
+ * else would ever have a turn. So a wait is as good as a poll. */
+static void count_wait(struct weft__executor *executor)
+{
+    const struct weft__actors *system = executor->system;
+    if (system->counted && !system->simulated && --executor->polls == 0)
+        weft__executor_quantum(executor);
+}
+
+/* Before it runs: raises or lowers its guard. */
+static inline void arm(struct weft__executor *executor, struct weft__fiber *fiber)
+{
+    weft__fiber_guard(fiber, executor->system->counted || weft__fiber_is_killed(fiber) ||
+                                 weft__group_alarm() ||
+                                 atomic_load_relaxed(&executor->tick)); /* relaxed: a request */
+}
+
+/* All that the driver, or a fiber in its place, does before it switches to the fiber. */
+static inline void begin(struct weft__executor *executor, struct weft__worker *me,
+                         struct weft__strand *home, struct weft__fiber *fiber)
+{
+    uint64_t ticks = atomic_load_relaxed(&executor->system->ticks); /* relaxed: a clock */
+    if (__builtin_expect(ticks != fiber->ready_since, 0))
+        atomic_fetch_add_relaxed(&fiber->actor->counts.ready_ticks, ticks - fiber->ready_since);
+    fiber->state = FIBER_RUNNING;
+    fiber->context.worker = me;
+    fiber->home = home;
+    me->fiber = &fiber->context;
+    atomic_store_relaxed(&executor->current, fiber); /* relaxed: for the ticker, a hint */
+    arm(executor, fiber);
+    if (fiber->held) { /* relaxed, both: for people */
+        atomic_store_relaxed(&fiber->actor->counts.activity, WEFT_ACTOR_RUNNING);
+        atomic_store_relaxed(&fiber->actor->counts.executor, (int32_t)executor->index);
+    }
+    if (__builtin_expect(executor->system->trace != NULL, 0)) /* before the event is made */
+        weft__trace(
+            executor->system,
+            (struct weft__event){.kind = EVENT_SWITCH, .executor = executor, .fiber = fiber});
+}
+
+/* Without the driver, on the fiber's own stack: the thread is the executor's all the time, so
+ * nobody can run the fiber before it is left. */
+bool weft__fiber_switch_to_next(struct weft__fiber *fiber)
+{
+    struct weft__executor *executor = weft__executor_of(fiber);
+    struct weft__fiber *next = executor->ready.first;
+    /* relaxed, all: hints and requests. */
+    if (!next || executor->woken.first || executor->fresh || executor->system->simulated ||
+        weft__inbox_has_letters(&executor->inbox) || atomic_load_relaxed(&executor->tick) ||
+        atomic_load_relaxed(&fiber->actor->pin) >= 0)
+        return false;
+    executor->ready.first = next->next;
+    executor->runnable--;
+    fiber->full = false;
+    make_ready(executor, fiber, false);
+    begin(executor, fiber->context.worker, fiber->home, next);
+    weft__strand_switch(&fiber->strand, &next->strand);
+    return true;
+}
+
 /* False: the thread has lost the executor. */
 static bool run(struct weft__executor *executor, struct weft__strand *home,
                 struct weft__fiber *fiber)
 {
     struct weft__worker *me = executor->driver;
     struct weft__executor *elsewhere;
-    uint64_t ticks = atomic_load_relaxed(&executor->system->ticks); /* relaxed: a clock */
-    if (__builtin_expect(ticks != fiber->ready_since, 0))
-        atomic_fetch_add_relaxed(&fiber->actor->counts.ready_ticks, ticks - fiber->ready_since);
     if (__builtin_expect(weft__load_average(&executor->load) == 0, 0))
         weft__load_begins(&executor->load);
-    fiber->state = FIBER_RUNNING;
-    fiber->context.worker = me;
-    fiber->home = home;
-    me->fiber = &fiber->context;
-    atomic_store_relaxed(&executor->current, fiber); /* relaxed: for the ticker, a hint */
-    weft__fiber_arm(fiber);
-    show(fiber, WEFT_ACTOR_RUNNING);
-    if (fiber->held) /* relaxed: for people */
-        atomic_store_relaxed(&fiber->actor->counts.executor, (int32_t)executor->index);
-    weft__trace(executor->system,
-                (struct weft__event){.kind = EVENT_SWITCH, .executor = executor, .fiber = fiber});
+    struct weft__context *below = me->fiber; /* on whose stack it is a guest elsewhere, and helps */
+    begin(executor, me, home, fiber);
     weft__strand_switch(home, &fiber->strand);
-    me->fiber = NULL;
+    fiber = (struct weft__fiber *)me->fiber; /* another one may have followed it */
+    me->fiber = below;
     if (fiber->why == WHY_DETACHED) {
         weft__send(executor, &fiber->move, LETTER_FIBER);
         return false;
@@ -316,6 +387,7 @@ static bool run(struct weft__executor *executor, struct weft__strand *home,
     case WHY_WAITS:
         fiber->state = FIBER_WAITING;
         show(fiber, WEFT_ACTOR_WAITING);
+        count_wait(executor);
         break;
     default:
         retire(executor, fiber);
@@ -328,7 +400,8 @@ static bool stop_driving(struct weft__executor *executor)
 {
     struct weft__actors *system = executor->system;
     weft__load_is_idle(&executor->load);
-    atomic_fetch_sub_relaxed(&system->busy, 1); /* relaxed: the ticker's hint */
+    /* release A5: if fibers age here, the ticker sees that. */
+    atomic_fetch_sub_acq_rel(&system->busy, 1);
     if (weft__inbox_stop(&executor->inbox))
         return true;
     weft__ticker_busy(system);
@@ -363,21 +436,23 @@ static void drive(struct weft__executor *executor, struct weft__worker *me)
             return;
         tick_between_fibers(executor);
         /* Others who wait for this thread get their turn after each quantum. */
-        if (executor->quanta != quanta && weft__executor_should_turn(executor)) {
-            quanta = executor->quanta;
-            if (executor->nested || weft__queue_length(&me->pool->injector) > 0 ||
-                weft__queue_length(&me->mailbox) > 0 || weft__deque_size(&me->deque) > 0) {
-                hand_to_pool(executor);
-                return;
-            }
+        if (executor->quanta != quanta && thread_is_wanted(executor)) {
+            hand_to_pool(executor);
+            return;
         }
+        quanta = executor->quanta;
     }
 }
 
 void weft__executor_execute(weft *w, struct weft__job *job)
 {
     struct weft__node *node = (struct weft__node *)job;
-    drive(FROM(node, struct weft__executor, node), weft__worker_of(w));
+    struct weft__worker *me = weft__worker_of(w);
+    bool foreign = me->kind == WORKER_GUEST || me->kind == WORKER_CALLER;
+    void *lent =
+        foreign && !(me->pool->config.flags & WEFT_NO_SIGSEGV) ? weft__overflow_lend() : NULL;
+    drive(FROM(node, struct weft__executor, node), me);
+    weft__overflow_take_back(lent);
 }
 
 void weft__executor_detach(struct weft__executor *executor)

@@ -164,8 +164,7 @@ bool weft__fiber_rescue(const void *address)
     sigaddset(&faults, SIGSEGV);
     sigaddset(&faults, SIGBUS);
     pthread_sigmask(SIG_UNBLOCK, &faults, NULL);
-    member->outcome = OUTCOME_OVERFLOW;
-    _longjmp(member->entry, 1);
+    weft__unwind_now(member, OUTCOME_OVERFLOW);
 }
 
 /* ---- What the rest of the library does with fibers ---- */
@@ -192,7 +191,14 @@ static bool yield(weft *w)
 {
     struct weft__fiber *fiber = weft__fiber_of(w);
     struct weft__executor *executor = weft__executor_of(fiber);
-    weft__check_killed(w);
+    if (weft__fiber_is_killed(fiber))
+        weft__check_killed(w);
+    if (atomic_load_relaxed(&executor->tick) && !executor->system->counted) { /* a request */
+        weft__actor_poll(w); /* or the quantum of those who only yield would never end */
+        executor = weft__executor_of(fiber);
+    }
+    if (!fiber->arrivals && weft__fiber_switch_to_next(fiber))
+        return true;
     if (!weft__executor_should_turn(executor))
         return false;
     weft__give_back_arrivals(fiber);
@@ -214,6 +220,7 @@ static void block_begin(weft *w)
         return;
     weft__give_back_arrivals(fiber);
     fiber->full = false;
+    fiber->state = FIBER_AWAY;
     weft__executor_detach(weft__executor_of(fiber));
     weft__block_outside(fiber->context.worker);
 }
@@ -221,6 +228,8 @@ static void block_begin(weft *w)
 static void block_end(weft *w)
 {
     struct weft__fiber *fiber = weft__fiber_of(w);
+    if (weft__fiber_here() != &fiber->context)
+        weft__fatal("weft_block_end for an actor was called by another one, or by a job");
     if (fiber->blocks == 0)
         weft__fatal("weft_block_end without weft_block_begin");
     if (--fiber->blocks > 0)

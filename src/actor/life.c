@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { MAILBOX = 16, SHARE_MAX = 100 };
 
@@ -31,7 +32,9 @@ static void configure(struct weft_actor *actor, const weft_actor_config *config)
     size_t memory = config->memory ? config->memory : default_memory;
     if (memory / ARENA_UNIT > UINT32_MAX) /* what a slot has room for */
         memory = (size_t)UINT32_MAX * ARENA_UNIT;
-    snprintf(actor->name, sizeof actor->name, "%s", config->name ? config->name : "actor");
+    const char *name = config->name ? config->name : "actor";
+    for (size_t i = 0; i + 1 < sizeof actor->name && name[i]; i++) /* it was all zeros */
+        actor->name[i] = name[i];
     actor->limit = memory - WEFT_ACTOR_STACK;
     actor->cabal_max = config->cabal_max ? config->cabal_max : UINT32_MAX;
     actor->share = config->share ? config->share : 1;
@@ -83,11 +86,13 @@ int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_
     int error = check(system, config);
     if (error)
         return error;
-    struct weft_actor *actor = weft__alloc(sizeof *actor);
+    struct weft_actor *actor = weft__small(sizeof *actor); /* aligned ones take longer */
     if (!actor)
         return -ENOMEM;
+    memset(actor, 0, sizeof *actor);
     actor->system = system;
     actor->quantum = system->quantum;
+    actor->executors = system->executor_count;
     actor->fn = fn;
     actor->arg = arg;
     configure(actor, config);
@@ -144,7 +149,11 @@ int weft_actor_run(weft_actor *actor)
 {
     if (!actor)
         return -EINVAL;
-    return start(actor) ? 0 : -EALREADY;
+    /* While the lock is held it is not over, so that its pool is there until this is done. */
+    weft__lock_take(&actor->lock);
+    bool started = start(actor);
+    weft__lock_drop(&actor->lock);
+    return started ? 0 : -EALREADY;
 }
 
 /* ---- Ending ---- */
@@ -269,7 +278,7 @@ void weft_actor_kill(weft_actor *actor)
 
 int weft_actor_pin(weft_actor *actor, int executor)
 {
-    if (!actor || executor < -1 || executor >= (int)actor->system->executor_count)
+    if (!actor || executor < -1 || executor >= (int)actor->executors)
         return -EINVAL;
     atomic_store_relaxed(&actor->pin, executor); /* relaxed: a request */
     return 0;

@@ -92,12 +92,16 @@ struct weft__actors *weft__actors_of(struct weft_pool *pool, const weft_actors_c
                                      int *error)
 {
     struct weft__actors *system = atomic_load_acquire(&pool->actors); /* acquire A1 */
-    *error = 0;
+    *error = system && config ? -EBUSY : 0;
     if (system)
         return system;
     weft__lock_take(&pool->actors_lock);
-    system = atomic_load_relaxed(&pool->actors); /* relaxed: under the lock */
-    if (!system) {
+    system = atomic_load_relaxed(&pool->actors); /* relaxed, both: under the lock */
+    if (system) {
+        *error = config ? -EBUSY : 0;
+    } else if (atomic_load_relaxed(&pool->pending) & POOL_CLOSED) {
+        *error = -ESHUTDOWN;
+    } else {
         static const weft_actors_config standard = {.size = sizeof standard};
         *error = weft__actors_make(&system, pool, config ? config : &standard, false);
         if (!*error) {
@@ -120,8 +124,6 @@ int weft_actors_setup(weft_pool *pool, const weft_actors_config *config)
     pool = weft__pool_or_default(pool);
     if (!pool)
         return -ENOMEM;
-    if (atomic_load_acquire(&pool->actors)) /* acquire A1 */
-        return -EBUSY;
     int error;
     weft__actors_of(pool, config, &error);
     return error;

@@ -98,7 +98,7 @@ static bool anybody_busy(struct weft__actors *system)
     if (atomic_load_seq_cst(&system->busy) > 0) /* seq_cst A5 */
         return true;
     for (unsigned i = 0; i < system->executor_count; i++)
-        if (atomic_load_relaxed(&system->executors[i].is_ageing)) /* relaxed: set by one posted */
+        if (atomic_load_relaxed(&system->executors[i].is_ageing)) /* relaxed: with `busy` */
             return true;
     return false;
 }

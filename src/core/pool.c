@@ -318,7 +318,9 @@ int weft_pool_destroy(weft_pool *pool)
     /* acq_rel X1: nothing gets in from here on, and who leaves last sees the latch. */
     uint32_t pending = atomic_fetch_or_acq_rel(&pool->pending, POOL_CLOSED);
     default_forget(pool);
-    struct weft__actors *actors = atomic_load_acquire(&pool->actors); /* acquire A1 */
+    weft__lock_take(&pool->actors_lock); /* nobody makes them from here on */
+    struct weft__actors *actors = atomic_load_relaxed(&pool->actors); /* relaxed: the lock */
+    weft__lock_drop(&pool->actors_lock);
     if (actors)
         pool->actors_close(actors);
     if (pending)

@@ -142,12 +142,13 @@ static int execute_as_guest(struct weft_pool *pool, struct weft__job *job, const
     return 0;
 }
 
-static int submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *arg, bool waits);
+static int submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *arg, bool waits,
+                  struct weft__group *parent);
 
-static int run_by_worker(struct weft_pool *pool, weft_fn *fn, void *arg)
+static int run_by_worker(struct weft_pool *pool, weft_fn *fn, void *arg, struct weft__group *parent)
 {
     weft_task task;
-    int error = submit(pool, &task, fn, arg, true);
+    int error = submit(pool, &task, fn, arg, true, parent);
     return error ? error : weft_task_wait(&task);
 }
 
@@ -166,13 +167,17 @@ int weft_run(weft_pool *pool, weft_fn *fn, void *arg)
     struct root root = {.job = {fn, arg, me ? weft__context_now(me)->group : NULL, execute_root}};
     if (me && me->fiber && me->pool == pool)
         return weft__call_root(weft__context_top(me->fiber), fn, arg, root.job.group);
+    /* An actor waits for others, and leaves its thread; unless nobody is there who could do it. */
+    bool has_threads = pool->config.workers > 1 || !(pool->config.flags & WEFT_USE_CALLER);
+    if (me && me->fiber && has_threads)
+        return run_by_worker(pool, fn, arg, root.job.group);
     me = weft__worker_in(pool);
     if (me) {
         execute_inside(me, &root.job);
         return root.result;
     }
     if (pool->config.flags & WEFT_NO_GUESTS)
-        return run_by_worker(pool, fn, arg);
+        return run_by_worker(pool, fn, arg, NULL);
     int error = weft__pool_enter(pool);
     if (error)
         return error;
@@ -217,7 +222,8 @@ struct weft__task *weft__task_of_job(struct weft__job *job)
     return job->execute == execute_task ? (struct weft__task *)job : NULL;
 }
 
-static int submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *arg, bool waits)
+static int submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *arg, bool waits,
+                  struct weft__group *parent)
 {
     struct weft__task *task = task_of(public);
     struct weft__worker *me = weft__worker_current();
@@ -232,7 +238,7 @@ static int submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *
         .careful = me && weft__is_careful(me),
     };
     task->node.job = (struct weft__job){fn, arg, &task->group, execute_task};
-    weft__group_begin(&task->group, NULL);
+    weft__group_begin(&task->group, parent);
     atomic_store_relaxed(&task->fd, TASK_NO_FD); /* relaxed: the queue publishes it */
     weft__pool_hold(pool); /* the task may be over, and the pool destroyed, before this is */
     weft__queue_push(&pool->injector, &task->node);
@@ -247,7 +253,7 @@ int weft_submit(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg)
     if (!task || !fn)
         return -EINVAL;
     pool = weft__pool_or_default(pool);
-    return pool ? submit(pool, task, fn, arg, false) : -ENOMEM;
+    return pool ? submit(pool, task, fn, arg, false, NULL) : -ENOMEM;
 }
 
 bool weft_task_done(const weft_task *task)

@@ -217,10 +217,21 @@ void weft__call_attention(struct weft_pool *pool)
         weft__context_call_merges(worker->context);
 }
 
+/* Of the pool; and here, which is nobody's of the pool if it is an actor's. */
+static void call_all(weft *w)
+{
+    struct weft__context *context = weft__context_of(w);
+    if (context->ops) {
+        weft__context_call(context);
+        weft__context_call_merges(context);
+    }
+    weft__call_attention(context->worker->pool);
+}
+
 void weft__fail(weft *w, int code)
 {
     if (weft__group_fail(weft__context_of(w)->group, code))
-        weft__call_attention(weft__worker_of(w)->pool);
+        call_all(w);
 }
 
 bool weft__cancelled(weft *w)
@@ -230,7 +241,7 @@ bool weft__cancelled(weft *w)
     bool noticed = false;
     bool cancelled = weft__group_walk(weft__context_of(w)->group, &noticed);
     if (noticed) {
-        weft__call_attention(weft__worker_of(w)->pool);
+        call_all(w);
     } else if (cancelled) { /* by a computation around it, perhaps in another pool */
         weft__context_call(weft__context_of(w));
         weft__context_call_merges(weft__context_of(w));

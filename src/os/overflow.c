@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/overflow.h"
 
+#include "core/atomic.h"
 #include "os/memory.h"
 
 #include <pthread.h>
@@ -21,7 +22,9 @@ static _Thread_local struct {
 
 static struct sigaction before_segv, before_bus;
 static const char *(*explain_other)(const void *address);
-static bool (*rescue)(const void *address);
+static struct {
+    _Atomic(weft__rescue *) value;
+} rescue;
 
 /* snprintf is not async-signal-safe by the letter; glibc's does not allocate for these
  * conversions, and the process is about to abort. */
@@ -43,7 +46,8 @@ static void on_fault(int signal, siginfo_t *info, void *context)
         explain_stack();
         abort();
     }
-    if (rescue && rescue(address))
+    weft__rescue *way_out = atomic_load_relaxed(&rescue); /* relaxed: a function of the library */
+    if (way_out && way_out(address))
         return;
     const char *other = explain_other(address);
     if (other) {
@@ -81,9 +85,28 @@ void weft__overflow_watch(const char *(*explain)(const void *address))
     pthread_once(&once, install);
 }
 
-void weft__overflow_rescue_by(bool (*by)(const void *address))
+void weft__overflow_rescue_by(weft__rescue *by)
 {
-    rescue = by;
+    atomic_store_relaxed(&rescue, by); /* relaxed: as above */
+}
+
+void *weft__overflow_lend(void)
+{
+    stack_t current;
+    if (sigaltstack(NULL, &current) || !(current.ss_flags & SS_DISABLE))
+        return NULL;
+    void *lent = weft__scratch(HANDLER_STACK);
+    if (lent)
+        sigaltstack(&(stack_t){.ss_sp = lent, .ss_size = HANDLER_STACK}, NULL);
+    return lent;
+}
+
+void weft__overflow_take_back(void *lent)
+{
+    if (!lent)
+        return;
+    sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+    weft__free(lent);
 }
 
 void weft__overflow_enter(unsigned worker)

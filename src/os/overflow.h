@@ -10,7 +10,13 @@
 void weft__overflow_watch(const char *(*explain)(const void *address));
 
 /* Knows a way out of a fault at the address, and takes it; or returns false. */
-void weft__overflow_rescue_by(bool (*rescue)(const void *address));
+typedef bool weft__rescue(const void *address);
+void weft__overflow_rescue_by(weft__rescue *by);
+
+/* A stack for the handler while a thread that is not the pool's own is on stacks that are. NULL:
+ * it has one, or there is no memory. */
+void *weft__overflow_lend(void);
+void weft__overflow_take_back(void *lent);
 
 /* On a worker's thread: an alternate stack for the handler, and where the guard is.
  * Without memory for it the thread simply dies unexplained. */
