@@ -105,7 +105,7 @@ void weft__fiber_wake(struct weft__fiber *fiber)
 
 static void fiber_is_awake(struct weft__executor *executor, struct weft__fiber *fiber)
 {
-    /* acquire A6: if it has moved away, and back, what was done with it meanwhile. */
+    /* acquire A13: if it has moved away, and back, what was done with it meanwhile. */
     bool is_here = atomic_load_acquire(&fiber->executor) == executor;
     if (is_here && !fiber->actor) {
         /* Nothing is left of it but this letter. It stays `woken`: there must not be another
