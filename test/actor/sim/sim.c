@@ -220,8 +220,8 @@ static void run_node(weft *w, void *arg)
     poll(sim, node, w, member, node->after);
     SIM_HOLDS(sim, is_filled(node->kept, node->scratch, node->key));
     node->kept = NULL;
-    node->value = node->right ? mix(node->key, node->left->value, node->right->value)
-                              : mix(node->key, 0, 0);
+    node->value =
+        node->right ? mix(node->key, node->left->value, node->right->value) : mix(node->key, 0, 0);
     SIM_HOLDS(sim, !node->ended);
     node->ended = true;
 }
