@@ -401,7 +401,7 @@ static void drive(struct weft__executor *executor, struct weft__worker *me)
     struct weft__strand home;
     weft__strand_of_thread(&home);
     executor->driver = me;
-    executor->nested = me->frame && me->frame->outer;
+    executor->nested = me->kind != WORKER_THREAD || me->frame->outer;
     uint32_t quanta = executor->quanta;
     for (;;) {
         struct weft__fiber *fiber = next_fiber(executor);
