@@ -338,7 +338,7 @@ static bool run(struct weft__executor *executor, struct weft__strand *home,
     fiber->home = home;
     struct weft__context *below = me->fiber; /* on whose stack it is a guest elsewhere, and helps */
     me->fiber = &fiber->context;
-    atomic_store_relaxed(&executor->current, fiber); /* relaxed: for the ticker, a hint */
+    atomic_store_release(&executor->current, fiber); /* release A13: for the ticker; it is made */
     weft__fiber_arm(fiber);
     show(fiber, WEFT_ACTOR_RUNNING);
     if (fiber->held) /* relaxed: for people */
