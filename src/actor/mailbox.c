@@ -92,6 +92,11 @@ static bool receive_now(struct weft_actor *actor, void **message,
     return true;
 }
 
+static bool is_killed(const struct weft_actor *actor)
+{
+    return atomic_load_relaxed(&actor->killed); /* relaxed: a request */
+}
+
 static int receive(weft *w, void **message, bool wait)
 {
     struct weft_actor *actor = weft_actor_self(w);
@@ -100,6 +105,8 @@ static int receive(weft *w, void **message, bool wait)
     for (;;) {
         struct weft__actor_waiter *served = NULL;
         weft__check_killed(w);
+        if (is_killed(actor))
+            return -ECANCELED; /* a function of the library is to be left first */
         weft__lock_take(&actor->lock);
         bool received = receive_now(actor, message, &served);
         actor->receiving = !received && wait;
@@ -142,6 +149,8 @@ void weft_sleep_until(weft *w, uint64_t when)
     bool noted = weft__ticker_at(fiber->actor->system, when, fiber);
     while (weft__clock_now() < when) {
         weft__check_killed(w);
+        if (is_killed(fiber->actor))
+            return;
         if (noted)
             weft__fiber_suspend(fiber);
         else

@@ -581,6 +581,8 @@ _Noreturn void weft__unwind_now(struct weft__member *member, enum outcome outcom
     struct weft__group *group = member->fiber->context.group;
     while (group != member->group) { /* scopes that it has not closed */
         struct weft__group *parent = group->parent;
+        if (group->left)
+            group->left(group);
         weft__group_end(group);
         group = parent;
     }
