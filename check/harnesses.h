@@ -8,7 +8,7 @@
 
 extern const struct harness litmus_harnesses[], deque_harnesses[], lock_harnesses[],
     latch_harnesses[], sleep_harnesses[], fork_harnesses[], sync_harnesses[], block_harnesses[],
-    pool_harnesses[], fault_harnesses[];
+    pool_harnesses[], actor_harnesses[], fault_harnesses[];
 
 /* Is it one of these, by a part of its name? None: all are. */
 bool wanted(const struct harness *harness, char **names);

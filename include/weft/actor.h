@@ -88,7 +88,7 @@ WEFT_API int weft_actor_run(weft_actor *actor);
 
 /* Waits for its end and returns the reason: 0, what its function returned or failed with (see
  * weft_fail()), -ENOMEM (past its limit, or no stack for it), -EOVERFLOW (past its stack) or
- * -ECANCELED (killed). `w`: the caller's context, or NULL. */
+ * -ECANCELED (killed). -EDEADLK: the caller is that actor. `w`: the caller's context, or NULL. */
 WEFT_API int weft_actor_wait(weft *w, weft_actor *actor);
 WEFT_API bool weft_actor_done(const weft_actor *actor);
 
@@ -109,8 +109,8 @@ WEFT_API weft_actor *weft_actor_self(weft *w); /* NULL: w is not an actor's */
 /* ---- Messages ---------------------------------------------------------------- */
 
 /* Puts a message into the actor's mailbox; if that is full, the first waits until it is not and
- * the second says -EAGAIN. -EPIPE: the actor is over; the message is still the caller's. `w`: the
- * caller's context, or NULL in a thread outside. */
+ * the second says -EAGAIN. -EPIPE: the actor is over; the message is still the caller's. -EDEADLK:
+ * it is the caller's own, and full. `w`: the caller's context, or NULL in a thread outside. */
 WEFT_API int weft_actor_send(weft *w, weft_actor *actor, void *message);
 WEFT_API int weft_actor_try_send(weft *w, weft_actor *actor, void *message);
 

@@ -11,6 +11,7 @@
 #define WEFT_ACTOR_ACTOR_H
 
 #include "actor/arena.h"
+#include "actor/inbox.h"
 #include "core/fiber.h"
 #include "core/group.h"
 #include "core/latch.h"
@@ -25,20 +26,12 @@ struct weft__actors;
 struct weft__executor;
 struct weft__fiber;
 
-/* ---- Letters: what one executor, or anybody, sends to another ---- */
-
-/* Stands inside what it is about, so that sending can't fail. Which kind it is, is in the low
- * bits of the link that leads to it. */
-struct weft__letter {
-    struct weft__letter *next;
-};
-
+/* What one executor, or anybody, sends to another. */
 enum letter_kind {
     LETTER_DELEGATION, /* in a slot: run it */
     LETTER_WAKE,       /* in a fiber: look again at what it waits for */
     LETTER_FIBER,      /* in a fiber that can run, and has come from another executor */
     LETTER_ACTOR,      /* in an actor that has not started */
-    LETTER_KINDS
 };
 
 /* ---- Slots ---- */
@@ -50,8 +43,9 @@ struct weft__actor_slot {
     struct weft__group *group;
     struct weft__letter letter;
     struct atomic_u32 state; /* enum stolen_state */
-    uint32_t since;          /* pending: the executor's quantum in which it was marked; stolen:
-                                what its victim's lineage uses, in units */
+    uint32_t since;          /* pending: the executor's quantum at whose beginning it was, or
+                                will have been, marked; stolen: what its victim's lineage uses,
+                                in units */
     weft_fn *right;          /* what `fn` was before it was marked */
     struct weft__member *victim;
     struct atomic_uptr wanted;
@@ -128,14 +122,14 @@ struct weft__fiber {
     bool may_steal;  /* a delegate has ended, or a quantum, since it looked for more to steal */
     unsigned left;   /* quanta in this turn */
     unsigned blocks; /* weft_block_begin() without end */
-    struct weft__letter *arrivals, **arrivals_end; /* delegations that wait for room on top */
-    struct weft__fiber *next;                      /* in the executor's queue, or among free ones */
+    void *arrivals, **arrivals_end; /* letters: delegations that wait for room on top */
+    struct weft__fiber *next;       /* in the executor's queue, or among free ones */
     struct weft__fiber *next_ageing, **ageing_link;
     weft *waits_at;       /* its first free slot, while it waits for delegates */
     uint64_t ready_since; /* ticks */
     size_t used;          /* by its members' arenas */
     struct weft__park *park;
-    struct atomic_bool merging; /* it waits for delegates, and for nothing else */
+    struct atomic_bool merging; /* it waits for delegates, for nothing else, and still does */
     struct atomic_bool woken;   /* its letter is on its way */
     struct weft__letter wake, move;
 };
@@ -219,7 +213,7 @@ struct weft__executor {
     /* The driver's. */
     struct weft__worker *driver;
     struct weft__fifo ready, woken;
-    struct weft__letter *fresh, **fresh_end; /* actors that have not run */
+    void *fresh, **fresh_end; /* letters: actors that have not run */
     bool fresh_turn;
     struct weft__fiber *ageing; /* wait for delegates, and have more to steal */
     struct weft__fiber *free;
@@ -231,13 +225,12 @@ struct weft__executor {
     bool nested; /* its driver waits for something else, and has to look at that now and then */
 
     /* For others. */
-    WEFT__ALIGNED struct atomic_ptr inbox; /* struct weft__letter, tagged; newest first */
-    struct atomic_bool posted;             /* somebody drives it, or will */
-    struct atomic_bool tick;               /* the quantum is over */
-    struct atomic_ptr reserved;            /* struct weft_actor that will send it a delegation */
-    struct atomic_ptr current;             /* struct weft__fiber */
-    struct atomic_u64 load;                /* see load.h; written by the driver */
-    struct atomic_bool is_ageing;          /* `ageing` is not empty */
+    WEFT__ALIGNED struct weft__inbox inbox;
+    struct atomic_bool tick;      /* the quantum is over */
+    struct atomic_ptr reserved;   /* struct weft_actor that will send it a delegation */
+    struct atomic_ptr current;    /* struct weft__fiber */
+    struct atomic_u64 load;       /* see load.h; written by the driver */
+    struct atomic_bool is_ageing; /* `ageing` is not empty */
 };
 
 struct weft__timer {
@@ -262,6 +255,7 @@ enum weft__event_kind {
     EVENT_STEAL,
     EVENT_START, /* of a delegate */
     EVENT_END,
+    EVENT_DONE, /* its victim is about to be told so; or */
     EVENT_GIVE_BACK,
     EVENT_MERGE,  /* a stolen slot is merged */
     EVENT_RESUME, /* a victim goes on */
@@ -274,7 +268,7 @@ enum weft__event_kind {
 
 struct weft__event {
     enum weft__event_kind kind;
-    struct weft__executor *executor;
+    struct weft__executor *executor, *to; /* STEAL: where it goes; NULL: nowhere */
     struct weft__fiber *fiber;
     struct weft__member *member; /* STEAL: the victim */
     weft *slot;
@@ -349,6 +343,18 @@ static inline struct weft__executor *weft__executor_of(struct weft__fiber *fiber
     return atomic_load_relaxed(&fiber->executor); /* relaxed: its own executor asks */
 }
 
+static inline bool weft__fiber_is_killed(struct weft__fiber *fiber)
+{
+    return atomic_load_relaxed(&fiber->actor->killed); /* relaxed: a request */
+}
+
+static inline void weft__fiber_guard(struct weft__fiber *fiber, bool raised)
+{
+    /* relaxed: its own thread reads it; the ticker raises it, as a request. */
+    atomic_store_relaxed(&fiber->context.guard,
+                         raised ? UINTPTR_MAX : (uintptr_t)fiber->context.first);
+}
+
 /* ---- executor.c ---- */
 
 void weft__send(struct weft__executor *executor, struct weft__letter *letter,
@@ -357,6 +363,10 @@ void weft__fiber_wake(struct weft__fiber *fiber); /* by anybody */
 
 /* By the fiber: back to the executor, until it runs again. */
 void weft__fiber_switch_out(struct weft__fiber *fiber, enum fiber_why why);
+
+/* The same, because it yields, straight to the next one whose turn it is; false: nothing was done,
+ * for that is not as simple as that. */
+bool weft__fiber_switch_to_next(struct weft__fiber *fiber);
 
 /* Is there somebody else to run, or a reason to leave? */
 bool weft__executor_should_turn(struct weft__executor *executor);
@@ -395,7 +405,6 @@ struct weft__executor *weft__executor_for_new(struct weft_actor *actor);
 
 void weft__fiber_main(void *fiber);
 void weft__fiber_suspend(struct weft__fiber *fiber);
-void weft__fiber_arm(struct weft__fiber *fiber); /* before it runs: raises or lowers its guard */
 void weft__fiber_rejuvenate(struct weft__fiber *fiber, uint32_t quantum);
 
 /* Is the actor on this fiber alone? Then it can be moved. */
@@ -429,6 +438,7 @@ void weft__check_killed(weft *top);
 
 /* ---- life.c ---- */
 
+struct weft_actor *weft__actor_here(void);        /* whose fiber this thread runs; NULL: none */
 void weft__actor_start(struct weft_actor *actor); /* if it has not yet */
 void weft__actor_close(struct weft_actor *actor); /* no messages, no kill from now on */
 void weft__actor_over(struct weft_actor *actor, int reason);
@@ -438,7 +448,7 @@ void weft__actor_memory(struct weft_actor *actor, size_t more, size_t less);
 /* ---- ticker.c ---- */
 
 int weft__ticker_start(struct weft__actors *system); /* 0 or -EAGAIN */
-void weft__ticker_busy(struct weft__actors *system); /* an executor was posted */
+void weft__ticker_busy(struct weft__actors *system); /* one more executor has a driver */
 void weft__ticker_stop(struct weft__actors *system);
 bool weft__ticker_at(struct weft__actors *system, uint64_t when, struct weft__fiber *fiber);
 

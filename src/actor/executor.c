@@ -49,6 +49,7 @@ static void show(struct weft__fiber *fiber, enum weft_actor_state state)
 static void make_ready(struct weft__executor *executor, struct weft__fiber *fiber, bool first)
 {
     fiber->state = FIBER_READY;
+    atomic_store_relaxed(&fiber->merging, false); /* relaxed: a hint to others */
     fiber->ready_since = atomic_load_relaxed(&executor->system->ticks); /* relaxed: a clock */
     show(fiber, WEFT_ACTOR_RUNNABLE);
     executor->runnable++;
@@ -64,7 +65,7 @@ void weft__executor_ready(struct weft__executor *executor, struct weft__fiber *f
 
 static bool is_idle(const struct weft__executor *executor)
 {
-    return !atomic_load_relaxed(&executor->posted); /* relaxed: a hint */
+    return !atomic_load_relaxed(&executor->inbox.posted); /* relaxed: a hint */
 }
 
 static void hand_to_pool(struct weft__executor *executor)
@@ -74,35 +75,32 @@ static void hand_to_pool(struct weft__executor *executor)
     weft__sleep_new_jobs(&pool->sleep, 1, false);
 }
 
-void weft__executor_post(struct weft__executor *executor)
+static void get_driver(struct weft__executor *executor)
 {
     struct weft__actors *system = executor->system;
-    /* acq_rel A3: whoever stops driving it sees the letter that was sent before this, or this
-     * sees that it has stopped. */
-    if (atomic_exchange_acq_rel(&executor->posted, true))
-        return;
     if (system->simulated)
         return;
-    atomic_fetch_add_seq_cst(&system->busy, 1); /* seq_cst A5: before the look at the ticker */
     weft__ticker_busy(system);
     hand_to_pool(executor);
 }
 
+void weft__executor_post(struct weft__executor *executor)
+{
+    if (weft__inbox_post(&executor->inbox))
+        get_driver(executor);
+}
+
 void weft__send(struct weft__executor *executor, struct weft__letter *letter, enum letter_kind kind)
 {
-    void *newest = atomic_load_relaxed(&executor->inbox); /* relaxed: the exchange decides */
-    do
-        letter->next = newest;
-    while (!atomic_cas_release(&executor->inbox, &newest, /* release A2: the letter */
-                               (char *)letter + kind));
-    weft__executor_post(executor);
+    if (weft__inbox_send(&executor->inbox, letter, kind))
+        get_driver(executor);
 }
 
 void weft__fiber_wake(struct weft__fiber *fiber)
 {
-    /* acq_rel A6: release: what the fiber waits for; acquire: where it is now, if it has moved. */
-    if (!atomic_exchange_acq_rel(&fiber->woken, true))
-        weft__send(atomic_load_acquire(&fiber->executor), &fiber->wake, LETTER_WAKE); /* A6 */
+    if (weft__bell_ring(&fiber->woken))
+        weft__send(atomic_load_acquire(&fiber->executor), &fiber->wake, /* acquire A8 */
+                   LETTER_WAKE);
 }
 
 static void fiber_is_awake(struct weft__executor *executor, struct weft__fiber *fiber)
@@ -115,8 +113,7 @@ static void fiber_is_awake(struct weft__executor *executor, struct weft__fiber *
         weft__fiber_put(executor, fiber);
         return;
     }
-    /* acq_rel A6: who found it true, and sent nothing, is seen here. */
-    atomic_exchange_acq_rel(&fiber->woken, false);
+    weft__bell_answer(&fiber->woken);
     if (!is_here)
         weft__fiber_wake(fiber); /* it has moved; its new executor has to look */
     else if (fiber->state == FIBER_WAITING)
@@ -127,7 +124,7 @@ static void fiber_comes(struct weft__executor *executor, struct weft__fiber *fib
 {
     if (fiber->state == FIBER_READY) { /* it was moved: what it has forked is young here */
         weft__executor_unreserve(executor);
-        weft__fiber_rejuvenate(fiber, executor->quanta);
+        weft__fiber_rejuvenate(fiber, executor->quanta + 1); /* from the next quantum on */
     }
     make_ready(executor, fiber, false);
 }
@@ -163,25 +160,13 @@ static void deliver(struct weft__executor *executor, struct weft__letter *letter
     }
 }
 
-/* All of them, in the order in which they were sent. */
 static void read_letters(struct weft__executor *executor)
 {
-    if (!atomic_load_relaxed(&executor->inbox)) /* relaxed: a hint */
-        return;
-    char *newest = atomic_exchange_acquire(&executor->inbox, NULL); /* acquire A2 */
-    char *oldest = NULL;
-    while (newest) { /* turns the list round */
-        uintptr_t kind = (uintptr_t)newest % LETTER_KINDS;
-        struct weft__letter *letter = (struct weft__letter *)(void *)(newest - kind);
-        char *next = (char *)letter->next;
-        letter->next = (struct weft__letter *)(void *)oldest;
-        oldest = newest;
-        newest = next;
-    }
-    while (oldest) {
-        uintptr_t kind = (uintptr_t)oldest % LETTER_KINDS;
-        struct weft__letter *letter = (struct weft__letter *)(void *)(oldest - kind);
-        oldest = (char *)letter->next;
+    void *link = weft__inbox_take(&executor->inbox);
+    while (link) {
+        unsigned kind;
+        struct weft__letter *letter = weft__letter_at(link, &kind);
+        link = letter->next;
         deliver(executor, letter, (enum letter_kind)kind);
     }
 }
@@ -192,7 +177,7 @@ static void read_letters(struct weft__executor *executor)
 static struct weft__fiber *start_fresh(struct weft__executor *executor)
 {
     struct weft_actor *actor = FROM(executor->fresh, struct weft_actor, letter);
-    executor->fresh = executor->fresh->next;
+    executor->fresh = actor->letter.next;
     bool killed = atomic_load_relaxed(&actor->killed); /* relaxed: a request */
     struct weft__fiber *fiber = killed ? NULL : weft__fiber_get(executor);
     if (!fiber) {
@@ -253,13 +238,19 @@ void weft__executor_quantum(struct weft__executor *executor)
     look_at_ageing(executor);
 }
 
-bool weft__executor_should_turn(struct weft__executor *executor)
+/* Does the driver's thread have other things to do in the pool? */
+static bool thread_is_wanted(const struct weft__executor *executor)
 {
     struct weft__worker *me = executor->driver;
-    return executor->ready.first || executor->woken.first || executor->fresh ||
-           atomic_load_relaxed(&executor->inbox) || executor->system->simulated || /* hints */
-           executor->nested || weft__queue_length(&me->pool->injector) > 0 ||
+    return executor->nested || weft__queue_length(&me->pool->injector) > 0 ||
            weft__queue_length(&me->mailbox) > 0 || weft__deque_size(&me->deque) > 0;
+}
+
+bool weft__executor_should_turn(struct weft__executor *executor)
+{
+    return executor->ready.first || executor->woken.first || executor->fresh ||
+           weft__inbox_has_letters(&executor->inbox) || executor->system->simulated ||
+           thread_is_wanted(executor);
 }
 
 /* ---- Running ---- */
@@ -275,12 +266,14 @@ void weft__fiber_switch_out(struct weft__fiber *fiber, enum fiber_why why)
 /* Nothing is left of a fiber. If a letter of its is on the way, it has to wait for that. */
 static void retire(struct weft__executor *executor, struct weft__fiber *fiber)
 {
+    struct weft_actor *over = fiber->held ? fiber->actor : NULL;
     weft__trace(executor->system,
                 (struct weft__event){.kind = EVENT_RETIRE, .executor = executor, .fiber = fiber});
     fiber->actor = NULL;
-    /* acq_rel A6: if it was false, nobody sends a letter from now on. */
-    if (!atomic_exchange_acq_rel(&fiber->woken, true))
+    if (weft__bell_ring(&fiber->woken)) /* nobody sends it from now on */
         weft__fiber_put(executor, fiber);
+    if (over) /* here, because its supervisor may do anything */
+        weft__actor_over(over, over->reason);
 }
 
 /* Pinned to another executor meanwhile? */
@@ -309,17 +302,60 @@ void weft__fiber_move(struct weft__fiber *fiber, struct weft__executor *to)
  * else would ever have a turn. So a wait is as good as a poll. */
 static void count_wait(struct weft__executor *executor)
 {
-    if (executor->system->simulated)
-        return;
-    if (executor->system->counted) {
-        if (--executor->polls > 0)
-            return;
-    } else {
-        if (!atomic_load_relaxed(&executor->tick)) /* relaxed, both: the ticker's request */
-            return;
-        atomic_store_relaxed(&executor->tick, false);
+    const struct weft__actors *system = executor->system;
+    if (system->counted && !system->simulated && --executor->polls == 0)
+        weft__executor_quantum(executor);
+}
+
+/* Before it runs: raises or lowers its guard. */
+static inline void arm(struct weft__executor *executor, struct weft__fiber *fiber)
+{
+    weft__fiber_guard(fiber, executor->system->counted || weft__fiber_is_killed(fiber) ||
+                                 weft__group_alarm() ||
+                                 atomic_load_relaxed(&executor->tick)); /* relaxed: a request */
+}
+
+/* All that the driver, or a fiber in its place, does before it switches to the fiber. */
+static inline void begin(struct weft__executor *executor, struct weft__worker *me,
+                         struct weft__strand *home, struct weft__fiber *fiber)
+{
+    uint64_t ticks = atomic_load_relaxed(&executor->system->ticks); /* relaxed: a clock */
+    if (__builtin_expect(ticks != fiber->ready_since, 0))
+        atomic_fetch_add_relaxed(&fiber->actor->counts.ready_ticks, ticks - fiber->ready_since);
+    fiber->state = FIBER_RUNNING;
+    fiber->context.worker = me;
+    fiber->home = home;
+    me->fiber = &fiber->context;
+    atomic_store_release(&executor->current, fiber); /* release A13: for the ticker; it is made */
+    arm(executor, fiber);
+    if (fiber->held) { /* relaxed, both: for people */
+        atomic_store_relaxed(&fiber->actor->counts.activity, WEFT_ACTOR_RUNNING);
+        atomic_store_relaxed(&fiber->actor->counts.executor, (int32_t)executor->index);
     }
-    weft__executor_quantum(executor);
+    if (__builtin_expect(executor->system->trace != NULL, 0)) /* before the event is made */
+        weft__trace(
+            executor->system,
+            (struct weft__event){.kind = EVENT_SWITCH, .executor = executor, .fiber = fiber});
+}
+
+/* Without the driver, on the fiber's own stack: the thread is the executor's all the time, so
+ * nobody can run the fiber before it is left. */
+bool weft__fiber_switch_to_next(struct weft__fiber *fiber)
+{
+    struct weft__executor *executor = weft__executor_of(fiber);
+    struct weft__fiber *next = executor->ready.first;
+    /* relaxed, all: hints and requests. */
+    if (!next || executor->woken.first || executor->fresh || executor->system->simulated ||
+        weft__inbox_has_letters(&executor->inbox) || atomic_load_relaxed(&executor->tick) ||
+        atomic_load_relaxed(&fiber->actor->pin) >= 0)
+        return false;
+    executor->ready.first = next->next;
+    executor->runnable--;
+    fiber->full = false;
+    make_ready(executor, fiber, false);
+    begin(executor, fiber->context.worker, fiber->home, next);
+    weft__strand_switch(&fiber->strand, &next->strand);
+    return true;
 }
 
 /* False: the thread has lost the executor. */
@@ -328,24 +364,12 @@ static bool run(struct weft__executor *executor, struct weft__strand *home,
 {
     struct weft__worker *me = executor->driver;
     struct weft__executor *elsewhere;
-    uint64_t ticks = atomic_load_relaxed(&executor->system->ticks); /* relaxed: a clock */
-    if (__builtin_expect(ticks != fiber->ready_since, 0))
-        atomic_fetch_add_relaxed(&fiber->actor->counts.ready_ticks, ticks - fiber->ready_since);
     if (__builtin_expect(weft__load_average(&executor->load) == 0, 0))
         weft__load_begins(&executor->load);
-    fiber->state = FIBER_RUNNING;
-    fiber->context.worker = me;
-    fiber->home = home;
     struct weft__context *below = me->fiber; /* on whose stack it is a guest elsewhere, and helps */
-    me->fiber = &fiber->context;
-    atomic_store_release(&executor->current, fiber); /* release A13: for the ticker; it is made */
-    weft__fiber_arm(fiber);
-    show(fiber, WEFT_ACTOR_RUNNING);
-    if (fiber->held) /* relaxed: for people */
-        atomic_store_relaxed(&fiber->actor->counts.executor, (int32_t)executor->index);
-    weft__trace(executor->system,
-                (struct weft__event){.kind = EVENT_SWITCH, .executor = executor, .fiber = fiber});
+    begin(executor, me, home, fiber);
     weft__strand_switch(home, &fiber->strand);
+    fiber = (struct weft__fiber *)me->fiber; /* another one may have followed it */
     me->fiber = below;
     if (fiber->why == WHY_DETACHED) {
         weft__send(executor, &fiber->move, LETTER_FIBER);
@@ -374,23 +398,20 @@ static bool run(struct weft__executor *executor, struct weft__strand *home,
 /* Its driver has nothing left to do. False: it has, after all. */
 static bool stop_driving(struct weft__executor *executor)
 {
+    struct weft__actors *system = executor->system;
     weft__load_is_idle(&executor->load);
-    if (!executor->system->simulated)
-        /* release A5: if fibers age here, the ticker sees that. */
-        atomic_fetch_sub_acq_rel(&executor->system->busy, 1);
-    atomic_exchange_acq_rel(&executor->posted, false); /* acq_rel A3 */
-    if (!atomic_load_relaxed(&executor->inbox))        /* relaxed: as said there */
+    /* release A5: if fibers age here, the ticker sees that. */
+    atomic_fetch_sub_acq_rel(&system->busy, 1);
+    if (weft__inbox_stop(&executor->inbox))
         return true;
-    if (atomic_exchange_acq_rel(&executor->posted, true)) /* acq_rel A3 */
-        return true;
-    if (!executor->system->simulated)
-        atomic_fetch_add_relaxed(&executor->system->busy, 1);
+    weft__ticker_busy(system);
     return false;
 }
 
-static void quantum_without_fiber(struct weft__executor *executor)
+/* The quantum has ended when no fiber could see it. */
+static void tick_between_fibers(struct weft__executor *executor)
 {
-    if (executor->ageing && atomic_load_relaxed(&executor->tick)) { /* relaxed: the ticker's */
+    if (__builtin_expect(atomic_load_relaxed(&executor->tick), 0)) { /* relaxed: the ticker's */
         atomic_store_relaxed(&executor->tick, false);
         weft__executor_quantum(executor);
     }
@@ -406,22 +427,20 @@ static void drive(struct weft__executor *executor, struct weft__worker *me)
     for (;;) {
         struct weft__fiber *fiber = next_fiber(executor);
         if (!fiber) {
-            quantum_without_fiber(executor);
+            tick_between_fibers(executor);
             if (!executor->ready.first && stop_driving(executor))
                 return;
             continue;
         }
         if (!run(executor, &home, fiber))
             return;
+        tick_between_fibers(executor);
         /* Others who wait for this thread get their turn after each quantum. */
-        if (executor->quanta != quanta && weft__executor_should_turn(executor)) {
-            quanta = executor->quanta;
-            if (executor->nested || weft__queue_length(&me->pool->injector) > 0 ||
-                weft__queue_length(&me->mailbox) > 0 || weft__deque_size(&me->deque) > 0) {
-                hand_to_pool(executor);
-                return;
-            }
+        if (executor->quanta != quanta && thread_is_wanted(executor)) {
+            hand_to_pool(executor);
+            return;
         }
+        quanta = executor->quanta;
     }
 }
 
@@ -512,7 +531,7 @@ bool weft__executor_move_one(struct weft__executor *executor)
     if (fresh && !is_pinned(fresh)) {
         if (!(to = weft__executor_underused(executor, fresh, NULL)))
             return false;
-        executor->fresh = executor->fresh->next;
+        executor->fresh = fresh->letter.next;
         executor->runnable--;
         weft__count_up(&fresh->counts.moves);
         weft__send(to, &fresh->letter, LETTER_ACTOR);

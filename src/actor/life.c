@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { MAILBOX = 16, SHARE_MAX = 100 };
 
@@ -31,7 +32,9 @@ static void configure(struct weft_actor *actor, const weft_actor_config *config)
     size_t memory = config->memory ? config->memory : default_memory;
     if (memory / ARENA_UNIT > UINT32_MAX) /* what a slot has room for */
         memory = (size_t)UINT32_MAX * ARENA_UNIT;
-    snprintf(actor->name, sizeof actor->name, "%s", config->name ? config->name : "actor");
+    const char *name = config->name ? config->name : "actor";
+    for (size_t i = 0; i + 1 < sizeof actor->name && name[i]; i++) /* it was all zeros */
+        actor->name[i] = name[i];
     actor->limit = memory - WEFT_ACTOR_STACK;
     actor->cabal_max = config->cabal_max ? config->cabal_max : UINT32_MAX;
     actor->share = config->share ? config->share : 1;
@@ -83,9 +86,10 @@ int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_
     int error = check(system, config);
     if (error)
         return error;
-    struct weft_actor *actor = weft__alloc(sizeof *actor);
+    struct weft_actor *actor = weft__small(sizeof *actor); /* aligned ones take longer */
     if (!actor)
         return -ENOMEM;
+    memset(actor, 0, sizeof *actor);
     actor->system = system;
     actor->quantum = system->quantum;
     actor->executors = system->executor_count;
@@ -223,6 +227,8 @@ int weft_actor_wait(weft *w, weft_actor *actor)
     (void)w;
     if (!actor)
         return -EINVAL;
+    if (weft__actor_here() == actor)
+        return -EDEADLK;
     struct weft__actor_waiter waiter = {.latch.owner = weft__thread_park()};
     if (!waiter.latch.owner)
         return -ENOMEM;
@@ -276,6 +282,12 @@ int weft_actor_pin(weft_actor *actor, int executor)
         return -EINVAL;
     atomic_store_relaxed(&actor->pin, executor); /* relaxed: a request */
     return 0;
+}
+
+struct weft_actor *weft__actor_here(void)
+{
+    struct weft__context *here = weft__fiber_here();
+    return here ? ((struct weft__fiber *)here)->actor : NULL;
 }
 
 weft_actor *weft_actor_self(weft *w)

@@ -46,6 +46,10 @@ static int send(struct weft_actor *actor, void *message, bool wait)
     weft__lock_take(&actor->lock);
     int error = send_now(actor, message);
     bool waits = error == -EAGAIN && wait;
+    if (waits && weft__actor_here() == actor) {
+        error = -EDEADLK;
+        waits = false;
+    }
     if (waits) {
         sender.latch.owner = weft__thread_park();
         if (!sender.latch.owner)
@@ -104,13 +108,16 @@ static int receive(weft *w, void **message, bool wait)
         return -EPERM;
     for (;;) {
         struct weft__actor_waiter *served = NULL;
-        weft__check_killed(w);
-        if (is_killed(actor))
-            return -ECANCELED; /* a function of the library is to be left first */
         weft__lock_take(&actor->lock);
-        bool received = receive_now(actor, message, &served);
+        /* Under the lock, as killing is: that is seen here, or its wake-up comes later. */
+        bool killed = is_killed(actor);
+        bool received = !killed && receive_now(actor, message, &served);
         actor->receiving = !received && wait;
         weft__lock_drop(&actor->lock);
+        if (killed) {
+            weft__check_killed(w);
+            return -ECANCELED; /* a function of the library is to be left first */
+        }
         if (served)
             weft__spin_latch_set(&served->latch);
         if (received)

@@ -34,31 +34,21 @@ static void trace_slot(struct weft__fiber *fiber, enum weft__event_kind kind,
                                                            .slot = (weft *)slot});
 }
 
+static void trace_attempt(struct weft__fiber *fiber, struct weft__member *victim, bool seamless)
+{
+    weft__trace(fiber->actor->system, (struct weft__event){.kind = EVENT_ATTEMPT,
+                                                           .executor = weft__executor_of(fiber),
+                                                           .fiber = fiber,
+                                                           .member = victim,
+                                                           .seamless = seamless});
+}
+
 /* ---- The guard ---- */
 
 static bool is_cancelled(struct weft__fiber *fiber)
 {
     bool noticed;
     return weft__group_alarm() && weft__group_walk(fiber->context.group, &noticed);
-}
-
-static bool is_killed(struct weft__fiber *fiber)
-{
-    return atomic_load_relaxed(&fiber->actor->killed); /* relaxed: a request */
-}
-
-static void guard_set(struct weft__fiber *fiber, bool raised)
-{
-    /* relaxed: its own thread reads it; the ticker raises it, as a request. */
-    atomic_store_relaxed(&fiber->context.guard,
-                         raised ? UINTPTR_MAX : (uintptr_t)fiber->context.first);
-}
-
-void weft__fiber_arm(struct weft__fiber *fiber)
-{
-    struct weft__executor *executor = weft__executor_of(fiber);
-    guard_set(fiber, executor->system->counted || is_killed(fiber) || weft__group_alarm() ||
-                         atomic_load_relaxed(&executor->tick)); /* relaxed: a request */
 }
 
 /* Every merge of what is pending has to know that it need not be done. */
@@ -70,11 +60,10 @@ static void call_merges(struct weft__fiber *fiber, weft *top)
 
 /* ---- Age ---- */
 
-/* All that is pending has been so at the end of this quantum. What is marked lies below what is
+/* All that is pending is so at the beginning of this quantum. What is marked lies below what is
  * not, except that a slot whose merge waits is free. */
-static void mark_all(struct weft__fiber *fiber, weft *top)
+static void mark_all(struct weft__fiber *fiber, weft *top, uint32_t quantum)
 {
-    uint32_t quantum = weft__executor_of(fiber)->quanta;
     for (weft *w = top; w-- > fiber->context.first;) {
         struct weft__actor_slot *slot = weft__actor_slot_of(w);
         weft_fn *fn = atomic_load_relaxed(&slot->fn); /* relaxed, all: its own thread's */
@@ -101,7 +90,7 @@ void weft__fiber_rejuvenate(struct weft__fiber *fiber, uint32_t quantum)
 static bool is_eligible(struct weft__fiber *fiber, weft *w, weft *end)
 {
     return w < end && atomic_load_relaxed(&weft__slot_of(w)->fn) == marked && /* relaxed: own */
-           weft__actor_slot_of(w)->since != weft__executor_of(fiber)->quanta;
+           (int32_t)(weft__executor_of(fiber)->quanta - weft__actor_slot_of(w)->since) > 0;
 }
 
 /* The most basal one on the fiber that has something to steal; NULL: none. */
@@ -110,7 +99,7 @@ static struct weft__member *find_victim(struct weft__fiber *fiber, weft *top, we
     struct weft__member *found = NULL;
     weft *end = top;
     for (struct weft__member *member = fiber->top; member; member = member->below) {
-        if (is_eligible(fiber, member->cursor, end)) {
+        if (member->outcome == OUTCOME_RUNS && is_eligible(fiber, member->cursor, end)) {
             found = member;
             *its_end = end;
         }
@@ -144,8 +133,8 @@ static bool may_join(struct weft_actor *actor, struct weft__executor *executor)
         struct weft__place *place = &actor->places[executor->index];
         struct weft__fiber *fiber = atomic_load_acquire(&place->fiber); /* acquire A8 */
         may = place->served > 0 || actor->cabal < actor->cabal_max;
-        /* relaxed: what it does meanwhile is found out there. */
-        if (fiber && !atomic_load_relaxed(&fiber->merging))
+        /* relaxed, both: what it does meanwhile is found out there. */
+        if (fiber && (!atomic_load_relaxed(&fiber->merging) || atomic_load_relaxed(&fiber->woken)))
             may = false;
     }
     weft__lock_drop(&actor->posse_lock);
@@ -239,7 +228,7 @@ static struct weft__actor_slot *steal_at_quantum(struct weft__fiber *fiber, weft
     struct weft__executor *executor = weft__executor_of(fiber);
     weft *end = NULL;
     struct weft__member *victim = find_victim(fiber, top, &end);
-    trace_slot(fiber, EVENT_ATTEMPT, victim, NULL);
+    trace_attempt(fiber, victim, false);
     if (!victim)
         return NULL;
     bool runnable = victim == fiber->top, two = actor->strict && runnable;
@@ -253,7 +242,8 @@ static struct weft__actor_slot *steal_at_quantum(struct weft__fiber *fiber, weft
         return NULL;
     }
     atomic_fetch_add_relaxed(&actor->counts.delegates, 1); /* relaxed: statistics */
-    struct weft__actor_slot *away = take(fiber, victim, (struct weft__event){.runnable = runnable});
+    struct weft__actor_slot *away =
+        take(fiber, victim, (struct weft__event){.to = to, .runnable = runnable});
     struct weft__actor_slot *own =
         two ? take(fiber, victim, (struct weft__event){.runnable = true, .self = true}) : NULL;
     weft__send(to, &away->letter, LETTER_DELEGATION);
@@ -268,7 +258,7 @@ static struct weft__actor_slot *steal_seamlessly(struct weft__fiber *fiber, weft
     fiber->may_steal = false;
     weft *end = NULL;
     struct weft__member *victim = find_victim(fiber, top, &end);
-    trace_slot(fiber, EVENT_ATTEMPT, victim, NULL);
+    trace_attempt(fiber, victim, true);
     if (!victim || !fits(fiber, victim))
         return NULL;
     return take(fiber, victim, (struct weft__event){.self = true, .seamless = true});
@@ -436,10 +426,9 @@ static void end_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
             atomic_store_relaxed(&actor->places[executor->index].fiber, NULL);
         leave(actor, executor);
     }
-    if (!done) {
+    if (!done)
         atomic_fetch_add_relaxed(&actor->counts.given_back, 1); /* relaxed: statistics */
-        trace_slot(fiber, EVENT_GIVE_BACK, slot->victim, slot);
-    }
+    trace_slot(fiber, done ? EVENT_DONE : EVENT_GIVE_BACK, slot->victim, slot);
     answer(slot, done ? STOLEN_DONE : STOLEN_GIVEN_BACK, fiber);
 }
 
@@ -448,7 +437,7 @@ static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
     struct weft__member *victim = slot->victim;
     size_t lineage = (size_t)slot->since * ARENA_UNIT;
     struct weft_actor *actor = fiber->actor;
-    if (is_killed(fiber) || fiber->used > lineage) {
+    if (weft__fiber_is_killed(fiber) || fiber->used > lineage) {
         end_stolen(fiber, slot, false);
         return;
     }
@@ -535,7 +524,7 @@ static bool has_more(struct weft__fiber *fiber, weft *top)
 
 static void wait_a_moment(struct weft__fiber *fiber, weft *top)
 {
-    mark_all(fiber, top);
+    mark_all(fiber, top, weft__executor_of(fiber)->quanta + 1); /* of this one, a part is over */
     bool ages = has_more(fiber, top);
     fiber->waits_at = top;
     fiber->full = false;
@@ -544,7 +533,6 @@ static void wait_a_moment(struct weft__fiber *fiber, weft *top)
     trace_slot(fiber, EVENT_WAIT, fiber->top, NULL);
     atomic_store_relaxed(&fiber->merging, true); /* relaxed: others look at it as a hint */
     weft__fiber_switch_out(fiber, WHY_WAITS);
-    atomic_store_relaxed(&fiber->merging, false);
     if (ages)
         ageing_leave(fiber);
 }
@@ -595,14 +583,15 @@ _Noreturn void weft__unwind(weft *top, enum outcome outcome)
     struct weft__fiber *fiber = weft__fiber_of(top);
     struct weft__member *member = fiber->top;
     come_back(top);
-    wait_for(fiber, NULL, top); /* they use its frames */
+    member->outcome = outcome;  /* nothing more is stolen from it */
+    wait_for(fiber, NULL, top); /* its delegates use its frames */
     weft__unwind_now(member, outcome);
 }
 
 void weft__check_killed(weft *top)
 {
     struct weft__fiber *fiber = weft__fiber_of(top);
-    if (is_killed(fiber) && fiber->context.library == 0)
+    if (weft__fiber_is_killed(fiber) && fiber->context.library == 0)
         weft__unwind(top, OUTCOME_KILLED);
 }
 
@@ -632,7 +621,7 @@ static void end_quantum(struct weft__fiber *fiber, weft *top)
                                                     .full = full});
     weft__give_back_arrivals(fiber);
     weft__executor_quantum(executor);
-    mark_all(fiber, top);
+    mark_all(fiber, top, executor->quanta);
     struct weft__actor_slot *own = NULL;
     if (full && !weft__executor_move_one(executor))
         own = steal_at_quantum(fiber, top);
@@ -653,7 +642,7 @@ static bool look_up(struct weft__fiber *fiber, weft *top)
     if (fiber->blocks > 0)
         return is_cancelled(fiber); /* the executor is somebody else's meanwhile */
     if (!weft__executor_of(fiber)->system->counted)
-        guard_set(fiber, false);
+        weft__fiber_guard(fiber, false);
     if (quantum_is_over(weft__executor_of(fiber)))
         end_quantum(fiber, top);
     weft__check_killed(top);
@@ -661,7 +650,7 @@ static bool look_up(struct weft__fiber *fiber, weft *top)
         weft__unwind(top, OUTCOME_NO_MEMORY);
     bool cancelled = is_cancelled(fiber);
     if (cancelled) {
-        guard_set(fiber, true);
+        weft__fiber_guard(fiber, true);
         call_merges(fiber, top);
     }
     return cancelled;
@@ -746,13 +735,12 @@ static void run_actor(struct weft__fiber *fiber)
     weft__give_back_arrivals(fiber);
     weft__actor_close(actor);
     int failure = weft__group_end(&actor->group);
-    int reason = reason_of(actor, actor->reason ? actor->reason : failure);
+    actor->reason = reason_of(actor, actor->reason ? actor->reason : failure);
     collect(fiber, root);
     weft__actor_memory(actor, 0, fiber->used);
     fiber->used = 0;
     weft__arena_drop(&root->scratch);
     weft__arena_drop(&root->results);
-    weft__actor_over(actor, reason);
 }
 
 static void run_arrivals(struct weft__fiber *fiber)

@@ -80,7 +80,7 @@ static bool tick(struct weft__actors *system)
     for (unsigned i = 0; i < system->executor_count; i++) {
         struct weft__executor *executor = &system->executors[i];
         bool ageing = atomic_load_relaxed(&executor->is_ageing);
-        if (!ageing && !atomic_load_relaxed(&executor->posted))
+        if (!ageing && !atomic_load_relaxed(&executor->inbox.posted))
             continue;
         busy = true;
         atomic_store_relaxed(&executor->tick, true);
@@ -158,7 +158,8 @@ int weft__ticker_start(struct weft__actors *system)
 
 void weft__ticker_busy(struct weft__actors *system)
 {
-    if (atomic_load_seq_cst(&system->ticker.dozes)) /* seq_cst A5: after `busy` */
+    atomic_fetch_add_seq_cst(&system->busy, 1);     /* seq_cst A5: it is seen, */
+    if (atomic_load_seq_cst(&system->ticker.dozes)) /* seq_cst A5: or this sees the other */
         look_again(&system->ticker);
 }
 
