@@ -115,7 +115,8 @@ WEFT_API int weft_actor_send(weft *w, weft_actor *actor, void *message);
 WEFT_API int weft_actor_try_send(weft *w, weft_actor *actor, void *message);
 
 /* The oldest message of the actor that w belongs to. The first waits for one, the second says
- * -EAGAIN. -EPERM: w is not an actor's, or runs what the actor forked. */
+ * -EAGAIN. -EPERM: w is not an actor's, or runs what the actor forked. -ECANCELED: it was killed,
+ * and is called by a function of the library that returns before the actor ends. */
 WEFT_API int weft_receive(weft *w, void **message);
 WEFT_API int weft_try_receive(weft *w, void **message);
 

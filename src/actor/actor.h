@@ -222,7 +222,7 @@ struct weft__executor {
     uint32_t quanta;
     unsigned polls; /* left in this quantum, if they are counted */
     unsigned runnable;
-    bool nested; /* its driver is on top of a job that waits */
+    bool nested; /* its driver waits for something else, and has to look at that now and then */
 
     /* For others. */
     WEFT__ALIGNED struct weft__inbox inbox;

@@ -326,7 +326,7 @@ static inline void begin(struct weft__executor *executor, struct weft__worker *m
     fiber->context.worker = me;
     fiber->home = home;
     me->fiber = &fiber->context;
-    atomic_store_relaxed(&executor->current, fiber); /* relaxed: for the ticker, a hint */
+    atomic_store_release(&executor->current, fiber); /* release A13: for the ticker; it is made */
     arm(executor, fiber);
     if (fiber->held) { /* relaxed, both: for people */
         atomic_store_relaxed(&fiber->actor->counts.activity, WEFT_ACTOR_RUNNING);
@@ -422,7 +422,7 @@ static void drive(struct weft__executor *executor, struct weft__worker *me)
     struct weft__strand home;
     weft__strand_of_thread(&home);
     executor->driver = me;
-    executor->nested = me->frame && me->frame->outer;
+    executor->nested = me->kind != WORKER_THREAD || me->frame->outer;
     uint32_t quanta = executor->quanta;
     for (;;) {
         struct weft__fiber *fiber = next_fiber(executor);

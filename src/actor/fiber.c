@@ -191,6 +191,8 @@ static bool yield(weft *w)
 {
     struct weft__fiber *fiber = weft__fiber_of(w);
     struct weft__executor *executor = weft__executor_of(fiber);
+    if (fiber->blocks > 0)
+        return false; /* the executor is somebody else's meanwhile */
     if (weft__fiber_is_killed(fiber))
         weft__check_killed(w);
     if (atomic_load_relaxed(&executor->tick) && !executor->system->counted) { /* a request */

@@ -569,6 +569,8 @@ _Noreturn void weft__unwind_now(struct weft__member *member, enum outcome outcom
     struct weft__group *group = member->fiber->context.group;
     while (group != member->group) { /* scopes that it has not closed */
         struct weft__group *parent = group->parent;
+        if (group->left)
+            group->left(group);
         weft__group_end(group);
         group = parent;
     }
@@ -605,6 +607,13 @@ static bool quantum_is_over(struct weft__executor *executor)
     return true;
 }
 
+/* Pinned to another executor meanwhile? */
+static bool is_wanted_elsewhere(struct weft__fiber *fiber)
+{
+    int pin = atomic_load_relaxed(&fiber->actor->pin); /* relaxed: a request */
+    return fiber->held && pin >= 0 && (unsigned)pin != weft__executor_of(fiber)->index;
+}
+
 static void end_quantum(struct weft__fiber *fiber, weft *top)
 {
     struct weft__executor *executor = weft__executor_of(fiber);
@@ -623,9 +632,10 @@ static void end_quantum(struct weft__fiber *fiber, weft *top)
     struct weft__actor_slot *own = NULL;
     if (full && !weft__executor_move_one(executor))
         own = steal_at_quantum(fiber, top);
-    if (--fiber->left == 0) {
+    bool leaves = is_wanted_elsewhere(fiber);
+    if (--fiber->left == 0 || leaves) {
         fiber->left = actor->share;
-        if (weft__executor_should_turn(executor))
+        if (leaves || weft__executor_should_turn(executor))
             weft__fiber_switch_out(fiber, WHY_QUANTUM);
     }
     if (own) {
