@@ -169,7 +169,8 @@ static void most_basal(struct sim *sim, const struct weft__event *event, struct 
         return;
     SIM_HOLDS(sim, eligible_below(c, position(c, event->member)) == 0);
     for (weft *w = event->member->base; w < event->slot; w++) /* these are stolen */
-        SIM_HOLDS(sim, w < event->member->cursor && weft__actor_slot_of(w)->victim == event->member);
+        SIM_HOLDS(sim,
+                  w < event->member->cursor && weft__actor_slot_of(w)->victim == event->member);
     SIM_HOLDS(sim, event->slot + 1 == event->member->cursor);
 }
 
@@ -196,7 +197,7 @@ static void property_09_stolen_slots_are_a_prefix(void **state)
 
 static bool is_underused(const struct weft__executor *executor)
 {
-    return !atomic_load_relaxed(&executor->posted) ||
+    return !atomic_load_relaxed(&executor->inbox.posted) ||
            weft__load_average(&executor->load) < LOAD_LOW;
 }
 
@@ -308,8 +309,7 @@ static bool may_take_more(struct context *c)
     for (unsigned i = 0; i < c->depth; i++) {
         struct weft__member *member = c->stack[i]->member;
         if (sim_eligible(c, member) > 0)
-            return c->fiber->used <=
-                   member->lineage + member->scratch.used + member->results.used;
+            return c->fiber->used <= member->lineage + member->scratch.used + member->results.used;
     }
     return false;
 }

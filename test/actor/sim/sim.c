@@ -194,7 +194,8 @@ static void run_sides(weft *w, struct node *node, struct weft__member *member)
     if (!weft_merge(w))
         run_node(w, right);
     user(sim, node, w, member);
-    SIM_HOLDS(sim, sides_are_done(node) || node->play->failures || weft_cancelled(w));
+    SIM_HOLDS(sim, !node->play->failures || weft_cancelled(w));
+    SIM_HOLDS(sim, sides_are_done(node) || node->play->failures);
 }
 
 static void run_node(weft *w, void *arg)
@@ -210,6 +211,7 @@ static void run_node(weft *w, void *arg)
     poll(sim, node, w, member, node->before);
     if (node->fails) {
         node->play->failures++;
+        node->failed = true;
         weft_fail(w, -EDOM);
     }
     if (node->right)
@@ -220,8 +222,8 @@ static void run_node(weft *w, void *arg)
     poll(sim, node, w, member, node->after);
     SIM_HOLDS(sim, is_filled(node->kept, node->scratch, node->key));
     node->kept = NULL;
-    node->value = node->right ? mix(node->key, node->left->value, node->right->value)
-                              : mix(node->key, 0, 0);
+    node->value =
+        node->right ? mix(node->key, node->left->value, node->right->value) : mix(node->key, 0, 0);
     SIM_HOLDS(sim, !node->ended);
     node->ended = true;
 }
@@ -530,6 +532,7 @@ static void check_end(struct sim *sim)
         struct weft_actor *actor = play->actor;
         SIM_HOLDS(sim, play->reports == 1 && weft_actor_done(actor));
         SIM_HOLDS(sim, atomic_load_relaxed(&actor->counts.memory) == 0);
+        SIM_HOLDS(sim, atomic_load_relaxed(&actor->elsewhere) == 0);
         SIM_HOLDS(sim, !actor->places || actor->cabal == 1);
         for (unsigned e = 0; actor->places && e < sim->setup.executors; e++)
             SIM_HOLDS(sim, actor->places[e].served <= 1);
@@ -537,9 +540,9 @@ static void check_end(struct sim *sim)
     for (unsigned i = 0; i < sim->setup.executors; i++) {
         struct weft__executor *executor = &sim->system->executors[i];
         SIM_HOLDS(sim, executor->runnable == 0 && !executor->ageing);
-        SIM_HOLDS(sim, !atomic_load_relaxed(&executor->inbox));
+        SIM_HOLDS(sim, !weft__inbox_has_letters(&executor->inbox));
         SIM_HOLDS(sim, !atomic_load_relaxed(&executor->reserved));
-        SIM_HOLDS(sim, !atomic_load_relaxed(&executor->posted));
+        SIM_HOLDS(sim, !atomic_load_relaxed(&executor->inbox.posted));
     }
     for (struct context *c = sim->contexts; c < sim->contexts + CONTEXTS; c++)
         SIM_HOLDS(sim, !c->fiber);

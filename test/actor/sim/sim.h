@@ -3,9 +3,10 @@
  * executor takes the next step. So a run can be done again, step by step, and every step can be
  * looked at. A failure says with which seed; TEST_SEED=... tries that one alone.
  *
- * What actors do is a random tree: each node polls, perhaps allocates, yields or receives a message,
- * and forks its right side. Beside the library's own state there is a second account of it, drawn
- * from the trace: which contexts there are, which members are on them, what is pending. */
+ * What actors do is a random tree: each node polls, perhaps allocates, yields or receives a
+ * message, and forks its right side. Beside the library's own state there is a second account of
+ * it, drawn from the trace: which contexts there are, which members are on them, what is pending.
+ */
 #ifndef TEST_SIM_H
 #define TEST_SIM_H
 
@@ -32,7 +33,7 @@ struct node {
     struct play *play;
     unsigned before, between, after; /* polls */
     size_t scratch, result;          /* bytes to allocate */
-    bool yields, receives, fails;
+    bool yields, receives, fails, failed;
     uint64_t key, value;
     unsigned char *kept, *bytes; /* scratch, result */
     unsigned starts;
@@ -61,8 +62,8 @@ struct actor_member {
     struct node *entry;
     struct context *context;
     int pending;
-    weft *next;    /* the first slot that is not stolen, */
-    bool scattered; /* but something else was stolen, or merged */
+    weft *next;       /* the first slot that is not stolen, */
+    bool scattered;   /* but something else was stolen, or merged */
     uint64_t zero_at; /* when its last delegate had answered; 0: it has not, or has been noticed */
 };
 
@@ -78,13 +79,13 @@ struct context {
     uint32_t first_quantum; /* of its executor, for it */
     struct actor_member *stack[STACKED];
     unsigned depth;
-    bool blocks; /* in this quantum: it yielded, or waited */
-    bool blocked; /* in the last one */
+    bool blocks;    /* in this quantum: it yielded, or waited */
+    bool blocked;   /* in the last one */
     bool forbidden; /* for a test: nothing may be stolen at the end of this quantum */
     unsigned attempts, seamless_attempts, ends, full, quanta;
-    unsigned thefts; /* at the end of this quantum */
-    weft *half; /* for a test: one of two is stolen */
-    bool just_ended; /* a delegate has, and there was no switch since */
+    unsigned thefts;   /* at the end of this quantum */
+    weft *half;        /* for a test: one of two is stolen */
+    bool just_ended;   /* a delegate has, and there was no switch since */
     uint32_t ended_in; /* the quantum */
     uint64_t switched_at;
 };
