@@ -125,7 +125,7 @@ struct weft__fiber {
     void *arrivals, **arrivals_end; /* letters: delegations that wait for room on top */
     struct weft__fiber *next;       /* in the executor's queue, or among free ones */
     struct weft__fiber *next_ageing, **ageing_link;
-    weft *waits_at;       /* its first free slot, while it waits for delegates */
+    weft *waits_at;       /* its first free slot, while it waits for delegates; else NULL */
     uint64_t ready_since; /* ticks */
     size_t used;          /* of its members' arenas */
     struct weft__park *park;

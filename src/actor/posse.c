@@ -187,7 +187,10 @@ static void leave(struct weft_actor *actor, struct weft__executor *executor)
 bool weft__actor_is_whole(struct weft__fiber *fiber)
 {
     struct weft_actor *actor = fiber->actor;
-    if (!fiber->held || fiber->top != &actor->root || fiber->arrivals)
+    /* One that waits for delegates is in its executor's list, even if it can go on. And its own
+     * delegate may be left when all others have answered. relaxed: own; a hint otherwise. */
+    if (!fiber->held || fiber->top != &actor->root || fiber->arrivals || fiber->waits_at ||
+        atomic_load_relaxed(&actor->root.pending) > 0)
         return false;
     weft__lock_take(&actor->posse_lock);
     bool whole = !actor->places || actor->cabal == 1;
@@ -574,6 +577,7 @@ static void wait_a_moment(struct weft__fiber *fiber, weft *top)
     trace_slot(fiber, EVENT_WAIT, fiber->top, NULL);
     atomic_store_relaxed(&fiber->merging, true); /* relaxed: others look at it as a hint */
     weft__fiber_switch_out(fiber, WHY_WAITS);
+    fiber->waits_at = NULL;
     if (ages)
         ageing_leave(fiber);
 }
