@@ -372,7 +372,7 @@ static struct context *account(struct sim *sim, const struct weft__event *event)
             if (event->fiber->held)
                 member_push(sim, c, &c->actor->root, c->play->nodes);
         }
-        c->just_ended = false;
+        c->just_ended = c->waits = false;
         c->switched_at = sim->now;
         break;
     case EVENT_MOVE:
@@ -434,7 +434,7 @@ static struct context *account(struct sim *sim, const struct weft__event *event)
         victim->scattered |= event->slot != --victim->next;
         break;
     case EVENT_WAIT:
-        c->blocks = true;
+        c->blocks = c->waits = true;
         sim->waits++;
         break;
     default:

@@ -87,6 +87,8 @@ struct context {
     weft *half;        /* for a test: one of two is stolen */
     bool just_ended;   /* a delegate has, and there was no switch since */
     uint32_t ended_in; /* the quantum */
+    bool waits;        /* for delegates, and has not gone on */
+    unsigned turns;    /* for a test */
     uint64_t switched_at;
 };
 
