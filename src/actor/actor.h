@@ -125,9 +125,9 @@ struct weft__fiber {
     void *arrivals, **arrivals_end; /* letters: delegations that wait for room on top */
     struct weft__fiber *next;       /* in the executor's queue, or among free ones */
     struct weft__fiber *next_ageing, **ageing_link;
-    weft *waits_at;       /* its first free slot, while it waits for delegates */
+    weft *waits_at;       /* its first free slot, while it waits for delegates; else NULL */
     uint64_t ready_since; /* ticks */
-    size_t used;          /* by its members' arenas */
+    size_t used;          /* of its members' arenas */
     struct weft__park *park;
     struct atomic_bool merging; /* it waits for delegates, for nothing else, and still does */
     struct atomic_bool woken;   /* its letter is on its way */
@@ -161,6 +161,9 @@ struct weft_actor {
     uint64_t quantum;   /* the system's, which may be gone when somebody asks, */
     unsigned executors; /* as these */
     size_t limit;       /* bytes for arenas, on each executor */
+    size_t elsewhere_max;
+    struct atomic_size elsewhere; /* bytes that arenas on other fibers than its own hold, and
+                                     results that are not collected */
     unsigned cabal_max, share;
     bool strict;
     struct atomic_i32 pin;   /* executor, or -1 */
@@ -444,6 +447,8 @@ void weft__actor_close(struct weft_actor *actor); /* no messages, no kill from n
 void weft__actor_over(struct weft_actor *actor, int reason);
 void weft__actor_unref(struct weft_actor *actor);
 void weft__actor_memory(struct weft_actor *actor, size_t more, size_t less);
+bool weft__actor_elsewhere(struct weft_actor *actor, size_t more); /* false: too much */
+void weft__actor_not_elsewhere(struct weft_actor *actor, size_t less);
 
 /* ---- ticker.c ---- */
 

@@ -95,6 +95,7 @@ struct weft__fiber *weft__fiber_get(struct weft__executor *executor)
                       weft__fiber_main, fiber);
     fiber->top = NULL;
     fiber->arrivals = NULL;
+    fiber->waits_at = NULL;
     fiber->used = 0;
     fiber->context.library = fiber->blocks = 0;
     fiber->may_steal = false;

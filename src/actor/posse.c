@@ -24,6 +24,11 @@ static size_t used_by(const struct weft__member *member)
     return member->scratch.used + member->results.used;
 }
 
+static size_t held_by(const struct weft__member *member)
+{
+    return member->scratch.held + member->results.held;
+}
+
 static void trace_slot(struct weft__fiber *fiber, enum weft__event_kind kind,
                        struct weft__member *member, struct weft__actor_slot *slot)
 {
@@ -163,7 +168,10 @@ static void leave(struct weft_actor *actor, struct weft__executor *executor)
 bool weft__actor_is_whole(struct weft__fiber *fiber)
 {
     struct weft_actor *actor = fiber->actor;
-    if (!fiber->held || fiber->top != &actor->root || fiber->arrivals)
+    /* One that waits for delegates is in its executor's list, even if it can go on. And its own
+     * delegate may be left when all others have answered. relaxed: own; a hint otherwise. */
+    if (!fiber->held || fiber->top != &actor->root || fiber->arrivals || fiber->waits_at ||
+        atomic_load_relaxed(&actor->root.pending) > 0)
         return false;
     weft__lock_take(&actor->posse_lock);
     bool whole = !actor->places || actor->cabal == 1;
@@ -204,7 +212,8 @@ static struct weft__actor_slot *take(struct weft__fiber *fiber, struct weft__mem
     event.age = event.executor->quanta - slot->since;
     victim->cursor++;
     slot->victim = victim;
-    slot->since = (uint32_t)((victim->lineage + used_by(victim)) / ARENA_UNIT);
+    size_t lineage = victim->lineage + used_by(victim);
+    slot->since = (uint32_t)((lineage + ARENA_UNIT - 1) / ARENA_UNIT);
     /* relaxed, all: the letter publishes them; its own thread reads them otherwise. */
     atomic_store_relaxed(&slot->state, fiber->context.library ? STOLEN_LIBRARY : STOLEN_PENDING);
     atomic_store_relaxed(&slot->wanted, SLOT_WANTED);
@@ -368,7 +377,9 @@ static struct weft__group *group_of(struct weft__actor_slot *slot)
 static void collect(struct weft__fiber *fiber, struct weft__member *member)
 {
     weft__lock_take(&member->adopt_lock);
-    fiber->used += member->adopted.used; /* counted for the actor all the time */
+    fiber->used += member->adopted.used;
+    if (fiber->held)
+        weft__actor_not_elsewhere(fiber->actor, member->adopted.held);
     weft__arena_adopt(&member->results, &member->adopted);
     weft__lock_drop(&member->adopt_lock);
 }
@@ -432,6 +443,23 @@ static void end_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
     answer(slot, done ? STOLEN_DONE : STOLEN_GIVEN_BACK, fiber);
 }
 
+/* Its results become its victim's. False: there is no room for them; then they go with it. */
+static bool bequeath(struct weft__fiber *fiber, struct weft__member *member)
+{
+    struct weft__member *victim = member->victim;
+    if (victim->fiber == fiber) {
+        weft__arena_adopt(&victim->results, &member->results);
+        return true;
+    }
+    if (fiber->held && !weft__actor_elsewhere(fiber->actor, member->results.held))
+        return false;
+    fiber->used -= member->results.used;
+    weft__lock_take(&victim->adopt_lock);
+    weft__arena_adopt(&victim->adopted, &member->results);
+    weft__lock_drop(&victim->adopt_lock);
+    return true;
+}
+
 static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot, weft *w)
 {
     struct weft__member *victim = slot->victim;
@@ -474,15 +502,12 @@ static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
     weft__slot_of(w)->group = outer_here;
     fiber->may_steal = true;
     trace_slot(fiber, EVENT_END, &member, slot);
+    if (member.outcome == OUTCOME_RETURNED && !bequeath(fiber, &member))
+        member.outcome = OUTCOME_NO_MEMORY;
     fiber->used -= used_by(&member);
-    if (member.outcome == OUTCOME_RETURNED) {
-        weft__actor_memory(actor, 0, member.scratch.used);
-        weft__lock_take(&victim->adopt_lock);
-        weft__arena_adopt(&victim->adopted, &member.results);
-        weft__lock_drop(&victim->adopt_lock);
-    } else {
-        weft__actor_memory(actor, 0, used_by(&member));
-    }
+    weft__actor_memory(actor, 0, held_by(&member));
+    if (!fiber->held)
+        weft__actor_not_elsewhere(actor, held_by(&member));
     weft__arena_drop(&member.scratch);
     weft__arena_drop(&member.results);
     end_stolen(fiber, slot, member.outcome == OUTCOME_RETURNED);
@@ -533,6 +558,7 @@ static void wait_a_moment(struct weft__fiber *fiber, weft *top)
     trace_slot(fiber, EVENT_WAIT, fiber->top, NULL);
     atomic_store_relaxed(&fiber->merging, true); /* relaxed: others look at it as a hint */
     weft__fiber_switch_out(fiber, WHY_WAITS);
+    fiber->waits_at = NULL;
     if (ages)
         ageing_leave(fiber);
 }
@@ -745,7 +771,7 @@ static void run_actor(struct weft__fiber *fiber)
     int failure = weft__group_end(&actor->group);
     actor->reason = reason_of(actor, actor->reason ? actor->reason : failure);
     collect(fiber, root);
-    weft__actor_memory(actor, 0, fiber->used);
+    weft__actor_memory(actor, 0, held_by(root));
     fiber->used = 0;
     weft__arena_drop(&root->scratch);
     weft__arena_drop(&root->results);

@@ -33,7 +33,7 @@ struct node {
     struct play *play;
     unsigned before, between, after; /* polls */
     size_t scratch, result;          /* bytes to allocate */
-    bool yields, receives, fails;
+    bool yields, receives, fails, failed;
     uint64_t key, value;
     unsigned char *kept, *bytes; /* scratch, result */
     unsigned starts;
@@ -87,6 +87,8 @@ struct context {
     weft *half;        /* for a test: one of two is stolen */
     bool just_ended;   /* a delegate has, and there was no switch since */
     uint32_t ended_in; /* the quantum */
+    bool waits;        /* for delegates, and has not gone on */
+    unsigned turns;    /* for a test */
     uint64_t switched_at;
 };
 
