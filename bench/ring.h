@@ -21,6 +21,8 @@ struct contender {
     unsigned workers;
     weft_pool *pool;  /* weft's, */
     weft_fn *fn;      /* and what it runs there, on the data; NULL: the contest says */
+    void (*run)(const struct contender *, const struct contest *, void *data); /* or how, */
+    void *own;                                                                 /* with this */
     struct peer peer; /* a peer's */
     struct samples seconds, cpu, steals;
     double spent;         /* seconds */
