@@ -19,6 +19,8 @@ enum {
     LIVES = 20000,
     LIVES_QUICK = 200,
     THREADS = 200,
+    THREAD_SWITCHES = 20000, /* which are slower */
+    THREAD_SWITCHES_QUICK = 1000,
     TOGETHER = 100, /* alive at the same time */
 };
 
@@ -216,7 +218,8 @@ enum cost {
 static bool measure(struct samples *costs, weft_pool *pool, bool quick)
 {
     unsigned lives = quick ? LIVES_QUICK : LIVES;
-    struct pair pair = {.count = quick ? SWITCHES_QUICK : SWITCHES}, twin = pair;
+    struct pair pair = {.count = quick ? SWITCHES_QUICK : SWITCHES};
+    struct pair twin = {.count = quick ? THREAD_SWITCHES_QUICK : THREAD_SWITCHES};
     if (!switches(pool, &pair) || !switches_of_threads(&twin))
         return false;
     samples_add(&costs[SWITCH], pair.each);
@@ -234,7 +237,8 @@ static void print(const struct samples *costs, const struct bench_run *run)
 {
     report_title(run->report, "actors: two of them on one executor that only yield\n");
     actors_time(run, part, "ns a switch", 1, &costs[SWITCH], 1e-9, 30);
-    actors_time(run, part, "  two threads on one CPU, sched_yield, ns", 1, &costs[SWITCH_THREAD], 1e-9, 0);
+    actors_time(run, part, "  two threads on one CPU, sched_yield, ns", 1, &costs[SWITCH_THREAD],
+                1e-9, 0);
     actors_claim(run, part, "  the kernel's switches because the thread waits",
                  samples_summary(&costs[VOLUNTARY]).median, REPORT_BELOW, 1);
     actors_claim(run, part, "  and because another one wants its CPU",

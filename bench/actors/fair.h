@@ -74,7 +74,7 @@ struct fair_runtime {
 
 /* Sends all, waits for all. If they don't come to an end beside the greedy one, that is stopped
  * after FAIR_PATIENCE seconds. */
-#define FAIR_PATIENCE 1.0
+#define FAIR_PATIENCE 0.5
 void fair_client(struct fair *fair, const struct fair_runtime *runtime);
 
 #ifdef __cplusplus

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    FAIR_REPS = 7,
+    FAIR_REPS = 5,
     FAIR_REPS_QUICK = 1,
     REQUESTS = 100,
     REQUESTS_QUICK = 10,
@@ -154,12 +154,8 @@ struct contest_of {
 };
 
 static const struct contest_of contests[] = {
-    {"actors/fair-stream",
-     "one every 3 ms",
-     {&fair_stream_kernel, &fair_stream_greedy_kernel}},
-    {"actors/fair-together",
-     "all at once",
-     {&fair_together_kernel, &fair_together_greedy_kernel}},
+    {"actors/fair-stream", "one every 3 ms", {&fair_stream_kernel, &fair_stream_greedy_kernel}},
+    {"actors/fair-together", "all at once", {&fair_together_kernel, &fair_together_greedy_kernel}},
 };
 
 struct fairness {
@@ -314,8 +310,9 @@ static void add_results(const struct fairness *f, int server)
 static void print(const struct fairness *f)
 {
     struct report *report = f->run->report;
-    report_title(report, "actors: %u requests of 1 ms, %s, alone and beside one that forks without "
-                         "end, %u workers: ms\n",
+    report_title(report,
+                 "actors: %u requests of 1 ms, %s, alone and beside one that forks without "
+                 "end, %u workers: ms\n",
                  f->count, f->contest->what, f->run->workers);
     report_title(report, "  %-12s %12s %10s %14s %10s %14s\n", "", "alone: 50 %", "99 %",
                  "beside: 50 %", "99 %", "99 %, ratio");
@@ -340,7 +337,9 @@ static bool contest(const struct bench_run *run, const struct contest_of *contes
         .run = run,
         .contest = contest,
         .count = run->quick ? REQUESTS_QUICK : REQUESTS,
-        .reps = run->reps ? run->reps : run->quick ? FAIR_REPS_QUICK : FAIR_REPS,
+        .reps = run->reps    ? run->reps
+                : run->quick ? FAIR_REPS_QUICK
+                             : FAIR_REPS,
     };
     bool good = open(&f) && take_turns(&f);
     if (good)

@@ -164,7 +164,8 @@ static bool alive(const struct bench_run *run, weft_pool *pool, unsigned count)
     if (!good || !same("sum of the messages", atomic_load(&crowd.sum), n * (n + 1) / 2) ||
         !same("failed", atomic_load(&crowd.failed) + atomic_load(&crowd.refused), 0))
         return false;
-    report_title(run->report, "actors: %u alive at once, which wait for their first message\n", count);
+    report_title(run->report, "actors: %u alive at once, which wait for their first message\n",
+                 count);
     actors_claim(run, part, "resident, GiB", used / (1 << 30), REPORT_AT_MOST, 2);
     actors_claim(run, part, "  bytes each", used / count, REPORT_AT_MOST, 0);
     actors_claim(run, part, "  us to make one", (made - start) * 1e6 / count, REPORT_AT_MOST, 0);
@@ -245,8 +246,8 @@ static bool suspended(const struct bench_run *run, weft_pool *pool, unsigned cou
     actors_claim(run, part, "mappings each", s.mappings / count, REPORT_AT_MOST, 0);
     actors_claim(run, part, "us to make one and suspend it", s.made * 1e6 / count, REPORT_AT_MOST,
                  0);
-    actors_claim(run, part, "us to resume one and free it", s.resumed * 1e6 / count,
-                 REPORT_AT_MOST, 0);
+    actors_claim(run, part, "us to resume one and free it", s.resumed * 1e6 / count, REPORT_AT_MOST,
+                 0);
     return true;
 }
 
@@ -261,8 +262,8 @@ static void *ballast(unsigned room, size_t *size)
     if (most <= now + room)
         return NULL;
     unsigned pages = most - now - room;
-    char *p = mmap(NULL, pages * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-                   0);
+    char *p =
+        mmap(NULL, pages * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         return NULL;
     for (size_t i = 0; i < pages; i += 2)

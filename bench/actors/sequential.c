@@ -150,16 +150,14 @@ static void release(void *data)
     free(fair);
 }
 
-#define KERNEL(kernel_name, by)                                                      \
-    {                                                                                \
-        .name = (kernel_name), .prepare = (by), .reset = reset,                      \
-        .sequential = sequential, .checksum = checksum, .operations = operations,    \
-        .times = times, .release = release,                                          \
+#define KERNEL(kernel_name, by)                                                             \
+    {                                                                                       \
+        .name = (kernel_name), .prepare = (by), .reset = reset, .sequential = sequential,   \
+        .checksum = checksum, .operations = operations, .times = times, .release = release, \
     }
 
 const struct kernel fair_stream_kernel = KERNEL("fair-stream", prepare_stream);
-const struct kernel fair_stream_greedy_kernel =
-    KERNEL("fair-stream-greedy", prepare_stream_greedy);
+const struct kernel fair_stream_greedy_kernel = KERNEL("fair-stream-greedy", prepare_stream_greedy);
 const struct kernel fair_together_kernel = KERNEL("fair-together", prepare_together);
 const struct kernel fair_together_greedy_kernel =
     KERNEL("fair-together-greedy", prepare_together_greedy);

@@ -130,6 +130,13 @@ static void claim(struct field *field, const char *bench, const char *what,
                  REPORT_AT_MOST, limit);
 }
 
+/* Which says more where others are at work, too. */
+static void claim_cpu(struct field *field, const char *bench, const char *what,
+                      const struct contender *a, const struct contender *b)
+{
+    actors_claim(field->ring.run, bench, what, samples_ratio(&a->cpu, &b->cpu), REPORT_AT_MOST, 0);
+}
+
 static void print_steals(struct field *field, enum kind kind)
 {
     const struct tally *tally = &field->tallies[1][kind];
@@ -146,11 +153,15 @@ static void print(struct field *field, const char *bench)
                  bench, field->ring.size);
     print_rows(field, bench);
     claim(field, bench, "one worker: live / pool", field->one[LIVE], field->one[POOL], 1.05);
+    claim_cpu(field, bench, "  the same in CPU time", field->one[LIVE], field->one[POOL]);
     claim(field, bench, "one worker: strict / pool", field->one[STRICT], field->one[POOL], 1.05);
+    claim_cpu(field, bench, "  that in CPU time", field->one[STRICT], field->one[POOL]);
     if (field->all[POOL]) {
         claim(field, bench, "all workers: live / pool", field->all[LIVE], field->all[POOL], 0);
         claim(field, bench, "all workers: strict / pool", field->all[STRICT], field->all[POOL], 0);
         claim(field, bench, "all workers: strict / live", field->all[STRICT], field->all[LIVE], 0);
+        claim_cpu(field, bench, "  that in CPU time, all workers", field->all[STRICT],
+                  field->all[LIVE]);
         print_steals(field, LIVE);
         print_steals(field, STRICT);
     }

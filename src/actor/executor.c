@@ -316,9 +316,9 @@ static inline void begin(struct weft__executor *executor, struct weft__worker *m
         atomic_store_relaxed(&fiber->actor->counts.executor, (int32_t)executor->index);
     }
     if (__builtin_expect(executor->system->trace != NULL, 0)) /* before the event is made */
-        weft__trace(executor->system, (struct weft__event){.kind = EVENT_SWITCH,
-                                                           .executor = executor,
-                                                           .fiber = fiber});
+        weft__trace(
+            executor->system,
+            (struct weft__event){.kind = EVENT_SWITCH, .executor = executor, .fiber = fiber});
 }
 
 /* Without the driver, on the fiber's own stack: the thread is the executor's all the time, so

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* actors.c: switches between actors and whole lives of actors on one executor, so many of them,
- * for cost.sh and life.sh to count instructions. `sealed`: switches in a thread that the kernel
+/* actors.c: switches between two actors, or whole lives of empty ones, so many of them on one
+ * executor, for actors.sh to count instructions. `sealed`: switches on a thread that the kernel
  * ends at its first system call. */
 #include <errno.h>
 #include <linux/seccomp.h>
@@ -12,7 +12,7 @@
 #include <weft.h>
 #include <weft/actor.h>
 
-enum { PATIENCE = 30 };
+enum { PATIENCE = 30 /* seconds */ };
 
 struct work {
     weft_pool *pool;
@@ -51,10 +51,16 @@ static int lives(weft *w, void *arg)
     return 0;
 }
 
+static int yields_twice(weft *w, void *arg)
+{
+    yields(w, arg);
+    return yields(w, arg);
+}
+
 /* The thread may read, write and end from now on; it is killed if it does anything else. */
 static int yields_sealed(weft *w, void *arg)
 {
-    yields(w, arg); /* both are there */
+    yields(w, arg); /* now both are there, and the other one has as much left */
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0)
         return -errno;
     yields(w, arg);
@@ -83,10 +89,11 @@ int main(int argc, char **argv)
     bool sealed = strcmp(argv[1], "sealed") == 0, life = strcmp(argv[1], "life") == 0;
     if (weft_pool_create(&work.pool, &config))
         return 1;
+    weft_actor_fn *first = sealed ? yields_twice : life ? lives : yields;
+    weft_actor_fn *second = sealed ? yields_sealed : life ? nothing : yields;
     weft_actor *one, *two;
-    if (weft_actor_create(&one, work.pool, life ? lives : yields, &work, NULL) ||
-        weft_actor_create(&two, work.pool, sealed ? yields_sealed : life ? nothing : yields, &work,
-                          NULL))
+    if (weft_actor_create(&one, work.pool, first, &work, NULL) ||
+        weft_actor_create(&two, work.pool, second, &work, NULL))
         return 1;
     weft_actor_run(one);
     weft_actor_run(two);
