@@ -305,7 +305,7 @@ static bool run(struct weft__executor *executor, struct weft__strand *home,
     fiber->context.worker = me;
     fiber->home = home;
     me->fiber = &fiber->context;
-    atomic_store_relaxed(&executor->current, fiber); /* relaxed: for the ticker, a hint */
+    atomic_store_release(&executor->current, fiber); /* release A13: that it is made */
     weft__fiber_arm(fiber);
     show(fiber, WEFT_ACTOR_RUNNING);
     if (fiber->held) /* relaxed: for people */
