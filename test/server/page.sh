@@ -13,7 +13,13 @@ HOME=$work chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-
     --no-first-run --user-data-dir="$work/profile" --remote-debugging-pipe about:blank \
     3<"$work/to" 4>"$work/from" >"$work/chromium" 2>&1 &
 browser=$!
-trap 'kill -9 $browser 2>/dev/null || :; wait $browser 2>/dev/null || :; clean_up' EXIT
+close_browser()
+{
+    [ -z "$browser" ] || kill "$browser" 2>/dev/null || :
+    [ -z "$browser" ] || wait "$browser" 2>/dev/null || :
+    clean_up
+}
+trap close_browser EXIT
 exec 5>"$work/to" 6<"$work/from"
 
 number=0
@@ -107,3 +113,5 @@ wait_for "nobody to be left" "!document.querySelector('#none').hidden"
 stop_server
 wait_for "that the server is gone" "document.querySelector('#live.lost')"
 call Browser.close '{}'
+wait "$browser" || fail "the browser ended with status $?"
+browser=

@@ -17,7 +17,6 @@ fail()
 [ -n "${SERVER-}" ] || { echo "libmicrohttpd is missing (Debian: libmicrohttpd-dev)"; exit 77; }
 need curl curl
 
-# The reason to have a watchdog here: ctest's would leave the server behind.
 work=$(mktemp -d)
 server=
 stop_server()
@@ -31,7 +30,7 @@ stop_server()
 }
 clean_up()
 {
-    [ -z "$server" ] || kill -9 "$server" || :
+    [ -z "$server" ] || kill "$server" || :
     rm -rf "$work"
 }
 trap clean_up EXIT
@@ -40,7 +39,8 @@ trap 'exit 1' INT TERM
 start_server()
 {
     mkfifo "$work/address"
-    $LAUNCHER "$SERVER" --port 0 "$@" >"$work/address" 2>"$work/errors" &
+    # Even if the test is killed, the server does not stay.
+    timeout --signal=KILL 150 ${LAUNCHER-} "$SERVER" --port 0 "$@" >"$work/address" 2>"$work/errors" &
     server=$!
     read -r url <"$work/address" || { cat "$work/errors"; fail "the server did not start"; }
     rm "$work/address"
