@@ -145,7 +145,7 @@ struct weft__actor_waiter {
 
 /* Some of its numbers, which everybody may read. */
 struct weft__actor_counts {
-    struct atomic_u64 quanta, steals, delegates, given_back, moves, run_ticks, ready_ticks;
+    struct atomic_u64 quanta, steals, delegates, given_back, moves, ready_ticks;
     struct atomic_size memory, memory_peak;
     struct atomic_u32 activity; /* enum weft_actor_state */
     struct atomic_i32 executor; /* where it ran last */
@@ -218,6 +218,7 @@ struct weft__executor {
     struct weft__fifo ready, woken;
     void *fresh, **fresh_end; /* letters: actors that have not run */
     bool fresh_turn;
+    bool others_first;          /* before those that were woken */
     struct weft__fiber *ageing; /* wait for delegates, and have more to steal */
     struct weft__fiber *free;
     unsigned free_count;
@@ -397,7 +398,7 @@ bool weft__executor_step(struct weft__executor *executor, struct weft__worker *m
 struct weft__executor *weft__executor_underused(struct weft__executor *me, struct weft_actor *actor,
                                                 bool (*may)(struct weft_actor *,
                                                             struct weft__executor *));
-void weft__executor_unreserve(struct weft__executor *executor);
+void weft__executor_unreserve(struct weft__executor *executor, struct weft_actor *actor);
 
 /* At the end of a quantum: moves a whole actor away, if there is somewhere; true: it did. */
 bool weft__executor_move_one(struct weft__executor *executor);
@@ -414,6 +415,8 @@ void weft__fiber_rejuvenate(struct weft__fiber *fiber, uint32_t quantum);
 bool weft__actor_is_whole(struct weft__fiber *fiber);
 void weft__posse_moves(struct weft_actor *actor, struct weft__executor *from,
                        struct weft__executor *to, struct weft__fiber *fiber);
+
+void weft__posse_wake(struct weft_actor *actor); /* wherever it waits */
 
 void weft__actor_fork(weft *w);
 bool weft__actor_merge(weft *w);
