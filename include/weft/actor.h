@@ -115,7 +115,8 @@ WEFT_API int weft_actor_send(weft *w, weft_actor *actor, void *message);
 WEFT_API int weft_actor_try_send(weft *w, weft_actor *actor, void *message);
 
 /* The oldest message of the actor that w belongs to. The first waits for one, the second says
- * -EAGAIN. -EPERM: w is not an actor's, or runs what the actor forked. */
+ * -EAGAIN. -EPERM: w is not an actor's, or runs what the actor forked. -ECANCELED: it was killed,
+ * and is called by a function of the library that returns before the actor ends. */
 WEFT_API int weft_receive(weft *w, void **message);
 WEFT_API int weft_try_receive(weft *w, void **message);
 
@@ -164,7 +165,7 @@ typedef struct weft_actor_info {
     uint64_t quanta;      /* that it has used, on all executors */
     uint64_t steals;      /* right sides taken from it */
     uint64_t delegates;   /* of these, run on other executors */
-    uint64_t given_back;  /* of these, done again for lack of memory */
+    uint64_t given_back;  /* right sides that came back, for lack of memory or of a place */
     uint64_t moves;       /* to other executors */
     uint64_t run_ns;      /* how long it ran, by the ticks of the clock that ends quanta, */
     uint64_t runnable_ns; /* and how long it could have, but did not */

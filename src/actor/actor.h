@@ -225,7 +225,7 @@ struct weft__executor {
     uint32_t quanta;
     unsigned polls; /* left in this quantum, if they are counted */
     unsigned runnable;
-    bool nested; /* its driver is on top of a job that waits */
+    bool nested; /* its driver waits for something else, and has to look at that now and then */
 
     /* For others. */
     WEFT__ALIGNED struct weft__inbox inbox;
@@ -346,6 +346,18 @@ static inline struct weft__executor *weft__executor_of(struct weft__fiber *fiber
     return atomic_load_relaxed(&fiber->executor); /* relaxed: its own executor asks */
 }
 
+static inline bool weft__fiber_is_killed(struct weft__fiber *fiber)
+{
+    return atomic_load_relaxed(&fiber->actor->killed); /* relaxed: a request */
+}
+
+static inline void weft__fiber_guard(struct weft__fiber *fiber, bool raised)
+{
+    /* relaxed: its own thread reads it; the ticker raises it, as a request. */
+    atomic_store_relaxed(&fiber->context.guard,
+                         raised ? UINTPTR_MAX : (uintptr_t)fiber->context.first);
+}
+
 /* ---- executor.c ---- */
 
 void weft__send(struct weft__executor *executor, struct weft__letter *letter,
@@ -354,6 +366,10 @@ void weft__fiber_wake(struct weft__fiber *fiber); /* by anybody */
 
 /* By the fiber: back to the executor, until it runs again. */
 void weft__fiber_switch_out(struct weft__fiber *fiber, enum fiber_why why);
+
+/* The same, because it yields, straight to the next one whose turn it is; false: nothing was done,
+ * for that is not as simple as that. */
+bool weft__fiber_switch_to_next(struct weft__fiber *fiber);
 
 /* Is there somebody else to run, or a reason to leave? */
 bool weft__executor_should_turn(struct weft__executor *executor);
@@ -392,7 +408,6 @@ struct weft__executor *weft__executor_for_new(struct weft_actor *actor);
 
 void weft__fiber_main(void *fiber);
 void weft__fiber_suspend(struct weft__fiber *fiber);
-void weft__fiber_arm(struct weft__fiber *fiber); /* before it runs: raises or lowers its guard */
 void weft__fiber_rejuvenate(struct weft__fiber *fiber, uint32_t quantum);
 
 /* Is the actor on this fiber alone? Then it can be moved. */

@@ -99,13 +99,13 @@ void weft__send(struct weft__executor *executor, struct weft__letter *letter, en
 void weft__fiber_wake(struct weft__fiber *fiber)
 {
     if (weft__bell_ring(&fiber->woken))
-        weft__send(atomic_load_acquire(&fiber->executor), &fiber->wake, /* acquire A8 */
+        weft__send(atomic_load_acquire(&fiber->executor), &fiber->wake, /* acquire A13 */
                    LETTER_WAKE);
 }
 
 static void fiber_is_awake(struct weft__executor *executor, struct weft__fiber *fiber)
 {
-    /* acquire A6: if it has moved away, and back, what was done with it meanwhile. */
+    /* acquire A13: if it has moved away, and back, what was done with it meanwhile. */
     bool is_here = atomic_load_acquire(&fiber->executor) == executor;
     if (is_here && !fiber->actor) {
         /* Nothing is left of it but this letter. It stays `woken`: there must not be another
@@ -294,7 +294,7 @@ void weft__fiber_move(struct weft__fiber *fiber, struct weft__executor *to)
     fiber->state = FIBER_READY;
     weft__posse_moves(fiber->actor, from, to, fiber);
     weft__count_up(&fiber->actor->counts.moves);
-    atomic_store_release(&fiber->executor, to); /* release A6 */
+    atomic_store_release(&fiber->executor, to); /* release A13: whoever rings it now asks there */
     weft__send(to, &fiber->move, LETTER_FIBER);
 }
 
@@ -307,30 +307,69 @@ static void count_wait(struct weft__executor *executor)
         weft__executor_quantum(executor);
 }
 
+/* Before it runs: raises or lowers its guard. */
+static inline void arm(struct weft__executor *executor, struct weft__fiber *fiber)
+{
+    weft__fiber_guard(fiber, executor->system->counted || weft__fiber_is_killed(fiber) ||
+                                 weft__group_alarm() ||
+                                 atomic_load_relaxed(&executor->tick)); /* relaxed: a request */
+}
+
+/* All that the driver, or a fiber in its place, does before it switches to the fiber. */
+static inline void begin(struct weft__executor *executor, struct weft__worker *me,
+                         struct weft__strand *home, struct weft__fiber *fiber)
+{
+    uint64_t ticks = atomic_load_relaxed(&executor->system->ticks); /* relaxed: a clock */
+    if (__builtin_expect(ticks != fiber->ready_since, 0))
+        atomic_fetch_add_relaxed(&fiber->actor->counts.ready_ticks, ticks - fiber->ready_since);
+    fiber->state = FIBER_RUNNING;
+    fiber->context.worker = me;
+    fiber->home = home;
+    me->fiber = &fiber->context;
+    atomic_store_release(&executor->current, fiber); /* release A13: for the ticker; it is made */
+    arm(executor, fiber);
+    if (fiber->held) { /* relaxed, both: for people */
+        atomic_store_relaxed(&fiber->actor->counts.activity, WEFT_ACTOR_RUNNING);
+        atomic_store_relaxed(&fiber->actor->counts.executor, (int32_t)executor->index);
+    }
+    if (__builtin_expect(executor->system->trace != NULL, 0)) /* before the event is made */
+        weft__trace(
+            executor->system,
+            (struct weft__event){.kind = EVENT_SWITCH, .executor = executor, .fiber = fiber});
+}
+
+/* Without the driver, on the fiber's own stack: the thread is the executor's all the time, so
+ * nobody can run the fiber before it is left. */
+bool weft__fiber_switch_to_next(struct weft__fiber *fiber)
+{
+    struct weft__executor *executor = weft__executor_of(fiber);
+    struct weft__fiber *next = executor->ready.first;
+    /* relaxed, all: hints and requests. */
+    if (!next || executor->woken.first || executor->fresh || executor->system->simulated ||
+        weft__inbox_has_letters(&executor->inbox) || atomic_load_relaxed(&executor->tick) ||
+        atomic_load_relaxed(&fiber->actor->pin) >= 0)
+        return false;
+    executor->ready.first = next->next;
+    executor->runnable--;
+    fiber->full = false;
+    make_ready(executor, fiber, false);
+    begin(executor, fiber->context.worker, fiber->home, next);
+    weft__strand_switch(&fiber->strand, &next->strand);
+    return true;
+}
+
 /* False: the thread has lost the executor. */
 static bool run(struct weft__executor *executor, struct weft__strand *home,
                 struct weft__fiber *fiber)
 {
     struct weft__worker *me = executor->driver;
     struct weft__executor *elsewhere;
-    uint64_t ticks = atomic_load_relaxed(&executor->system->ticks); /* relaxed: a clock */
-    if (__builtin_expect(ticks != fiber->ready_since, 0))
-        atomic_fetch_add_relaxed(&fiber->actor->counts.ready_ticks, ticks - fiber->ready_since);
     if (__builtin_expect(weft__load_average(&executor->load) == 0, 0))
         weft__load_begins(&executor->load);
-    fiber->state = FIBER_RUNNING;
-    fiber->context.worker = me;
-    fiber->home = home;
     struct weft__context *below = me->fiber; /* on whose stack it is a guest elsewhere, and helps */
-    me->fiber = &fiber->context;
-    atomic_store_relaxed(&executor->current, fiber); /* relaxed: for the ticker, a hint */
-    weft__fiber_arm(fiber);
-    show(fiber, WEFT_ACTOR_RUNNING);
-    if (fiber->held) /* relaxed: for people */
-        atomic_store_relaxed(&fiber->actor->counts.executor, (int32_t)executor->index);
-    weft__trace(executor->system,
-                (struct weft__event){.kind = EVENT_SWITCH, .executor = executor, .fiber = fiber});
+    begin(executor, me, home, fiber);
     weft__strand_switch(home, &fiber->strand);
+    fiber = (struct weft__fiber *)me->fiber; /* another one may have followed it */
     me->fiber = below;
     if (fiber->why == WHY_DETACHED) {
         weft__send(executor, &fiber->move, LETTER_FIBER);
@@ -383,7 +422,7 @@ static void drive(struct weft__executor *executor, struct weft__worker *me)
     struct weft__strand home;
     weft__strand_of_thread(&home);
     executor->driver = me;
-    executor->nested = me->frame && me->frame->outer;
+    executor->nested = me->kind != WORKER_THREAD || me->frame->outer;
     uint32_t quanta = executor->quanta;
     for (;;) {
         struct weft__fiber *fiber = next_fiber(executor);

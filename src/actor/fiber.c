@@ -192,7 +192,16 @@ static bool yield(weft *w)
 {
     struct weft__fiber *fiber = weft__fiber_of(w);
     struct weft__executor *executor = weft__executor_of(fiber);
-    weft__check_killed(w);
+    if (fiber->blocks > 0)
+        return false; /* the executor is somebody else's meanwhile */
+    if (weft__fiber_is_killed(fiber))
+        weft__check_killed(w);
+    if (atomic_load_relaxed(&executor->tick) && !executor->system->counted) { /* a request */
+        weft__actor_poll(w); /* or the quantum of those who only yield would never end */
+        executor = weft__executor_of(fiber);
+    }
+    if (!fiber->arrivals && weft__fiber_switch_to_next(fiber))
+        return true;
     if (!weft__executor_should_turn(executor))
         return false;
     weft__give_back_arrivals(fiber);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { MAILBOX = 16, SHARE_MAX = 100 };
 
@@ -31,7 +32,9 @@ static void configure(struct weft_actor *actor, const weft_actor_config *config)
     size_t memory = config->memory ? config->memory : default_memory;
     if (memory / ARENA_UNIT > UINT32_MAX) /* what a slot has room for */
         memory = (size_t)UINT32_MAX * ARENA_UNIT;
-    snprintf(actor->name, sizeof actor->name, "%s", config->name ? config->name : "actor");
+    const char *name = config->name ? config->name : "actor";
+    for (size_t i = 0; i + 1 < sizeof actor->name && name[i]; i++) /* it was all zeros */
+        actor->name[i] = name[i];
     actor->limit = memory - WEFT_ACTOR_STACK;
     actor->cabal_max = config->cabal_max && config->cabal_max < actor->executors ? config->cabal_max
                                                                                  : actor->executors;
@@ -85,9 +88,10 @@ int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_
     int error = check(system, config);
     if (error)
         return error;
-    struct weft_actor *actor = weft__alloc(sizeof *actor);
+    struct weft_actor *actor = weft__small(sizeof *actor); /* aligned ones take longer */
     if (!actor)
         return -ENOMEM;
+    memset(actor, 0, sizeof *actor);
     actor->system = system;
     actor->quantum = system->quantum;
     actor->executors = system->executor_count;

@@ -96,6 +96,11 @@ static bool receive_now(struct weft_actor *actor, void **message,
     return true;
 }
 
+static bool is_killed(const struct weft_actor *actor)
+{
+    return atomic_load_relaxed(&actor->killed); /* relaxed: a request */
+}
+
 static int receive(weft *w, void **message, bool wait)
 {
     struct weft_actor *actor = weft_actor_self(w);
@@ -105,12 +110,14 @@ static int receive(weft *w, void **message, bool wait)
         struct weft__actor_waiter *served = NULL;
         weft__lock_take(&actor->lock);
         /* Under the lock, as killing is: that is seen here, or its wake-up comes later. */
-        bool killed = atomic_load_relaxed(&actor->killed);
+        bool killed = is_killed(actor);
         bool received = !killed && receive_now(actor, message, &served);
         actor->receiving = !received && wait;
         weft__lock_drop(&actor->lock);
-        if (killed)
-            weft__unwind(w, OUTCOME_KILLED);
+        if (killed) {
+            weft__check_killed(w);
+            return -ECANCELED; /* a function of the library is to be left first */
+        }
         if (served)
             weft__spin_latch_set(&served->latch);
         if (received)
@@ -149,6 +156,8 @@ void weft_sleep_until(weft *w, uint64_t when)
     bool noted = weft__ticker_at(fiber->actor->system, when, fiber);
     while (weft__clock_now() < when) {
         weft__check_killed(w);
+        if (is_killed(fiber->actor))
+            return;
         if (noted)
             weft__fiber_suspend(fiber);
         else

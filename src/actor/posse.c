@@ -56,25 +56,6 @@ static bool is_cancelled(struct weft__fiber *fiber)
     return weft__group_alarm() && weft__group_walk(fiber->context.group, &noticed);
 }
 
-static bool is_killed(struct weft__fiber *fiber)
-{
-    return atomic_load_relaxed(&fiber->actor->killed); /* relaxed: a request */
-}
-
-static void guard_set(struct weft__fiber *fiber, bool raised)
-{
-    /* relaxed: its own thread reads it; the ticker raises it, as a request. */
-    atomic_store_relaxed(&fiber->context.guard,
-                         raised ? UINTPTR_MAX : (uintptr_t)fiber->context.first);
-}
-
-void weft__fiber_arm(struct weft__fiber *fiber)
-{
-    struct weft__executor *executor = weft__executor_of(fiber);
-    guard_set(fiber, executor->system->counted || is_killed(fiber) || weft__group_alarm() ||
-                         atomic_load_relaxed(&executor->tick)); /* relaxed: a request */
-}
-
 /* Every merge of what is pending has to know that it need not be done. */
 static void call_merges(struct weft__fiber *fiber, weft *top)
 {
@@ -484,7 +465,7 @@ static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
     struct weft__member *victim = slot->victim;
     size_t lineage = (size_t)slot->since * ARENA_UNIT;
     struct weft_actor *actor = fiber->actor;
-    if (is_killed(fiber) || fiber->used > lineage) {
+    if (weft__fiber_is_killed(fiber) || fiber->used > lineage) {
         end_stolen(fiber, slot, false);
         return;
     }
@@ -614,6 +595,8 @@ _Noreturn void weft__unwind_now(struct weft__member *member, enum outcome outcom
     struct weft__group *group = member->fiber->context.group;
     while (group != member->group) { /* scopes that it has not closed */
         struct weft__group *parent = group->parent;
+        if (group->left)
+            group->left(group);
         weft__group_end(group);
         group = parent;
     }
@@ -634,7 +617,7 @@ _Noreturn void weft__unwind(weft *top, enum outcome outcome)
 void weft__check_killed(weft *top)
 {
     struct weft__fiber *fiber = weft__fiber_of(top);
-    if (is_killed(fiber) && fiber->context.library == 0)
+    if (weft__fiber_is_killed(fiber) && fiber->context.library == 0)
         weft__unwind(top, OUTCOME_KILLED);
 }
 
@@ -648,6 +631,13 @@ static bool quantum_is_over(struct weft__executor *executor)
         return false;
     atomic_store_relaxed(&executor->tick, false);
     return true;
+}
+
+/* Pinned to another executor meanwhile? */
+static bool is_wanted_elsewhere(struct weft__fiber *fiber)
+{
+    int pin = atomic_load_relaxed(&fiber->actor->pin); /* relaxed: a request */
+    return fiber->held && pin >= 0 && (unsigned)pin != weft__executor_of(fiber)->index;
 }
 
 static void end_quantum(struct weft__fiber *fiber, weft *top)
@@ -668,9 +658,10 @@ static void end_quantum(struct weft__fiber *fiber, weft *top)
     struct weft__actor_slot *own = NULL;
     if (full && !weft__executor_move_one(executor))
         own = steal_at_quantum(fiber, top);
-    if (--fiber->left == 0) {
+    bool leaves = is_wanted_elsewhere(fiber);
+    if (--fiber->left == 0 || leaves) {
         fiber->left = actor->share;
-        if (weft__executor_should_turn(executor))
+        if (leaves || weft__executor_should_turn(executor))
             weft__fiber_switch_out(fiber, WHY_QUANTUM);
     }
     if (own) {
@@ -685,7 +676,7 @@ static bool look_up(struct weft__fiber *fiber, weft *top)
     if (fiber->blocks > 0)
         return is_cancelled(fiber); /* the executor is somebody else's meanwhile */
     if (!weft__executor_of(fiber)->system->counted)
-        guard_set(fiber, false);
+        weft__fiber_guard(fiber, false);
     if (quantum_is_over(weft__executor_of(fiber)))
         end_quantum(fiber, top);
     weft__check_killed(top);
@@ -693,7 +684,7 @@ static bool look_up(struct weft__fiber *fiber, weft *top)
         weft__unwind(top, OUTCOME_NO_MEMORY);
     bool cancelled = is_cancelled(fiber);
     if (cancelled) {
-        guard_set(fiber, true);
+        weft__fiber_guard(fiber, true);
         call_merges(fiber, top);
     }
     return cancelled;

@@ -84,7 +84,7 @@ static bool tick(struct weft__actors *system)
             continue;
         busy = true;
         atomic_store_relaxed(&executor->tick, true);
-        struct weft__fiber *fiber = atomic_load_relaxed(&executor->current);
+        struct weft__fiber *fiber = atomic_load_acquire(&executor->current); /* acquire A13 */
         if (fiber)
             atomic_store_relaxed(&fiber->context.guard, UINTPTR_MAX);
         else if (ageing)

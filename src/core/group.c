@@ -13,6 +13,7 @@ struct atomic_u32 weft__alarms;
 void weft__group_begin(struct weft__group *group, struct weft__group *parent)
 {
     group->parent = parent;
+    group->left = NULL;
     atomic_store_relaxed(&group->deadline, 0);
     atomic_store_relaxed(&group->error, 0);
 }

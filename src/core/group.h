@@ -11,9 +11,10 @@
 #include "core/atomic.h"
 
 struct weft__group {
-    struct weft__group *parent; /* outlives this one; written before it is shared */
-    struct atomic_u64 deadline; /* 0: none. Written by the owner */
-    struct atomic_i32 error;    /* 0: fine. Written once, by the first to fail */
+    struct weft__group *parent;              /* outlives this one; written before it is shared */
+    struct atomic_u64 deadline;              /* 0: none. Written by the owner */
+    struct atomic_i32 error;                 /* 0: fine. Written once, by the first to fail */
+    void (*left)(struct weft__group *group); /* an actor was unwound past it; NULL: never mind */
 };
 
 extern struct atomic_u32 weft__alarms;

@@ -108,6 +108,15 @@ static struct scope *scope_of(weft_scope *scope)
     return (struct scope *)(void *)scope;
 }
 
+/* Children that nobody runs any more. */
+static void scope_left(struct weft__group *group)
+{
+    struct scope *scope = (struct scope *)group;
+    struct weft__node *node;
+    while ((node = weft__queue_pop(&scope->fifo)))
+        weft__free(node);
+}
+
 void weft_scope_open(weft *w, weft_scope *public)
 {
     struct scope *scope = scope_of(public);
@@ -120,6 +129,8 @@ void weft_scope_open(weft *w, weft_scope *public)
         .token = {.group = &scope->group, .execute = execute_oldest},
     };
     weft__group_begin(&scope->group, context->group);
+    if (context->ops)
+        scope->group.left = scope_left;
     weft__count_latch_init(&scope->latch, weft__context_park(context), 1);
     context->group = slot->group = &scope->group;
 }
@@ -171,7 +182,9 @@ static void close_in_fiber(weft *w, struct scope *scope)
         struct children all = {children ? children : &alone, children ? count : 1};
         for (size_t i = 0; i < all.count; i++)
             all.first[i] = (struct spawn *)weft__queue_pop(&scope->fifo);
+        weft__hold(w);
         run_children(w, &(struct children){all.first, all.count});
+        weft__unhold(w);
         for (size_t i = 0; i < all.count; i++)
             weft__free(all.first[i]);
         weft__free(children);
