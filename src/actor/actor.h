@@ -397,7 +397,7 @@ bool weft__executor_step(struct weft__executor *executor, struct weft__worker *m
 struct weft__executor *weft__executor_underused(struct weft__executor *me, struct weft_actor *actor,
                                                 bool (*may)(struct weft_actor *,
                                                             struct weft__executor *));
-void weft__executor_unreserve(struct weft__executor *executor);
+void weft__executor_unreserve(struct weft__executor *executor, struct weft_actor *actor);
 
 /* At the end of a quantum: moves a whole actor away, if there is somewhere; true: it did. */
 bool weft__executor_move_one(struct weft__executor *executor);

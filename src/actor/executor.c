@@ -123,7 +123,7 @@ static void fiber_is_awake(struct weft__executor *executor, struct weft__fiber *
 static void fiber_comes(struct weft__executor *executor, struct weft__fiber *fiber)
 {
     if (fiber->state == FIBER_READY) { /* it was moved: what it has forked is young here */
-        weft__executor_unreserve(executor);
+        weft__executor_unreserve(executor, fiber->actor);
         weft__fiber_rejuvenate(fiber, executor->quanta + 1); /* from the next quantum on */
     }
     make_ready(executor, fiber, false);
@@ -131,7 +131,7 @@ static void fiber_comes(struct weft__executor *executor, struct weft__fiber *fib
 
 static void actor_comes(struct weft__executor *executor, struct weft_actor *actor)
 {
-    weft__executor_unreserve(executor);
+    weft__executor_unreserve(executor, actor);
     executor->runnable++;
     actor->letter.next = NULL;
     if (!executor->fresh)
@@ -511,9 +511,10 @@ struct weft__executor *weft__executor_underused(struct weft__executor *me, struc
     return NULL;
 }
 
-void weft__executor_unreserve(struct weft__executor *executor)
+void weft__executor_unreserve(struct weft__executor *executor, struct weft_actor *actor)
 {
-    atomic_store_relaxed(&executor->reserved, NULL); /* relaxed: as above */
+    void *whose = actor;
+    (void)atomic_cas_relaxed(&executor->reserved, &whose, NULL); /* relaxed: as above */
 }
 
 static bool is_pinned(const struct weft_actor *actor)

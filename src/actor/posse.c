@@ -247,7 +247,7 @@ static struct weft__actor_slot *steal_at_quantum(struct weft__fiber *fiber, weft
     if (!to)
         return NULL;
     if (!join(actor, to)) {
-        weft__executor_unreserve(to);
+        weft__executor_unreserve(to, actor);
         return NULL;
     }
     atomic_fetch_add_relaxed(&actor->counts.delegates, 1); /* relaxed: statistics */
@@ -339,7 +339,7 @@ void weft__delegation_arrives(struct weft__executor *executor, struct weft__acto
     struct weft_actor *actor = slot->victim->fiber->actor;
     struct weft__place *place = &actor->places[executor->index];
     struct weft__fiber *fiber = atomic_load_relaxed(&place->fiber); /* relaxed: its own */
-    weft__executor_unreserve(executor);
+    weft__executor_unreserve(executor, actor);
     if (!fiber) {
         fiber = weft__fiber_get(executor);
         if (!fiber) {
