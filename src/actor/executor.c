@@ -515,8 +515,8 @@ struct weft__executor *weft__executor_underused(struct weft__executor *me, struc
 
 void weft__executor_unreserve(struct weft__executor *executor, struct weft_actor *actor)
 {
-    void *by = actor; /* another one's stays; relaxed: as above */
-    (void)atomic_cas_relaxed(&executor->reserved, &by, NULL);
+    void *whose = actor;
+    (void)atomic_cas_relaxed(&executor->reserved, &whose, NULL); /* relaxed: as above */
 }
 
 static bool is_pinned(const struct weft_actor *actor)

@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { TRIALS = SCALED(400, 8) };
-
 static unsigned long seen;
 
 /* ---- A system without a simulation ---- */
@@ -120,20 +118,20 @@ static void in_two_threads(enum weft_steal steal, long trials)
 
 static void property_16_threads_see_the_result_with_the_decrement(void **state)
 {
-    in_two_threads(WEFT_STEAL_LIVE, SCALED(100000, 10));
-    in_two_threads(WEFT_STEAL_STRICT, SCALED(100000, 10));
+    in_two_threads(WEFT_STEAL_LIVE, (SANITIZED ? 5000 : 100000));
+    in_two_threads(WEFT_STEAL_STRICT, (SANITIZED ? 5000 : 100000));
 }
 
-/* As many wake-ups as threads can give each other; one that is lost is a test that never ends. */
+/* A million trials. A wake-up that is lost is a test that never ends. */
 static void property_18_no_wake_up_is_lost(void **state)
 {
-    in_two_threads(WEFT_STEAL_LIVE, SCALED(1000000, 50));
-    in_two_threads(WEFT_STEAL_STRICT, SCALED(1000000, 50));
+    in_two_threads(WEFT_STEAL_LIVE, (SANITIZED ? 10000 : 500000));
+    in_two_threads(WEFT_STEAL_STRICT, (SANITIZED ? 10000 : 500000));
 }
 
 /* ---- A stopped executor ---- */
 
-enum { DEEP = 10000, ROUNDS = SCALED(100, 20) };
+enum { DEEP = 1000, ROUNDS = SCALED(1000, 20) };
 
 struct flood {
     unsigned char runs[DEEP];
@@ -356,5 +354,5 @@ int main(void)
         cmocka_unit_test(property_26_members_pinned_and_waiting_actors_stay),
         cmocka_unit_test(property_32_compute_bound_actors_take_turns),
     };
-    return cmocka_run_group_tests_name("executors", tests, sim_pool_setup, sim_pool_teardown);
+    return RUN_SIMULATED(tests);
 }

@@ -5,8 +5,6 @@
 
 #include <errno.h>
 
-enum { TRIALS = SCALED(400, 8) };
-
 static unsigned long seen;
 
 static void is_fine(struct sim *sim, struct play *play)
@@ -344,5 +342,5 @@ int main(void)
         cmocka_unit_test(property_31_a_failure_surfaces_once_at_the_merge),
         cmocka_unit_test(property_33_killing_frees_nothing_before_all_have_answered),
     };
-    return cmocka_run_group_tests_name("merging", tests, sim_pool_setup, sim_pool_teardown);
+    return RUN_SIMULATED(tests);
 }

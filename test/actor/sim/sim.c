@@ -26,6 +26,11 @@ int sim_pool_teardown(void **state)
     return weft_pool_destroy(sim_pool);
 }
 
+const char *sim_only_those(void)
+{
+    return getenv("TEST_ONLY");
+}
+
 void sim_failed(struct sim *sim, const char *file, int line, const char *what)
 {
     const struct sim_setup *s = &sim->setup;

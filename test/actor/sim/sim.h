@@ -11,7 +11,11 @@
 #define TEST_SIM_H
 
 #include "actor/actor.h"
+#include "child.h"
 #include "property.h"
+
+/* So many runs; ThreadSanitizer is slow to make a stack. */
+enum { TRIALS = SANITIZED_THREAD ? 20 : SANITIZED ? 100 : 400 };
 
 struct sim;
 
@@ -159,9 +163,14 @@ static inline bool sim_is_strict(const struct weft__fiber *fiber)
     ((condition) ? (void)0 : sim_failed(sim, __FILE__, __LINE__, #condition))
 void sim_failed(struct sim *sim, const char *file, int line, const char *what);
 
-/* The thread's own pool, for tests that need one. */
+extern weft_pool *sim_pool; /* whose threads and guests drive executors */
+
+/* Runs the tests; TEST_ONLY='property_0*' runs some of them. */
+#define RUN_SIMULATED(tests)                   \
+    (cmocka_set_test_filter(sim_only_those()), \
+     cmocka_run_group_tests(tests, sim_pool_setup, sim_pool_teardown))
+const char *sim_only_those(void);
 int sim_pool_setup(void **state);
 int sim_pool_teardown(void **state);
-extern weft_pool *sim_pool;
 
 #endif
