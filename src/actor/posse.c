@@ -698,6 +698,12 @@ static void end_quantum(struct weft__fiber *fiber, weft *top)
     }
 }
 
+static void check_limit(struct weft__fiber *fiber, weft *top)
+{
+    if (is_past_limit(fiber, fiber->top))
+        weft__unwind(top, OUTCOME_NO_MEMORY);
+}
+
 /* True: what is pending need not be done. `top`: the first free slot. */
 static bool look_up(struct weft__fiber *fiber, weft *top)
 {
@@ -705,11 +711,11 @@ static bool look_up(struct weft__fiber *fiber, weft *top)
         return is_cancelled(fiber); /* the executor is somebody else's meanwhile */
     if (!weft__executor_of(fiber)->system->counted)
         weft__fiber_guard(fiber, false);
-    weft__check_killed(top);
-    if (is_past_limit(fiber, fiber->top))
-        weft__unwind(top, OUTCOME_NO_MEMORY);
+    check_limit(fiber, top); /* a lineage past it would be no limit to delegates */
     if (quantum_is_over(weft__executor_of(fiber)))
         end_quantum(fiber, top);
+    weft__check_killed(top);
+    check_limit(fiber, top);
     bool cancelled = is_cancelled(fiber);
     if (cancelled) {
         weft__fiber_guard(fiber, true);
