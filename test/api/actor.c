@@ -1011,6 +1011,32 @@ static void no_more_at_the_end(void **state)
     assert_int_equal(atomic_load(&errors[1]), 0);
 }
 
+static int wait_for_itself(weft *w, void *arg)
+{
+    return weft_actor_wait(w, weft_actor_self(w));
+}
+
+static int send_to_itself(weft *w, void *arg)
+{
+    weft_actor *self = weft_actor_self(w);
+    void *message;
+    for (uintptr_t i = 0; i < 16; i++)
+        CHECK(weft_actor_send(w, self, (void *)i) == 0);
+    CHECK(weft_actor_try_send(w, self, NULL) == -EAGAIN);
+    CHECK(weft_actor_send(w, self, NULL) == -EDEADLK);
+    for (uintptr_t i = 0; i < 16; i++)
+        CHECK(weft_receive(w, &message) == 0 && (uintptr_t)message == i);
+    return weft_try_receive(w, &message);
+}
+
+static void waits_for_itself(void **state)
+{
+    weft_pool *pool = pool_make(1, 0);
+    assert_int_equal(run_one(pool, wait_for_itself, NULL), -EDEADLK);
+    assert_int_equal(run_one(pool, send_to_itself, NULL), -EAGAIN);
+    pool_drop(pool);
+}
+
 static int destroy_own(weft *w, void *pool)
 {
     return weft_pool_destroy(pool);
@@ -1046,6 +1072,7 @@ int main(void)
         cmocka_unit_test(ping_pong_leaves_turns_to_others),
         cmocka_unit_test(results_are_the_same_inside),
         cmocka_unit_test(no_more_at_the_end),
+        cmocka_unit_test(waits_for_itself),
         cmocka_unit_test(not_destroyed_from_inside),
     };
     return cmocka_run_group_tests_name("actor", tests, NULL, NULL);
