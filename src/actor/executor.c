@@ -436,7 +436,7 @@ static void drive(struct weft__executor *executor, struct weft__worker *me)
         struct weft__fiber *fiber = next_fiber(executor);
         if (!fiber) {
             tick_between_fibers(executor);
-            if (!executor->ready.first && stop_driving(executor))
+            if (!executor->ready.first && !executor->fresh && stop_driving(executor))
                 return;
             continue;
         }
