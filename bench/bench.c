@@ -35,6 +35,7 @@ const struct benchmark benchmarks[] = {
     {.name = "wake", .run = bench_wake, .help = "getting a sleeping pool to work"},
     {.name = "idle", .run = bench_idle, .help = "what a pool with nothing to do costs"},
     {.name = "sleep", .run = bench_sleep, .help = "the sleep protocols beside each other"},
+    {.name = "actors", .run = bench_actors, .help = "what actors cost, and whether they are fair"},
 };
 
 const size_t benchmarks_count = sizeof benchmarks / sizeof benchmarks[0];

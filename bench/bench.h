@@ -42,6 +42,7 @@ int bench_wake(const struct bench_run *run);
 int bench_idle(const struct bench_run *run);
 int bench_steal(const struct bench_run *run);
 int bench_sleep(const struct bench_run *run);
+int bench_actors(const struct bench_run *run);
 int bench_sorts(const struct bench_run *run);
 
 #endif

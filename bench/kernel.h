@@ -19,6 +19,8 @@ struct kernel {
     void (*recursive)(void *data);          /* the same without inlining; may be NULL */
     uint64_t (*checksum)(const void *data); /* after each run, not timed */
     double (*operations)(const void *data); /* of one run */
+    /* what its parts took, in seconds, if that is what counts; may be NULL */
+    const double *(*times)(const void *data, unsigned *count);
     void (*release)(void *data);
 };
 

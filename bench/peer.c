@@ -117,15 +117,24 @@ bool peer_start(struct peer *peer, const char *name, const char *benchmark, unsi
     return false;
 }
 
+static bool understand(const char *line, struct turn *turn)
+{
+    int at = 0, more;
+    if (sscanf(line, "%lf %lf %" SCNx64 "%n", &turn->seconds, &turn->cpu, &turn->checksum, &at) !=
+        3)
+        return false;
+    for (double time; turn->times && sscanf(line + at, "%lf%n", &time, &more) == 1; at += more)
+        samples_add(turn->times, time);
+    return true;
+}
+
 bool peer_turn(struct peer *peer, struct turn *turn)
 {
-    char line[128];
+    char line[128 + 24 * PEER_TIMES_MAX];
     kill(peer->pid, SIGCONT);
     /* Not through the stream: no signal if it is gone. */
-    bool answered =
-        send(fileno(peer->socket), "go\n", 3, MSG_NOSIGNAL) == 3 &&
-        fgets(line, sizeof line, peer->socket) &&
-        sscanf(line, "%lf %lf %" SCNx64, &turn->seconds, &turn->cpu, &turn->checksum) == 3;
+    bool answered = send(fileno(peer->socket), "go\n", 3, MSG_NOSIGNAL) == 3 &&
+                    fgets(line, sizeof line, peer->socket) && understand(line, turn);
     if (answered)
         halt(peer);
     else

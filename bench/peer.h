@@ -3,7 +3,8 @@
  * one process. It is started once for a benchmark and a number of workers,
  *     PEER BENCHMARK SIZE WORKERS
  * says "ready" when its data is, and then, for each line "go" on standard input, runs once and
- * answers with wall time, CPU time and checksum. Between its turns it is stopped (SIGSTOP), for
+ * answers with wall time, CPU time, checksum and, if the kernel tells them, the times of the parts,
+ * at most PEER_TIMES_MAX. Between its turns it is stopped (SIGSTOP), for
  * some runtimes spin for a while after their work is done. */
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
@@ -14,7 +15,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-enum { PEERS = 5 };
+enum { PEERS = 5, PEER_TIMES_MAX = 1000 };
 
 struct peer_kind {
     const char *name, *help;

@@ -22,6 +22,8 @@ static void print_json(const struct result *r)
            r->ns_per_op, r->cpu, r->checksum);
     if (r->steals >= 0)
         printf(",\"steals\":%.0f", r->steals);
+    if (r->measured)
+        printf(",\"value\":%.9g", r->value);
     puts("}");
     fflush(stdout);
 }

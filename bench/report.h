@@ -27,6 +27,8 @@ struct result {
     double plotted;    /* what is drawn; 0: nothing */
     double steals;     /* negative: not counted */
     enum report_panel panel;
+    bool measured; /* something that is no time: */
+    double value;
 };
 
 struct report {

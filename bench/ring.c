@@ -167,7 +167,9 @@ void ring_close(struct ring *ring)
 
 static void run_here(const struct ring *ring, const struct contender *c)
 {
-    if (c->kind == RING_WEFT && c->fn)
+    if (c->run)
+        c->run(c, ring->contest, ring->data[0]);
+    else if (c->kind == RING_WEFT && c->fn)
         weft_run(c->pool, c->fn, ring->data[0]);
     else if (c->kind == RING_WEFT)
         ring->contest->weft(c->pool, ring->data[0]);

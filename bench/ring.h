@@ -19,9 +19,11 @@ struct contender {
     enum ring_kind kind;
     const char *name;
     unsigned workers;
-    weft_pool *pool;  /* weft's, */
-    weft_fn *fn;      /* and what it runs there, on the data; NULL: the contest says */
-    struct peer peer; /* a peer's */
+    weft_pool *pool; /* weft's, */
+    weft_fn *fn;     /* and what it runs there, on the data; NULL: the contest says */
+    void (*run)(const struct contender *, const struct contest *, void *data); /* or how, */
+    void *own;                                                                 /* with this */
+    struct peer peer;                                                          /* a peer's */
     struct samples seconds, cpu, steals;
     double spent;         /* seconds */
     struct result result; /* made of the samples in the end */

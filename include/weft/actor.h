@@ -181,7 +181,7 @@ typedef struct weft_actor_info {
     uint64_t quanta;      /* that it has used, on all executors */
     uint64_t steals;      /* right sides taken from it */
     uint64_t delegates;   /* of these, run on other executors */
-    uint64_t given_back;  /* of these, done again for lack of memory */
+    uint64_t given_back;  /* right sides that came back, for lack of memory or of a place */
     uint64_t moves;       /* to other executors */
     uint64_t run_ns;      /* how long it ran, by the ticks of the clock that ends quanta, */
     uint64_t runnable_ns; /* and how long it could have, but did not */

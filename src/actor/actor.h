@@ -125,9 +125,9 @@ struct weft__fiber {
     void *arrivals, **arrivals_end; /* letters: delegations that wait for room on top */
     struct weft__fiber *next;       /* in the executor's queue, or among free ones */
     struct weft__fiber *next_ageing, **ageing_link;
-    weft *waits_at;       /* its first free slot, while it waits for delegates */
+    weft *waits_at;       /* its first free slot, while it waits for delegates; else NULL */
     uint64_t ready_since; /* ticks */
-    size_t used;          /* by its members' arenas */
+    size_t used;          /* of its members' arenas */
     struct weft__park *park;
     struct atomic_bool merging; /* it waits for delegates, for nothing else, and still does */
     struct atomic_bool woken;   /* its letter is on its way */
@@ -145,7 +145,7 @@ struct weft__actor_waiter {
 
 /* Some of its numbers, which everybody may read. */
 struct weft__actor_counts {
-    struct atomic_u64 quanta, steals, delegates, given_back, moves, run_ticks, ready_ticks;
+    struct atomic_u64 quanta, steals, delegates, given_back, moves, ready_ticks;
     struct atomic_size memory, memory_peak;
     struct atomic_u32 activity; /* enum weft_actor_state */
     struct atomic_i32 executor; /* where it ran last */
@@ -161,6 +161,9 @@ struct weft_actor {
     uint64_t quantum;   /* the system's, which may be gone when somebody asks, */
     unsigned executors; /* as these */
     size_t limit;       /* bytes for arenas, on each executor */
+    size_t elsewhere_max;
+    struct atomic_size elsewhere; /* bytes that arenas on other fibers than its own hold, and
+                                     results that are not collected */
     unsigned cabal_max, share;
     bool strict;
     struct atomic_i32 pin;   /* executor, or -1 */
@@ -215,6 +218,7 @@ struct weft__executor {
     struct weft__fifo ready, woken;
     void *fresh, **fresh_end; /* letters: actors that have not run */
     bool fresh_turn;
+    bool others_first;          /* before those that were woken */
     struct weft__fiber *ageing; /* wait for delegates, and have more to steal */
     struct weft__fiber *free;
     unsigned free_count;
@@ -394,7 +398,7 @@ bool weft__executor_step(struct weft__executor *executor, struct weft__worker *m
 struct weft__executor *weft__executor_underused(struct weft__executor *me, struct weft_actor *actor,
                                                 bool (*may)(struct weft_actor *,
                                                             struct weft__executor *));
-void weft__executor_unreserve(struct weft__executor *executor);
+void weft__executor_unreserve(struct weft__executor *executor, struct weft_actor *actor);
 
 /* At the end of a quantum: moves a whole actor away, if there is somewhere; true: it did. */
 bool weft__executor_move_one(struct weft__executor *executor);
@@ -411,6 +415,8 @@ void weft__fiber_rejuvenate(struct weft__fiber *fiber, uint32_t quantum);
 bool weft__actor_is_whole(struct weft__fiber *fiber);
 void weft__posse_moves(struct weft_actor *actor, struct weft__executor *from,
                        struct weft__executor *to, struct weft__fiber *fiber);
+
+void weft__posse_wake(struct weft_actor *actor); /* wherever it waits */
 
 void weft__actor_fork(weft *w);
 bool weft__actor_merge(weft *w);
@@ -444,6 +450,8 @@ void weft__actor_close(struct weft_actor *actor); /* no messages, no kill from n
 void weft__actor_over(struct weft_actor *actor, int reason);
 void weft__actor_unref(struct weft_actor *actor);
 void weft__actor_memory(struct weft_actor *actor, size_t more, size_t less);
+bool weft__actor_elsewhere(struct weft_actor *actor, size_t more); /* false: too much */
+void weft__actor_not_elsewhere(struct weft_actor *actor, size_t less);
 
 /* ---- ticker.c ---- */
 

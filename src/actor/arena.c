@@ -3,18 +3,21 @@
 
 #include "os/memory.h"
 
-enum { ALIGNMENT = 16, FIRST = 4096, LARGEST = 256 * 1024 };
+enum { FIRST = 4096, LARGEST = 256 * 1024 };
 
-_Static_assert(sizeof(struct weft__chunk) % ALIGNMENT == 0, "what follows is aligned");
+_Static_assert(sizeof(struct weft__chunk) % ARENA_ALIGNMENT == 0, "what follows is aligned");
 
-static void *take(struct weft__arena *arena, size_t bytes)
+void *weft__arena_take(struct weft__arena *arena, size_t bytes)
 {
+    if (bytes > (size_t)(arena->end - arena->free))
+        return NULL;
     char *p = arena->free;
     arena->free += bytes;
+    arena->used += bytes;
     return p;
 }
 
-static bool grow(struct weft__arena *arena, size_t size)
+bool weft__arena_grow(struct weft__arena *arena, size_t size)
 {
     struct weft__chunk *chunk = weft__scratch(size);
     if (!chunk)
@@ -25,34 +28,22 @@ static bool grow(struct weft__arena *arena, size_t size)
     arena->chunks = chunk;
     arena->free = (char *)(chunk + 1);
     arena->end = (char *)chunk + size;
-    arena->used += size;
+    arena->held += size;
     return true;
 }
 
-/* As large as what there is already, so that the number of chunks is a logarithm; but no larger
- * than is allowed, as long as that is enough. 0: it is not. */
-static size_t next_size(const struct weft__arena *arena, size_t bytes, size_t allowed)
+static size_t chunk_for(size_t bytes)
 {
-    size_t least = (bytes + sizeof(struct weft__chunk) + ARENA_UNIT - 1) / ARENA_UNIT * ARENA_UNIT;
-    size_t size = arena->used < FIRST ? FIRST : arena->used < LARGEST ? arena->used : LARGEST;
-    if (size < least || size > allowed)
-        size = least;
-    return size > allowed ? 0 : size;
+    return (bytes + sizeof(struct weft__chunk) + ARENA_UNIT - 1) / ARENA_UNIT * ARENA_UNIT;
 }
 
-void *weft__arena_alloc(struct weft__arena *arena, size_t bytes, size_t allowed, bool *no_memory)
+/* As large as what there is already, so that the number of chunks is a logarithm. */
+size_t weft__arena_next(const struct weft__arena *arena, size_t bytes, size_t allowed)
 {
-    *no_memory = false;
-    if (bytes > SIZE_MAX / 2)
-        return NULL;
-    bytes = bytes == 0 ? ALIGNMENT : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    if (bytes <= (size_t)(arena->end - arena->free))
-        return take(arena, bytes);
-    size_t size = next_size(arena, bytes, allowed);
-    if (!size)
-        return NULL;
-    *no_memory = !grow(arena, size);
-    return *no_memory ? NULL : take(arena, bytes);
+    size_t size = arena->held < FIRST ? FIRST : arena->held < LARGEST ? arena->held : LARGEST;
+    if (allowed < size && chunk_for(allowed) < size)
+        size = chunk_for(allowed);
+    return size < chunk_for(bytes) ? chunk_for(bytes) : size;
 }
 
 void weft__arena_adopt(struct weft__arena *arena, struct weft__arena *other)
@@ -66,6 +57,7 @@ void weft__arena_adopt(struct weft__arena *arena, struct weft__arena *other)
         if (arena->last == arena->chunks)
             arena->last = other->last;
         arena->used += other->used;
+        arena->held += other->held;
     } else {
         *arena = *other;
     }

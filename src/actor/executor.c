@@ -11,8 +11,6 @@
 
 #include <errno.h>
 
-enum { FREE_MAX = 64 };
-
 /* ---- Queues ---- */
 
 static void fifo_push(struct weft__fifo *fifo, struct weft__fiber *fiber)
@@ -99,13 +97,13 @@ void weft__send(struct weft__executor *executor, struct weft__letter *letter, en
 void weft__fiber_wake(struct weft__fiber *fiber)
 {
     if (weft__bell_ring(&fiber->woken))
-        weft__send(atomic_load_acquire(&fiber->executor), &fiber->wake, /* acquire A8 */
+        weft__send(atomic_load_acquire(&fiber->executor), &fiber->wake, /* acquire A13 */
                    LETTER_WAKE);
 }
 
 static void fiber_is_awake(struct weft__executor *executor, struct weft__fiber *fiber)
 {
-    /* acquire A6: if it has moved away, and back, what was done with it meanwhile. */
+    /* acquire A13: if it has moved away, and back, what was done with it meanwhile. */
     bool is_here = atomic_load_acquire(&fiber->executor) == executor;
     if (is_here && !fiber->actor) {
         /* Nothing is left of it but this letter. It stays `woken`: there must not be another
@@ -123,7 +121,7 @@ static void fiber_is_awake(struct weft__executor *executor, struct weft__fiber *
 static void fiber_comes(struct weft__executor *executor, struct weft__fiber *fiber)
 {
     if (fiber->state == FIBER_READY) { /* it was moved: what it has forked is young here */
-        weft__executor_unreserve(executor);
+        weft__executor_unreserve(executor, fiber->actor);
         weft__fiber_rejuvenate(fiber, executor->quanta + 1); /* from the next quantum on */
     }
     make_ready(executor, fiber, false);
@@ -131,7 +129,7 @@ static void fiber_comes(struct weft__executor *executor, struct weft__fiber *fib
 
 static void actor_comes(struct weft__executor *executor, struct weft_actor *actor)
 {
-    weft__executor_unreserve(executor);
+    weft__executor_unreserve(executor, actor);
     executor->runnable++;
     actor->letter.next = NULL;
     if (!executor->fresh)
@@ -201,13 +199,16 @@ static struct weft__fiber *start_fresh(struct weft__executor *executor)
     return fiber;
 }
 
-/* Those that were woken come first; then those that wait their turn, and new ones, by turns. */
+/* Those that were woken come first, but once in a quantum; then those that wait their turn, and new
+ * ones, by turns. */
 static struct weft__fiber *next_fiber(struct weft__executor *executor)
 {
     struct weft__fiber *fiber;
     read_letters(executor);
-    if ((fiber = fifo_pop(&executor->woken)))
+    bool others = executor->ready.first || executor->fresh;
+    if (!(executor->others_first && others) && (fiber = fifo_pop(&executor->woken)))
         return fiber;
+    executor->others_first = false;
     executor->fresh_turn = !executor->fresh_turn;
     if (executor->fresh_turn || !executor->ready.first)
         while (executor->fresh)
@@ -234,6 +235,7 @@ void weft__executor_quantum(struct weft__executor *executor)
     executor->quanta++;
     executor->polls = executor->system->counted;
     fifo_append(&executor->ready, &executor->woken); /* their quantum is over, too */
+    executor->others_first = true; /* or two who wake each other would go on for ever */
     weft__load_note(&executor->load, executor->runnable);
     look_at_ageing(executor);
 }
@@ -294,7 +296,7 @@ void weft__fiber_move(struct weft__fiber *fiber, struct weft__executor *to)
     fiber->state = FIBER_READY;
     weft__posse_moves(fiber->actor, from, to, fiber);
     weft__count_up(&fiber->actor->counts.moves);
-    atomic_store_release(&fiber->executor, to); /* release A6 */
+    atomic_store_release(&fiber->executor, to); /* release A13: whoever rings it now asks there */
     weft__send(to, &fiber->move, LETTER_FIBER);
 }
 
@@ -519,9 +521,10 @@ struct weft__executor *weft__executor_underused(struct weft__executor *me, struc
     return NULL;
 }
 
-void weft__executor_unreserve(struct weft__executor *executor)
+void weft__executor_unreserve(struct weft__executor *executor, struct weft_actor *actor)
 {
-    atomic_store_relaxed(&executor->reserved, NULL); /* relaxed: as above */
+    void *whose = actor;
+    (void)atomic_cas_relaxed(&executor->reserved, &whose, NULL); /* relaxed: as above */
 }
 
 static bool is_pinned(const struct weft_actor *actor)

@@ -95,8 +95,9 @@ struct weft__fiber *weft__fiber_get(struct weft__executor *executor)
                       weft__fiber_main, fiber);
     fiber->top = NULL;
     fiber->arrivals = NULL;
+    fiber->waits_at = NULL;
     fiber->used = 0;
-    fiber->context.library = fiber->blocks = 0;
+    fiber->context.library = fiber->context.mutexes = fiber->blocks = 0;
     fiber->may_steal = false;
     atomic_store_relaxed(&fiber->merging, false); /* relaxed, all: whoever gets it is told */
     atomic_store_relaxed(&fiber->executor, executor);

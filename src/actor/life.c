@@ -36,7 +36,9 @@ static void configure(struct weft_actor *actor, const weft_actor_config *config)
     for (size_t i = 0; i + 1 < sizeof actor->name && name[i]; i++) /* it was all zeros */
         actor->name[i] = name[i];
     actor->limit = memory - WEFT_ACTOR_STACK;
-    actor->cabal_max = config->cabal_max ? config->cabal_max : UINT32_MAX;
+    actor->cabal_max = config->cabal_max && config->cabal_max < actor->executors ? config->cabal_max
+                                                                                 : actor->executors;
+    actor->elsewhere_max = (actor->cabal_max - 1) * actor->limit;
     actor->share = config->share ? config->share : 1;
     actor->strict = config->steal == WEFT_STEAL_STRICT;
     actor->mailbox = config->mailbox ? config->mailbox : MAILBOX;
@@ -168,11 +170,14 @@ void weft__actor_unref(struct weft_actor *actor)
     weft__free(actor);
 }
 
+/* Nobody sends any more. */
 static void drop_messages(struct weft_actor *actor)
 {
     for (size_t i = 0; i < actor->count && actor->drop; i++)
         actor->drop(actor->messages[(actor->first + i) % actor->mailbox], actor->data);
+    weft__lock_take(&actor->lock); /* somebody may ask how many there are */
     actor->count = 0;
+    weft__lock_drop(&actor->lock);
 }
 
 /* The waiters' frames are gone once their latches are set. */
@@ -203,7 +208,7 @@ void weft__actor_over(struct weft_actor *actor, int reason)
     for (struct weft__actor_waiter *sender = senders; sender; sender = sender->next)
         sender->result = -EPIPE;
     let_go(senders);
-    drop_messages(actor); /* nobody sends any more */
+    drop_messages(actor);
     if (actor->supervisor)
         actor->supervisor(actor, reason, actor->data);
     weft__lock_take(&actor->lock);
@@ -272,6 +277,7 @@ void weft_actor_kill(weft_actor *actor)
         struct weft__fiber *fiber = atomic_load_acquire(&actor->fiber); /* acquire A7 */
         if (fiber)
             weft__fiber_wake(fiber);
+        weft__posse_wake(actor);
     }
     weft__lock_drop(&actor->lock);
 }
@@ -306,6 +312,36 @@ void weft__actor_memory(struct weft_actor *actor, size_t more, size_t less)
         ;
 }
 
+bool weft__actor_elsewhere(struct weft_actor *actor, size_t more)
+{
+    /* relaxed, all: a count. */
+    size_t now = atomic_load_relaxed(&actor->elsewhere);
+    do
+        if (more > actor->elsewhere_max - now)
+            return false;
+    while (!atomic_cas_relaxed(&actor->elsewhere, &now, now + more));
+    return true;
+}
+
+void weft__actor_not_elsewhere(struct weft_actor *actor, size_t less)
+{
+    atomic_fetch_sub_relaxed(&actor->elsewhere, less); /* relaxed: as above */
+}
+
+static bool grow(struct weft__fiber *fiber, struct weft__arena *arena, size_t size)
+{
+    struct weft_actor *actor = fiber->actor;
+    if (!fiber->held && !weft__actor_elsewhere(actor, size))
+        return false;
+    if (weft__arena_grow(arena, size)) {
+        weft__actor_memory(actor, size, 0);
+        return true;
+    }
+    if (!fiber->held)
+        weft__actor_not_elsewhere(actor, size);
+    return false;
+}
+
 static void *alloc(weft *w, size_t bytes, bool result)
 {
     if (!w || !weft__context_of(w)->ops)
@@ -313,16 +349,17 @@ static void *alloc(weft *w, size_t bytes, bool result)
     struct weft__fiber *fiber = weft__fiber_of(w);
     struct weft__member *member = fiber->top;
     struct weft__arena *arena = result ? &member->results : &member->scratch;
-    size_t before = arena->used, used = member->scratch.used + member->results.used;
-    size_t limit = fiber->actor->limit - member->lineage;
-    bool no_memory;
-    void *p = weft__arena_alloc(arena, bytes, used < limit ? limit - used : 0, &no_memory);
-    if (arena->used != before) {
-        fiber->used += arena->used - before;
-        weft__actor_memory(fiber->actor, arena->used - before, 0);
-    }
+    size_t limit = fiber->actor->limit;
+    size_t used = member->lineage + member->scratch.used + member->results.used;
+    size_t allowed = used < limit ? limit - used : 0;
+    void *p = NULL;
+    bytes = weft__arena_round(bytes);
+    if (bytes <= allowed && !(p = weft__arena_take(arena, bytes)) &&
+        grow(fiber, arena, weft__arena_next(arena, bytes, allowed)))
+        p = weft__arena_take(arena, bytes);
     if (!p)
         weft__unwind(weft__first_free(w), OUTCOME_NO_MEMORY);
+    fiber->used += bytes;
     return p;
 }
 

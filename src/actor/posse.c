@@ -24,6 +24,11 @@ static size_t used_by(const struct weft__member *member)
     return member->scratch.used + member->results.used;
 }
 
+static size_t held_by(const struct weft__member *member)
+{
+    return member->scratch.held + member->results.held;
+}
+
 static void trace_slot(struct weft__fiber *fiber, enum weft__event_kind kind,
                        struct weft__member *member, struct weft__actor_slot *slot)
 {
@@ -163,7 +168,10 @@ static void leave(struct weft_actor *actor, struct weft__executor *executor)
 bool weft__actor_is_whole(struct weft__fiber *fiber)
 {
     struct weft_actor *actor = fiber->actor;
-    if (!fiber->held || fiber->top != &actor->root || fiber->arrivals)
+    /* One that waits for delegates is in its executor's list, even if it can go on. And its own
+     * delegate may be left when all others have answered. relaxed: own; a hint otherwise. */
+    if (!fiber->held || fiber->top != &actor->root || fiber->arrivals || fiber->waits_at ||
+        atomic_load_relaxed(&actor->root.pending) > 0)
         return false;
     weft__lock_take(&actor->posse_lock);
     bool whole = !actor->places || actor->cabal == 1;
@@ -189,6 +197,17 @@ void weft__posse_moves(struct weft_actor *actor, struct weft__executor *from,
     weft__lock_drop(&actor->posse_lock);
 }
 
+void weft__posse_wake(struct weft_actor *actor)
+{
+    weft__lock_take(&actor->posse_lock);
+    for (unsigned i = 0; actor->places && i < actor->system->executor_count; i++) {
+        struct weft__fiber *fiber = atomic_load_acquire(&actor->places[i].fiber); /* acquire A8 */
+        if (fiber)
+            weft__fiber_wake(fiber);
+    }
+    weft__lock_drop(&actor->posse_lock);
+}
+
 /* ---- Stealing ---- */
 
 /* The member's next slot is not its own any more. */
@@ -204,7 +223,8 @@ static struct weft__actor_slot *take(struct weft__fiber *fiber, struct weft__mem
     event.age = event.executor->quanta - slot->since;
     victim->cursor++;
     slot->victim = victim;
-    slot->since = (uint32_t)((victim->lineage + used_by(victim)) / ARENA_UNIT);
+    size_t lineage = victim->lineage + used_by(victim);
+    slot->since = (uint32_t)((lineage + ARENA_UNIT - 1) / ARENA_UNIT);
     /* relaxed, all: the letter publishes them; its own thread reads them otherwise. */
     atomic_store_relaxed(&slot->state, fiber->context.library ? STOLEN_LIBRARY : STOLEN_PENDING);
     atomic_store_relaxed(&slot->wanted, SLOT_WANTED);
@@ -234,11 +254,13 @@ static struct weft__actor_slot *steal_at_quantum(struct weft__fiber *fiber, weft
     bool runnable = victim == fiber->top, two = actor->strict && runnable;
     if (two && (!is_eligible(fiber, victim->cursor + 1, end) || !fits(fiber, victim)))
         return NULL; /* the others would wait for one, which is no gain */
+    if (two && fiber->context.mutexes > 0)
+        return NULL; /* what would run on top may want what it holds */
     struct weft__executor *to = weft__executor_underused(executor, actor, may_join);
     if (!to)
         return NULL;
     if (!join(actor, to)) {
-        weft__executor_unreserve(to);
+        weft__executor_unreserve(to, actor);
         return NULL;
     }
     atomic_fetch_add_relaxed(&actor->counts.delegates, 1); /* relaxed: statistics */
@@ -330,7 +352,7 @@ void weft__delegation_arrives(struct weft__executor *executor, struct weft__acto
     struct weft_actor *actor = slot->victim->fiber->actor;
     struct weft__place *place = &actor->places[executor->index];
     struct weft__fiber *fiber = atomic_load_relaxed(&place->fiber); /* relaxed: its own */
-    weft__executor_unreserve(executor);
+    weft__executor_unreserve(executor, actor);
     if (!fiber) {
         fiber = weft__fiber_get(executor);
         if (!fiber) {
@@ -368,7 +390,9 @@ static struct weft__group *group_of(struct weft__actor_slot *slot)
 static void collect(struct weft__fiber *fiber, struct weft__member *member)
 {
     weft__lock_take(&member->adopt_lock);
-    fiber->used += member->adopted.used; /* counted for the actor all the time */
+    fiber->used += member->adopted.used;
+    if (fiber->held)
+        weft__actor_not_elsewhere(fiber->actor, member->adopted.held);
     weft__arena_adopt(&member->results, &member->adopted);
     weft__lock_drop(&member->adopt_lock);
 }
@@ -432,6 +456,33 @@ static void end_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
     answer(slot, done ? STOLEN_DONE : STOLEN_GIVEN_BACK, fiber);
 }
 
+/* Its results become its victim's. False: there is no room for them; then they go with it. */
+static bool bequeath(struct weft__fiber *fiber, struct weft__member *member)
+{
+    struct weft__member *victim = member->victim;
+    if (victim->fiber == fiber) {
+        weft__arena_adopt(&victim->results, &member->results);
+        return true;
+    }
+    if (fiber->held && !weft__actor_elsewhere(fiber->actor, member->results.held))
+        return false;
+    fiber->used -= member->results.used;
+    weft__lock_take(&victim->adopt_lock);
+    weft__arena_adopt(&victim->adopted, &member->results);
+    weft__lock_drop(&victim->adopt_lock);
+    return true;
+}
+
+static void wait_for(struct weft__fiber *fiber, struct weft__actor_slot *awaited, weft *top);
+
+/* Before a member is gone. Who merged a right side has seen that it is done, but its delegate may
+ * have yet to count it. */
+static void await_last_answer(struct weft__fiber *fiber, weft *w)
+{
+    if (atomic_load_acquire(&fiber->top->pending) > 0) /* acquire A4 */
+        wait_for(fiber, NULL, w);
+}
+
 static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot, weft *w)
 {
     struct weft__member *victim = slot->victim;
@@ -465,6 +516,7 @@ static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
     } else {
         forget_forks(w);
     }
+    await_last_answer(fiber, w);
     collect(fiber, &member);
     if (is_past_limit(fiber, &member))
         member.outcome = OUTCOME_NO_MEMORY;
@@ -474,15 +526,12 @@ static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
     weft__slot_of(w)->group = outer_here;
     fiber->may_steal = true;
     trace_slot(fiber, EVENT_END, &member, slot);
+    if (member.outcome == OUTCOME_RETURNED && !bequeath(fiber, &member))
+        member.outcome = OUTCOME_NO_MEMORY;
     fiber->used -= used_by(&member);
-    if (member.outcome == OUTCOME_RETURNED) {
-        weft__actor_memory(actor, 0, member.scratch.used);
-        weft__lock_take(&victim->adopt_lock);
-        weft__arena_adopt(&victim->adopted, &member.results);
-        weft__lock_drop(&victim->adopt_lock);
-    } else {
-        weft__actor_memory(actor, 0, used_by(&member));
-    }
+    weft__actor_memory(actor, 0, held_by(&member));
+    if (!fiber->held)
+        weft__actor_not_elsewhere(actor, held_by(&member));
     weft__arena_drop(&member.scratch);
     weft__arena_drop(&member.results);
     end_stolen(fiber, slot, member.outcome == OUTCOME_RETURNED);
@@ -525,14 +574,15 @@ static bool has_more(struct weft__fiber *fiber, weft *top)
 static void wait_a_moment(struct weft__fiber *fiber, weft *top)
 {
     mark_all(fiber, top, weft__executor_of(fiber)->quanta + 1); /* of this one, a part is over */
-    bool ages = has_more(fiber, top);
+    bool alone = fiber->context.mutexes == 0, ages = alone && has_more(fiber, top);
     fiber->waits_at = top;
     fiber->full = false;
     if (ages)
         ageing_join(fiber);
     trace_slot(fiber, EVENT_WAIT, fiber->top, NULL);
-    atomic_store_relaxed(&fiber->merging, true); /* relaxed: others look at it as a hint */
+    atomic_store_relaxed(&fiber->merging, alone); /* relaxed: others look at it as a hint */
     weft__fiber_switch_out(fiber, WHY_WAITS);
+    fiber->waits_at = NULL;
     if (ages)
         ageing_leave(fiber);
 }
@@ -548,10 +598,14 @@ static void wait_for(struct weft__fiber *fiber, struct weft__actor_slot *awaited
                             : atomic_load_acquire(&member->pending) == 0;
         if (over)
             break;
-        if ((next = arrivals_pop(fiber)) || (next = steal_seamlessly(fiber, top)))
-            run_stolen(fiber, next, top);
-        else
+        if (fiber->context.mutexes > 0) { /* what would run on top may want what it holds */
+            weft__give_back_arrivals(fiber);
             wait_a_moment(fiber, top);
+        } else if ((next = arrivals_pop(fiber)) || (next = steal_seamlessly(fiber, top))) {
+            run_stolen(fiber, next, top);
+        } else {
+            wait_a_moment(fiber, top);
+        }
     }
     collect(fiber, member);
     trace_slot(fiber, EVENT_RESUME, member, awaited);
@@ -591,7 +645,7 @@ _Noreturn void weft__unwind(weft *top, enum outcome outcome)
 void weft__check_killed(weft *top)
 {
     struct weft__fiber *fiber = weft__fiber_of(top);
-    if (weft__fiber_is_killed(fiber) && fiber->context.library == 0)
+    if (weft__fiber_is_killed(fiber) && fiber->context.library == 0 && fiber->context.mutexes == 0)
         weft__unwind(top, OUTCOME_KILLED);
 }
 
@@ -651,11 +705,11 @@ static bool look_up(struct weft__fiber *fiber, weft *top)
         return is_cancelled(fiber); /* the executor is somebody else's meanwhile */
     if (!weft__executor_of(fiber)->system->counted)
         weft__fiber_guard(fiber, false);
-    if (quantum_is_over(weft__executor_of(fiber)))
-        end_quantum(fiber, top);
     weft__check_killed(top);
     if (is_past_limit(fiber, fiber->top))
         weft__unwind(top, OUTCOME_NO_MEMORY);
+    if (quantum_is_over(weft__executor_of(fiber)))
+        end_quantum(fiber, top);
     bool cancelled = is_cancelled(fiber);
     if (cancelled) {
         weft__fiber_guard(fiber, true);
@@ -681,10 +735,14 @@ bool weft__actor_merge(weft *w)
         atomic_store_relaxed(&slot->wanted, 0); /* relaxed: own */
         return look_up(fiber, w);
     }
-    if (atomic_load_acquire(&slot->state) < STOLEN_DONE) /* acquire A4 */
+    if (atomic_load_acquire(&slot->state) < STOLEN_DONE) { /* acquire A4 */
+        /* relaxed, both: own. Not free while others run in the slots above. */
+        atomic_store_relaxed(&slot->fn, marked);
         wait_for(fiber, slot, w + 1);
-    else
+        atomic_store_relaxed(&slot->fn, NULL);
+    } else {
         collect(fiber, member);
+    }
     bool done = atomic_load_relaxed(&slot->state) == STOLEN_DONE; /* relaxed: acquired above */
     member->cursor = w;
     atomic_store_relaxed(&slot->wanted, 0);
@@ -737,6 +795,7 @@ static void run_actor(struct weft__fiber *fiber)
     } else {
         forget_forks(w);
     }
+    await_last_answer(fiber, w);
     weft__slot_of(w)->group = NULL;
     fiber->context.group = NULL;
     fiber->top = NULL;
@@ -745,7 +804,7 @@ static void run_actor(struct weft__fiber *fiber)
     int failure = weft__group_end(&actor->group);
     actor->reason = reason_of(actor, actor->reason ? actor->reason : failure);
     collect(fiber, root);
-    weft__actor_memory(actor, 0, fiber->used);
+    weft__actor_memory(actor, 0, held_by(root));
     fiber->used = 0;
     weft__arena_drop(&root->scratch);
     weft__arena_drop(&root->results);

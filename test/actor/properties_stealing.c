@@ -4,8 +4,6 @@
 #include "actor/load.h"
 #include "sim/sim.h"
 
-enum { TRIALS = SCALED(400, 8) };
-
 static bool at_preemption(const struct weft__event *event)
 {
     return event->kind == EVENT_STEAL && !event->seamless;
@@ -122,12 +120,16 @@ static void property_05_strict_leaves_a_single_slot_alone(void **state)
 
 static void from_one_that_waits(struct sim *sim, const struct weft__event *event, struct context *c)
 {
-    if (event->kind != EVENT_STEAL || (event->runnable && !event->seamless))
-        return;
-    seen++;
-    SIM_HOLDS(sim, event->member != sim_top(c)->member || /* buried, or: */
-                       sim_member(sim, event->member)->pending > 1);
-    SIM_HOLDS(sim, event->seamless || event->member != sim_top(c)->member);
+    if (c && c->half) { /* two were taken, of the one that runs */
+        SIM_HOLDS(sim, at_preemption(event) && event->self);
+        c->half = NULL;
+    } else if (at_preemption(event) && event->member == sim_top(c)->member) {
+        c->half = event->slot;
+    } else if (event->kind == EVENT_STEAL) {
+        seen++;
+        SIM_HOLDS(sim, event->member != sim_top(c)->member || /* buried, or: */
+                           sim_member(sim, event->member)->pending > 1);
+    }
 }
 
 static void property_06_strict_steals_one_only_from_who_waits(void **state)
@@ -169,7 +171,8 @@ static void most_basal(struct sim *sim, const struct weft__event *event, struct 
         return;
     SIM_HOLDS(sim, eligible_below(c, position(c, event->member)) == 0);
     for (weft *w = event->member->base; w < event->slot; w++) /* these are stolen */
-        SIM_HOLDS(sim, w < event->member->cursor && weft__actor_slot_of(w)->victim == event->member);
+        SIM_HOLDS(sim,
+                  w < event->member->cursor && weft__actor_slot_of(w)->victim == event->member);
     SIM_HOLDS(sim, event->slot + 1 == event->member->cursor);
 }
 
@@ -308,8 +311,7 @@ static bool may_take_more(struct context *c)
     for (unsigned i = 0; i < c->depth; i++) {
         struct weft__member *member = c->stack[i]->member;
         if (sim_eligible(c, member) > 0)
-            return c->fiber->used <=
-                   member->lineage + member->scratch.used + member->results.used;
+            return c->fiber->used <= member->lineage + member->scratch.used + member->results.used;
     }
     return false;
 }
@@ -400,5 +402,5 @@ int main(void)
         cmocka_unit_test(property_28_nothing_is_stolen_from_what_is_short),
         cmocka_unit_test(property_29_attempts_to_steal_are_few),
     };
-    return cmocka_run_group_tests_name("stealing", tests, sim_pool_setup, sim_pool_teardown);
+    return RUN_SIMULATED(tests);
 }

@@ -25,7 +25,12 @@ static void answer(const struct runtime_benchmark *b, void *data)
     b->run(data);
     double seconds = clock_now() - start;
     cpu = clock_cpu() - cpu;
-    printf("%.9f %.9f %" PRIx64 "\n", seconds, cpu, b->kernel->checksum(data));
+    printf("%.9f %.9f %" PRIx64, seconds, cpu, b->kernel->checksum(data));
+    unsigned count = 0;
+    const double *times = b->kernel->times ? b->kernel->times(data, &count) : NULL;
+    for (unsigned i = 0; i < count; i++)
+        printf(" %.9f", times[i]);
+    puts("");
     fflush(stdout);
 }
 

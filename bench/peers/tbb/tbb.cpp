@@ -3,6 +3,7 @@
  * own loops, which choose their grain themselves, where weft has loops. */
 #include "../common/runtime.h"
 
+#include "../../actors/fair.h"
 #include "../../arrays/arrays.h"
 #include "../../bursty/bursty.h"
 #include "../../clock.h"
@@ -326,6 +327,52 @@ void find_run(void *data)
     });
 }
 
+uint64_t fair_work(uint64_t seed, unsigned lo, unsigned hi)
+{
+    if (hi - lo == 1)
+        return fair_leaf(seed, lo);
+    unsigned middle = lo + (hi - lo) / 2;
+    uint64_t left, right;
+    parallel_invoke([&] { left = fair_work(seed, lo, middle); },
+                    [&] { right = fair_work(seed, middle, hi); });
+    return left + right;
+}
+
+void fair_greedy(fair *f, unsigned levels)
+{
+    if (fair_stopped(f))
+        return;
+    if (levels == 0) {
+        fair_greedy_leaf(levels);
+        return;
+    }
+    parallel_invoke([=] { fair_greedy(f, levels - 1); }, [=] { fair_greedy(f, levels - 1); });
+}
+
+/* The client is no worker here, as elsewhere: no place in the arena is kept for it. */
+void fair_run(void *data)
+{
+    static std::unique_ptr<tbb::task_arena> all;
+    if (!all) {
+        int workers = arena->max_concurrency();
+        control.reset();
+        control = std::make_unique<tbb::global_control>(
+            tbb::global_control::max_allowed_parallelism, workers + 1);
+        all = std::make_unique<tbb::task_arena>(workers, 0);
+    }
+    auto request = [](fair_request *r, void *) {
+        all->enqueue([=] { fair_request_over(r, fair_work(r->seed, 0, FAIR_LEAVES)); });
+    };
+    auto greedy = [](fair *f, void *) {
+        all->enqueue([=] {
+            fair_greedy(f, FAIR_GREEDY_LEVELS);
+            fair_greedy_over(f);
+        });
+    };
+    fair_runtime runtime{request, greedy, nullptr};
+    fair_client(static_cast<fair *>(data), &runtime);
+}
+
 } // namespace
 
 extern "C" void runtime_open(unsigned workers)
@@ -336,14 +383,27 @@ extern "C" void runtime_open(unsigned workers)
 }
 
 extern "C" const runtime_benchmark runtime_benchmarks[] = {
-    {&fib_kernel, fib_run},       {&treesum_kernel, treesum_run},
-    {&join_kernel, join_run},     {&increment_kernel, increment_run},
-    {&nbody_kernel, nbody_run},   {&nqueens_kernel, nqueens_run},
-    {&sort_kernel, sort_run},     {&bursty_kernel, bursty_run},
-    {&sorts_kernel, sorts_run},   {&sorts_std_kernel, sorts_std_run},
-    {&for_kernel, for_run},       {&map_kernel, map_run},
-    {&reduce_kernel, reduce_run}, {&scan_kernel, scan_run},
-    {&filter_kernel, filter_run}, {&find_kernel, find_run},
-    {&floats_kernel, floats_run}, {&short_kernel, short_run},
+    {&fib_kernel, fib_run},
+    {&treesum_kernel, treesum_run},
+    {&join_kernel, join_run},
+    {&increment_kernel, increment_run},
+    {&nbody_kernel, nbody_run},
+    {&nqueens_kernel, nqueens_run},
+    {&sort_kernel, sort_run},
+    {&bursty_kernel, bursty_run},
+    {&sorts_kernel, sorts_run},
+    {&sorts_std_kernel, sorts_std_run},
+    {&for_kernel, for_run},
+    {&map_kernel, map_run},
+    {&reduce_kernel, reduce_run},
+    {&scan_kernel, scan_run},
+    {&filter_kernel, filter_run},
+    {&find_kernel, find_run},
+    {&floats_kernel, floats_run},
+    {&short_kernel, short_run},
+    {&fair_stream_kernel, fair_run},
+    {&fair_stream_greedy_kernel, fair_run},
+    {&fair_together_kernel, fair_run},
+    {&fair_together_greedy_kernel, fair_run},
     {nullptr, nullptr},
 };

@@ -26,6 +26,11 @@ int sim_pool_teardown(void **state)
     return weft_pool_destroy(sim_pool);
 }
 
+const char *sim_only_those(void)
+{
+    return getenv("TEST_ONLY");
+}
+
 void sim_failed(struct sim *sim, const char *file, int line, const char *what)
 {
     const struct sim_setup *s = &sim->setup;
@@ -194,7 +199,8 @@ static void run_sides(weft *w, struct node *node, struct weft__member *member)
     if (!weft_merge(w))
         run_node(w, right);
     user(sim, node, w, member);
-    SIM_HOLDS(sim, sides_are_done(node) || node->play->failures || weft_cancelled(w));
+    SIM_HOLDS(sim, !node->play->failures || weft_cancelled(w));
+    SIM_HOLDS(sim, sides_are_done(node) || node->play->failures);
 }
 
 static void run_node(weft *w, void *arg)
@@ -210,6 +216,7 @@ static void run_node(weft *w, void *arg)
     poll(sim, node, w, member, node->before);
     if (node->fails) {
         node->play->failures++;
+        node->failed = true;
         weft_fail(w, -EDOM);
     }
     if (node->right)
@@ -220,8 +227,8 @@ static void run_node(weft *w, void *arg)
     poll(sim, node, w, member, node->after);
     SIM_HOLDS(sim, is_filled(node->kept, node->scratch, node->key));
     node->kept = NULL;
-    node->value = node->right ? mix(node->key, node->left->value, node->right->value)
-                              : mix(node->key, 0, 0);
+    node->value =
+        node->right ? mix(node->key, node->left->value, node->right->value) : mix(node->key, 0, 0);
     SIM_HOLDS(sim, !node->ended);
     node->ended = true;
 }
@@ -370,7 +377,7 @@ static struct context *account(struct sim *sim, const struct weft__event *event)
             if (event->fiber->held)
                 member_push(sim, c, &c->actor->root, c->play->nodes);
         }
-        c->just_ended = false;
+        c->just_ended = c->waits = false;
         c->switched_at = sim->now;
         break;
     case EVENT_MOVE:
@@ -432,7 +439,7 @@ static struct context *account(struct sim *sim, const struct weft__event *event)
         victim->scattered |= event->slot != --victim->next;
         break;
     case EVENT_WAIT:
-        c->blocks = true;
+        c->blocks = c->waits = true;
         sim->waits++;
         break;
     default:
@@ -530,6 +537,7 @@ static void check_end(struct sim *sim)
         struct weft_actor *actor = play->actor;
         SIM_HOLDS(sim, play->reports == 1 && weft_actor_done(actor));
         SIM_HOLDS(sim, atomic_load_relaxed(&actor->counts.memory) == 0);
+        SIM_HOLDS(sim, atomic_load_relaxed(&actor->elsewhere) == 0);
         SIM_HOLDS(sim, !actor->places || actor->cabal == 1);
         for (unsigned e = 0; actor->places && e < sim->setup.executors; e++)
             SIM_HOLDS(sim, actor->places[e].served <= 1);

@@ -3,14 +3,19 @@
  * executor takes the next step. So a run can be done again, step by step, and every step can be
  * looked at. A failure says with which seed; TEST_SEED=... tries that one alone.
  *
- * What actors do is a random tree: each node polls, perhaps allocates, yields or receives a message,
- * and forks its right side. Beside the library's own state there is a second account of it, drawn
- * from the trace: which contexts there are, which members are on them, what is pending. */
+ * What actors do is a random tree: each node polls, perhaps allocates, yields or receives a
+ * message, and forks its right side. Beside the library's own state there is a second account of
+ * it, drawn from the trace: which contexts there are, which members are on them, what is pending.
+ */
 #ifndef TEST_SIM_H
 #define TEST_SIM_H
 
 #include "actor/actor.h"
+#include "child.h"
 #include "property.h"
+
+/* So many runs; ThreadSanitizer is slow to make a stack. */
+enum { TRIALS = SANITIZED_THREAD ? 20 : SANITIZED ? 100 : 400 };
 
 struct sim;
 
@@ -32,7 +37,7 @@ struct node {
     struct play *play;
     unsigned before, between, after; /* polls */
     size_t scratch, result;          /* bytes to allocate */
-    bool yields, receives, fails;
+    bool yields, receives, fails, failed;
     uint64_t key, value;
     unsigned char *kept, *bytes; /* scratch, result */
     unsigned starts;
@@ -61,8 +66,8 @@ struct actor_member {
     struct node *entry;
     struct context *context;
     int pending;
-    weft *next;    /* the first slot that is not stolen, */
-    bool scattered; /* but something else was stolen, or merged */
+    weft *next;       /* the first slot that is not stolen, */
+    bool scattered;   /* but something else was stolen, or merged */
     uint64_t zero_at; /* when its last delegate had answered; 0: it has not, or has been noticed */
 };
 
@@ -78,14 +83,16 @@ struct context {
     uint32_t first_quantum; /* of its executor, for it */
     struct actor_member *stack[STACKED];
     unsigned depth;
-    bool blocks; /* in this quantum: it yielded, or waited */
-    bool blocked; /* in the last one */
+    bool blocks;    /* in this quantum: it yielded, or waited */
+    bool blocked;   /* in the last one */
     bool forbidden; /* for a test: nothing may be stolen at the end of this quantum */
     unsigned attempts, seamless_attempts, ends, full, quanta;
-    unsigned thefts; /* at the end of this quantum */
-    weft *half; /* for a test: one of two is stolen */
-    bool just_ended; /* a delegate has, and there was no switch since */
+    unsigned thefts;   /* at the end of this quantum */
+    weft *half;        /* for a test: one of two is stolen */
+    bool just_ended;   /* a delegate has, and there was no switch since */
     uint32_t ended_in; /* the quantum */
+    bool waits;        /* for delegates, and has not gone on */
+    unsigned turns;    /* for a test */
     uint64_t switched_at;
 };
 
@@ -156,9 +163,14 @@ static inline bool sim_is_strict(const struct weft__fiber *fiber)
     ((condition) ? (void)0 : sim_failed(sim, __FILE__, __LINE__, #condition))
 void sim_failed(struct sim *sim, const char *file, int line, const char *what);
 
-/* The thread's own pool, for tests that need one. */
+extern weft_pool *sim_pool; /* whose threads and guests drive executors */
+
+/* Runs the tests; TEST_ONLY='property_0*' runs some of them. */
+#define RUN_SIMULATED(tests)                   \
+    (cmocka_set_test_filter(sim_only_those()), \
+     cmocka_run_group_tests(tests, sim_pool_setup, sim_pool_teardown))
+const char *sim_only_those(void);
 int sim_pool_setup(void **state);
 int sim_pool_teardown(void **state);
-extern weft_pool *sim_pool;
 
 #endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/* The properties of the page on actors: executors: what is sent to them, what they say of
+ * themselves, who runs when. And what only threads can show. */
+#include "actor/load.h"
+#include "os/memory.h"
+#include "sim/sim.h"
+#include "watchdog.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static unsigned long seen;
+
+/* ---- A system without a simulation ---- */
+
+static struct weft__actors *system_make(unsigned executors, unsigned counted)
+{
+    weft_actors_config config = {.size = sizeof config, .executors = executors, .counted = counted};
+    struct weft__actors *system;
+    CHECK(weft__actors_make(&system, sim_pool, &config, true) == 0);
+    return system;
+}
+
+static weft_actor *actor_make(struct weft__actors *system, weft_actor_fn *fn, void *arg,
+                              enum weft_steal steal)
+{
+    weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+    weft_actor *actor;
+    config.steal = steal;
+    config.share = 100;
+    CHECK(weft__actor_make(&actor, system, fn, arg, &config) == 0);
+    CHECK(weft_actor_run(actor) == 0);
+    return actor;
+}
+
+/* ---- Two threads, an executor each ---- */
+
+struct duo {
+    struct weft__actors *system;
+    weft_actor *actor;
+    long trials, delegated;
+};
+
+struct turn {
+    struct duo *duo;
+    unsigned i;
+};
+
+static void drive(weft *w, void *arg)
+{
+    struct turn *turn = arg;
+    struct weft__executor *executor = &turn->duo->system->executors[turn->i];
+    struct weft__worker *me = weft__worker_of(w);
+    while (!weft_actor_done(turn->duo->actor))
+        if (!weft__executor_step(executor, me))
+            sched_yield();
+    while (weft__executor_step(executor, me))
+        ;
+}
+
+static void drive_in_thread(unsigned i, void *duo)
+{
+    CHECK(weft_run(sim_pool, drive, &(struct turn){duo, i}) == 0);
+}
+
+struct square {
+    long of, result;
+    unsigned polls;
+};
+
+static void square(weft *w, void *arg)
+{
+    struct square *s = arg;
+    for (unsigned i = 0; i < s->polls; i++)
+        weft_poll(w);
+    s->result = s->of * s->of;
+}
+
+/* A few at a time, so that the victim waits for the last, or for one in the middle, or finds it
+ * done; each is one trial. */
+static int squares(weft *w, void *arg)
+{
+    enum { AT_ONCE = 4 };
+    struct duo *duo = arg;
+    struct square s[AT_ONCE];
+    struct dice dice = {1};
+    for (long t = 0; t < duo->trials; t += AT_ONCE) {
+        for (int i = 0; i < AT_ONCE; i++) {
+            s[i] = (struct square){.of = t + i, .polls = (unsigned)dice_below(&dice, 3)};
+            weft_fork(w + i, square, &s[i]);
+        }
+        for (size_t polls = dice_below(&dice, 8); polls > 0; polls--)
+            weft_poll(w + AT_ONCE);
+        for (int i = AT_ONCE; i-- > 0;) {
+            if (weft_merge(w + i))
+                duo->delegated++;
+            else
+                square(w + i, &s[i]);
+            CHECK(s[i].result == s[i].of * s[i].of);
+        }
+        watchdog_kick();
+    }
+    return 0;
+}
+
+static void in_two_threads(enum weft_steal steal, long trials)
+{
+    struct duo duo = {.system = system_make(2, 1), .trials = trials};
+    duo.actor = actor_make(duo.system, squares, &duo, steal);
+    in_threads(2, drive_in_thread, &duo);
+    assert_int_equal(weft_actor_wait(NULL, duo.actor), 0);
+    print_message("%ld of %ld were stolen\n", duo.delegated, duo.trials);
+    assert_true(duo.delegated > 0);
+    assert_int_equal(atomic_load_relaxed(&duo.actor->counts.memory), 0);
+    weft_actor_release(duo.actor);
+    weft__actors_free(duo.system);
+}
+
+static void property_16_threads_see_the_result_with_the_decrement(void **state)
+{
+    in_two_threads(WEFT_STEAL_LIVE, (SANITIZED ? 5000 : 100000));
+    in_two_threads(WEFT_STEAL_STRICT, (SANITIZED ? 5000 : 100000));
+}
+
+/* A million trials. A wake-up that is lost is a test that never ends. */
+static void property_18_no_wake_up_is_lost(void **state)
+{
+    in_two_threads(WEFT_STEAL_LIVE, (SANITIZED ? 10000 : 500000));
+    in_two_threads(WEFT_STEAL_STRICT, (SANITIZED ? 10000 : 500000));
+}
+
+/* ---- A stopped executor ---- */
+
+enum { DEEP = 1000, ROUNDS = SCALED(1000, 20) };
+
+struct flood {
+    unsigned char runs[DEEP];
+    unsigned rounds;
+    unsigned long sent;
+    bool in_between; /* all are sent */
+};
+
+static void count_run(weft *w, void *arg)
+{
+    ++*(unsigned char *)arg;
+}
+
+static int send_all(weft *w, void *arg)
+{
+    struct flood *flood = arg;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < DEEP; i++)
+            weft_fork(w + i, count_run, &flood->runs[i]);
+        for (unsigned long all = flood->sent / DEEP * DEEP + DEEP; flood->sent < all;)
+            weft_poll(w + DEEP);
+        for (int i = DEEP; i-- > 0;) {
+            CHECK(weft_merge(w + i));
+            CHECK(flood->runs[i] == 1);
+            flood->runs[i] = 0;
+        }
+        flood->rounds++;
+    }
+    return 0;
+}
+
+/* An executor takes one delegation at a time; here, it takes as many as there are. */
+static void not_reserved(void *data, const struct weft__event *event)
+{
+    struct flood *flood = data;
+    if (event->kind == EVENT_STEAL && event->to) {
+        atomic_store_relaxed(&event->to->reserved, NULL);
+        flood->sent++;
+    }
+}
+
+struct stopped {
+    struct weft__actors *system;
+    weft_actor *actor;
+    struct flood *flood;
+};
+
+static void drive_one_then_the_other(weft *w, void *arg)
+{
+    struct stopped *s = arg;
+    struct weft__worker *me = weft__worker_of(w);
+    struct weft__executor *one = &s->system->executors[0], *other = &s->system->executors[1];
+    if (weft__inbox_has_letters(&other->inbox)) { /* where the actor was sent */
+        struct weft__executor *swap = one;
+        one = other;
+        other = swap;
+    }
+    while (!weft_actor_done(s->actor)) {
+        while (weft__executor_step(one, me)) /* until it waits */
+            ;
+        CHECK(weft_actor_done(s->actor) || s->flood->sent == (s->flood->rounds + 1ul) * DEEP);
+        if (s->flood->rounds == 0) /* from here on, everybody has what he needs */
+            atomic_store_relaxed(&weft__alloc_fail_at, UINT32_MAX);
+        while (weft__executor_step(other, me))
+            ;
+        watchdog_kick();
+    }
+}
+
+static void property_24_a_stopped_executor_loses_none_of_a_million(void **state)
+{
+    static struct flood flood;
+    struct stopped s = {.system = system_make(2, 1), .flood = &flood};
+    s.system->trace = not_reserved;
+    s.system->trace_data = &flood;
+    s.actor = actor_make(s.system, send_all, &flood, WEFT_STEAL_LIVE);
+    assert_int_equal(weft_run(sim_pool, drive_one_then_the_other, &s), 0);
+    uint32_t left = atomic_load_relaxed(&weft__alloc_fail_at);
+    atomic_store_relaxed(&weft__alloc_fail_at, 0);
+    assert_int_equal(UINT32_MAX - left, 0); /* none allocated for */
+    assert_int_equal(weft_actor_wait(NULL, s.actor), 0);
+    assert_int_equal(flood.sent, (unsigned long)ROUNDS * DEEP);
+    weft_actor_release(s.actor);
+    weft__actors_free(s.system);
+}
+
+/* ---- Load ---- */
+
+static uint64_t loads[16];
+
+static void note_loads(struct sim *sim, struct weft__executor *executor)
+{
+    for (unsigned i = 0; i < sim->setup.executors; i++)
+        loads[i] = atomic_load_relaxed(&sim->system->executors[i].load);
+}
+
+static void only_its_own(struct sim *sim, struct weft__executor *executor)
+{
+    for (unsigned i = 0; i < sim->setup.executors; i++) {
+        uint64_t now = atomic_load_relaxed(&sim->system->executors[i].load);
+        SIM_HOLDS(sim, now == loads[i] || i == executor->index);
+        seen += now != loads[i];
+    }
+}
+
+struct words {
+    struct atomic_u64 load;
+    struct atomic_bool stop;
+};
+
+/* One writes what executors write; the others see these words and no others. */
+static void write_or_read(unsigned i, void *arg)
+{
+    enum { TIMES = SCALED(2000000, 10) };
+    struct words *words = arg;
+    for (int t = 0; i == 0 && t < TIMES; t++) {
+        weft__load_begins(&words->load);
+        weft__load_note(&words->load, 3);
+        weft__load_is_idle(&words->load);
+    }
+    if (i == 0)
+        atomic_store_release(&words->stop, true);
+    uint64_t begins = (uint64_t)LOAD_LOW << 32 | 1;
+    uint64_t noted = (uint64_t)(LOAD_LOW + 3 * LOAD_ONE) / 2 << 32 | 3;
+    while (!atomic_load_acquire(&words->stop)) {
+        uint64_t word = atomic_load_relaxed(&words->load);
+        CHECK(word == 0 || word == begins || word == noted);
+    }
+}
+
+static void property_25_the_load_word_has_one_writer_and_is_whole(void **state)
+{
+    struct words words = {0};
+    seen = 0;
+    sim_trials(&(struct watch){.before_step = note_loads, .step = only_its_own}, NULL, TRIALS);
+    assert_true(seen > 0);
+    in_threads(3, write_or_read, &words);
+}
+
+/* ---- Moving ---- */
+
+static void has_pins(struct sim_setup *setup)
+{
+    setup->actors = 3 + (unsigned)(setup->seed % 5);
+    setup->pins = setup->seed % 2;
+    setup->moves_pins = setup->seed % 4 == 0;
+    setup->receives = true;
+}
+
+static bool is_alone(struct sim *sim, struct context *c)
+{
+    for (struct context *other = sim->contexts; other < sim->contexts_end; other++)
+        if (other != c && other->fiber && other->actor == c->actor)
+            return false;
+    return c->depth == 1 && c->stack[0]->pending == 0 && c->fiber->held && !c->fiber->arrivals;
+}
+
+static void is_free_to_go(struct sim *sim, const struct weft__event *event, struct context *c)
+{
+    int pin = c ? atomic_load_relaxed(&c->actor->pin) : -1;
+    if (event->kind == EVENT_SWITCH && !sim->setup.moves_pins && c->fiber->held)
+        SIM_HOLDS(sim, pin < 0 || (unsigned)pin == event->executor->index);
+    if (event->kind != EVENT_MOVE)
+        return;
+    SIM_HOLDS(sim, pin < 0 || (unsigned)pin == event->executor->index);
+    SIM_HOLDS(sim, is_alone(sim, c));
+    SIM_HOLDS(sim, c->fiber->state != FIBER_WAITING && !c->waits);
+}
+
+static void property_26_members_pinned_and_waiting_actors_stay(void **state)
+{
+    struct sim_totals totals =
+        sim_trials(&(struct watch){.event = is_free_to_go}, has_pins, 4 * TRIALS);
+    assert_true(totals.moves > 0 && totals.steals > 0);
+}
+
+/* ---- Turns ---- */
+
+static void on_one_executor(struct sim_setup *setup)
+{
+    setup->executors = 1;
+    setup->actors = 2 + (unsigned)(setup->seed % 6);
+    setup->nodes = 100;
+    setup->yields = setup->receives = false;
+}
+
+/* From when the last one has started until the first is over. */
+static void by_turns(struct sim *sim, const struct weft__event *event, struct context *c)
+{
+    if (event->kind != EVENT_SWITCH || sim->left < sim->setup.actors)
+        return;
+    unsigned started = 0, least = UINT32_MAX, most = 0;
+    for (struct context *other = sim->contexts; other < sim->contexts_end; other++)
+        started += other->fiber != NULL;
+    if (started < sim->setup.actors)
+        return;
+    c->turns++;
+    for (struct context *other = sim->contexts; other < sim->contexts_end; other++) {
+        least = other->turns < least ? other->turns : least;
+        most = other->turns > most ? other->turns : most;
+    }
+    SIM_HOLDS(sim, most - least <= 1);
+    seen += most > 2;
+}
+
+static void property_32_compute_bound_actors_take_turns(void **state)
+{
+    seen = 0;
+    sim_trials(&(struct watch){.event = by_turns}, on_one_executor, TRIALS);
+    assert_true(seen > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(property_16_threads_see_the_result_with_the_decrement),
+        cmocka_unit_test(property_18_no_wake_up_is_lost),
+        cmocka_unit_test(property_24_a_stopped_executor_loses_none_of_a_million),
+        cmocka_unit_test(property_25_the_load_word_has_one_writer_and_is_whole),
+        cmocka_unit_test(property_26_members_pinned_and_waiting_actors_stay),
+        cmocka_unit_test(property_32_compute_bound_actors_take_turns),
+    };
+    return RUN_SIMULATED(tests);
+}
