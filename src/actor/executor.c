@@ -301,13 +301,21 @@ void weft__fiber_move(struct weft__fiber *fiber, struct weft__executor *to)
     weft__send(to, &fiber->move, LETTER_FIBER);
 }
 
+/* Those who were woken in this quantum stand in line from now on: also those whose letters have not
+ * been read. */
+static void quantum_between_fibers(struct weft__executor *executor)
+{
+    read_letters(executor);
+    weft__executor_quantum(executor);
+}
+
 /* Those that only wait for each other never look up, and those that are woken come first: nobody
  * else would ever have a turn. So a wait is as good as a poll. */
 static void count_wait(struct weft__executor *executor)
 {
     const struct weft__actors *system = executor->system;
     if (system->counted && !system->simulated && --executor->polls == 0)
-        weft__executor_quantum(executor);
+        quantum_between_fibers(executor);
 }
 
 /* Before it runs: raises or lowers its guard. */
@@ -416,7 +424,7 @@ static void tick_between_fibers(struct weft__executor *executor)
 {
     if (__builtin_expect(atomic_load_relaxed(&executor->tick), 0)) { /* relaxed: the ticker's */
         atomic_store_relaxed(&executor->tick, false);
-        weft__executor_quantum(executor);
+        quantum_between_fibers(executor);
     }
 }
 
@@ -431,7 +439,7 @@ static void drive(struct weft__executor *executor, struct weft__worker *me)
         struct weft__fiber *fiber = next_fiber(executor);
         if (!fiber) {
             tick_between_fibers(executor);
-            if (!executor->ready.first && stop_driving(executor))
+            if (!executor->ready.first && !executor->fresh && stop_driving(executor))
                 return;
             continue;
         }
