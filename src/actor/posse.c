@@ -571,9 +571,10 @@ static bool has_more(struct weft__fiber *fiber, weft *top)
     return false;
 }
 
+/* Nothing is to be marked: live, all that is below a stolen slot is stolen, too; strict, they were
+ * marked when the quantum ended. */
 static void wait_a_moment(struct weft__fiber *fiber, weft *top)
 {
-    mark_all(fiber, top, weft__executor_of(fiber)->quanta + 1); /* of this one, a part is over */
     bool alone = fiber->context.mutexes == 0, ages = alone && has_more(fiber, top);
     fiber->waits_at = top;
     fiber->full = false;

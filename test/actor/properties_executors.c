@@ -46,14 +46,18 @@ struct turn {
     unsigned i;
 };
 
+/* As in a pool, nobody looks at an executor that has nothing to do until it is posted; or, if
+ * something ages there, its quantum is over. */
 static void drive(weft *w, void *arg)
 {
     struct turn *turn = arg;
     struct weft__executor *executor = &turn->duo->system->executors[turn->i];
     struct weft__worker *me = weft__worker_of(w);
-    while (!weft_actor_done(turn->duo->actor))
-        if (!weft__executor_step(executor, me))
+    while (!weft_actor_done(turn->duo->actor)) {
+        bool posted = atomic_load_relaxed(&executor->inbox.posted);
+        if ((!posted && !executor->ageing) || !weft__executor_step(executor, me))
             sched_yield();
+    }
     while (weft__executor_step(executor, me))
         ;
 }

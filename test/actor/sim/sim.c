@@ -595,7 +595,9 @@ struct sim_totals sim_trials(const struct watch *watch, sim_shape *shape, unsign
     static uint64_t next = 1;
     static struct sim sim;
     struct sim_totals totals = {0};
-    const char *only = getenv("TEST_SEED");
+    const char *only = getenv("TEST_SEED"), *more = getenv("TEST_TIMES");
+    if (more)
+        times *= (unsigned)strtoul(more, NULL, 0);
     for (unsigned t = 0; t < (only ? 1 : times); t++) {
         struct sim_setup setup;
         sim_setup_random(&setup, only ? strtoull(only, NULL, 0) : next++);

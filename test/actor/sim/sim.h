@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sim.h: actors on counted quanta, all on one thread: a seed decides what they do and which
  * executor takes the next step. So a run can be done again, step by step, and every step can be
- * looked at. A failure says with which seed; TEST_SEED=... tries that one alone.
+ * looked at. A failure says with which seed; TEST_SEED=... tries that one alone, TEST_TIMES=100 a
+ * hundred times as many.
  *
  * What actors do is a random tree: each node polls, perhaps allocates, yields or receives a
  * message, and forks its right side. Beside the library's own state there is a second account of
