@@ -309,7 +309,7 @@ static inline void begin(struct weft__executor *executor, struct weft__worker *m
     fiber->context.worker = me;
     fiber->home = home;
     me->fiber = &fiber->context;
-    atomic_store_relaxed(&executor->current, fiber); /* relaxed: for the ticker, a hint */
+    atomic_store_release(&executor->current, fiber); /* release A13: it is made */
     arm(executor, fiber);
     if (fiber->held) { /* relaxed, both: for people */
         atomic_store_relaxed(&fiber->actor->counts.activity, WEFT_ACTOR_RUNNING);

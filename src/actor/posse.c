@@ -411,6 +411,16 @@ static void end_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
     answer(slot, done ? STOLEN_DONE : STOLEN_GIVEN_BACK, fiber);
 }
 
+static void wait_for(struct weft__fiber *fiber, struct weft__actor_slot *awaited, weft *top);
+
+/* A merge goes on as soon as its slot is answered, which is before the count goes down: whoever
+ * answers still has to touch the member. */
+static void wait_for_touches(struct weft__fiber *fiber, struct weft__member *member, weft *top)
+{
+    if (atomic_load_acquire(&member->pending) > 0) /* acquire A4 */
+        wait_for(fiber, NULL, top);
+}
+
 static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot, weft *w)
 {
     struct weft__member *victim = slot->victim;
@@ -438,6 +448,7 @@ static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
             slot->right(w, atomic_load_relaxed(&slot->arg)); /* relaxed: came with the letter */
         member.outcome = OUTCOME_RETURNED;
         check_returned(w, member.group);
+        wait_for_touches(fiber, &member, w);
     } else {
         forget_forks(w);
     }
@@ -691,6 +702,7 @@ static void run_actor(struct weft__fiber *fiber)
         actor->reason = actor->fn(w, actor->arg);
         root->outcome = OUTCOME_RETURNED;
         check_returned(w, &actor->group);
+        wait_for_touches(fiber, root, w);
     } else {
         forget_forks(w);
     }

@@ -75,7 +75,7 @@ static uint64_t ring(struct weft__ticker *ticker, uint64_t now)
 static bool tick(struct weft__actors *system)
 {
     bool busy = false;
-    /* relaxed, all: requests; one that comes too late is there the next time. */
+    /* relaxed, all but one: requests; one that comes too late is there the next time. */
     atomic_fetch_add_relaxed(&system->ticks, 1);
     for (unsigned i = 0; i < system->executor_count; i++) {
         struct weft__executor *executor = &system->executors[i];
@@ -84,7 +84,7 @@ static bool tick(struct weft__actors *system)
             continue;
         busy = true;
         atomic_store_relaxed(&executor->tick, true);
-        struct weft__fiber *fiber = atomic_load_relaxed(&executor->current);
+        struct weft__fiber *fiber = atomic_load_acquire(&executor->current); /* acquire A13 */
         if (fiber)
             atomic_store_relaxed(&fiber->context.guard, UINTPTR_MAX);
         else if (ageing)
