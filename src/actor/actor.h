@@ -368,9 +368,7 @@ void weft__fiber_wake(struct weft__fiber *fiber); /* by anybody */
 /* By the fiber: back to the executor, until it runs again. */
 void weft__fiber_switch_out(struct weft__fiber *fiber, enum fiber_why why);
 
-/* The same, because it yields, straight to the next one whose turn it is; false: nothing was done,
- * for that is not as simple as that. */
-bool weft__fiber_switch_to_next(struct weft__fiber *fiber);
+bool weft__fiber_yield(weft *w); /* true: somebody else ran meanwhile */
 
 /* Is there somebody else to run, or a reason to leave? */
 bool weft__executor_should_turn(struct weft__executor *executor);

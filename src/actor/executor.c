@@ -349,19 +349,45 @@ static inline void begin(struct weft__executor *executor, struct weft__worker *m
             (struct weft__event){.kind = EVENT_SWITCH, .executor = executor, .fiber = fiber});
 }
 
-/* Without the driver, on the fiber's own stack: the thread is the executor's all the time, so
- * nobody can run the fiber before it is left. */
-bool weft__fiber_switch_to_next(struct weft__fiber *fiber)
+/* Is whose turn it is next all there is to know? */
+static inline bool is_simple(struct weft__executor *executor, struct weft__fiber *fiber)
+{
+    /* relaxed, all: hints and requests. */
+    return executor->ready.first && !executor->woken.first && !executor->fresh &&
+           !fiber->arrivals && !executor->system->simulated &&
+           !weft__inbox_has_letters(&executor->inbox) && !atomic_load_relaxed(&executor->tick) &&
+           fiber->blocks == 0 && !weft__fiber_is_killed(fiber) &&
+           atomic_load_relaxed(&fiber->actor->pin) < 0;
+}
+
+static __attribute__((noinline)) bool yield_by_driver(weft *w, struct weft__fiber *fiber)
 {
     struct weft__executor *executor = weft__executor_of(fiber);
-    struct weft__fiber *next = executor->ready.first;
-    /* relaxed, all: hints and requests. */
-    if (!next || executor->woken.first || executor->fresh || executor->system->simulated ||
-        weft__inbox_has_letters(&executor->inbox) || atomic_load_relaxed(&executor->tick) ||
-        atomic_load_relaxed(&fiber->actor->pin) >= 0)
+    if (fiber->blocks > 0)
+        return false; /* the executor is somebody else's meanwhile */
+    weft__check_killed(w);
+    if (atomic_load_relaxed(&executor->tick) && !executor->system->counted) { /* a request */
+        weft__actor_poll(w); /* or the quantum of those who only yield would never end */
+        executor = weft__executor_of(fiber);
+    }
+    if (!weft__executor_should_turn(executor))
         return false;
-    executor->ready.first = next->next;
-    executor->runnable--;
+    weft__give_back_arrivals(fiber);
+    fiber->full = false;
+    weft__fiber_switch_out(fiber, WHY_QUANTUM);
+    return true;
+}
+
+/* Straight to the next one, on the fiber's own stack: the thread is the executor's all the time,
+ * so nobody can run the fiber before it is left. */
+bool weft__fiber_yield(weft *w)
+{
+    struct weft__fiber *fiber = weft__fiber_of(w);
+    struct weft__executor *executor = weft__executor_of(fiber);
+    if (!is_simple(executor, fiber))
+        return yield_by_driver(w, fiber);
+    struct weft__fiber *next = fifo_pop(&executor->ready);
+    executor->runnable--; /* make_ready() counts it again */
     fiber->full = false;
     make_ready(executor, fiber, false);
     begin(executor, fiber->context.worker, fiber->home, next);
