@@ -187,8 +187,9 @@ typedef struct weft_actor_info {
     uint64_t runnable_ns; /* and how long it could have, but did not */
     unsigned executors;   /* that serve it now */
     size_t messages;      /* in its mailbox */
-    size_t memory;        /* bytes in use now, on all executors, */
-    size_t memory_peak;   /* at most ever, */
+    size_t memory;        /* bytes of the blocks that it has, on all executors; a little more than
+                             what it asked for, which is what is limited; */
+    size_t memory_peak;   /* the most ever, */
     size_t memory_limit;  /* and allowed on each */
 } weft_actor_info;
 

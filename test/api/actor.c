@@ -717,7 +717,8 @@ static void memory_ends_for_one_alone(void **state)
         weft_actor_info info;
         weft_actor_get_info(greedy, &info);
         assert_int_equal(info.memory, 0);
-        assert_true(info.memory_peak <= 3 << 20);
+        /* What was asked for is limited; the blocks that it lies in are a little larger. */
+        assert_true(info.memory_peak <= (3 << 20) + (3 << 16));
         weft_actor_release(greedy);
         assert_int_equal(end(other), 0);
     }
