@@ -214,7 +214,8 @@ static struct weft__fiber *next_fiber(struct weft__executor *executor)
         while (executor->fresh)
             if ((fiber = start_fresh(executor)))
                 return fiber;
-    return fifo_pop(&executor->ready);
+    fiber = fifo_pop(&executor->ready);
+    return fiber ? fiber : fifo_pop(&executor->woken); /* all that were new have been killed */
 }
 
 /* Waiting fibers get on with what has become old enough meanwhile. */

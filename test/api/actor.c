@@ -717,7 +717,7 @@ static void memory_ends_for_one_alone(void **state)
         weft_actor_info info;
         weft_actor_get_info(greedy, &info);
         assert_int_equal(info.memory, 0);
-        assert_true(info.memory_peak <= 3 << 20);
+        assert_true(info.memory_peak <= 4 << 20); /* chunks are a little larger */
         weft_actor_release(greedy);
         assert_int_equal(end(other), 0);
     }
