@@ -352,12 +352,11 @@ static inline void begin(struct weft__executor *executor, struct weft__worker *m
 /* Is whose turn it is next all there is to know? */
 static inline bool is_simple(struct weft__executor *executor, struct weft__fiber *fiber)
 {
-    /* relaxed, all: hints and requests. */
-    return executor->ready.first && !executor->woken.first && !executor->fresh &&
-           !fiber->arrivals && !executor->system->simulated &&
+    /* Away, it must not look at the executor. relaxed, all: hints and requests. */
+    return fiber->blocks == 0 && executor->ready.first && !executor->woken.first &&
+           !executor->fresh && !fiber->arrivals && !executor->system->simulated &&
            !weft__inbox_has_letters(&executor->inbox) && !atomic_load_relaxed(&executor->tick) &&
-           fiber->blocks == 0 && !weft__fiber_is_killed(fiber) &&
-           atomic_load_relaxed(&fiber->actor->pin) < 0;
+           !weft__fiber_is_killed(fiber) && atomic_load_relaxed(&fiber->actor->pin) < 0;
 }
 
 static __attribute__((noinline)) bool yield_by_driver(weft *w, struct weft__fiber *fiber)
