@@ -25,6 +25,9 @@ static int end(weft_actor *actor)
     return reason;
 }
 
+/* ---- Overflow: one ends alone ---- */
+
+#if !SANITIZED
 static int add_up(weft *w, void *arg)
 {
     unsigned long sum = 0;
@@ -35,9 +38,6 @@ static int add_up(weft *w, void *arg)
     return sum == 5000050000 ? 0 : 1;
 }
 
-/* ---- Overflow: one ends alone ---- */
-
-#if !SANITIZED
 static unsigned recurse(volatile char *above, unsigned depth)
 {
     volatile char frame[512];
