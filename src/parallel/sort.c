@@ -286,6 +286,7 @@ void weft_sort_by(weft *w, void *base, size_t n, const weft_sorter *sorter, void
 {
     struct sort s = {sorter, arg, sort_share(w, n)};
     struct part all = {&s, base, n, true, log2_of(n) + 1, n};
+    weft__poll(w); /* short ones don't fork */
     if (n > 1 && !was_sorted(&all))
         sort_part(w, &all);
 }

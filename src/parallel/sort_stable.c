@@ -187,6 +187,7 @@ int weft_sort_stable_by(weft *w, void *base, size_t n, const weft_sorter *sorter
 {
     struct sort s = {sorter, arg, sort_share(w, n)};
     struct piece all = {&s, base, NULL, n, false, false};
+    weft__poll(w);
     if (n > sorter->few && was_sorted(&all))
         return 0;
     if (n > sorter->few) {
