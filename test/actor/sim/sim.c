@@ -36,9 +36,10 @@ void sim_failed(struct sim *sim, const char *file, int line, const char *what)
     const struct sim_setup *s = &sim->setup;
     fprintf(stderr,
             "TEST_SEED=%" PRIu64 " (%s, %u executors, quantum %u, %u actors of %u nodes, cabal %u, "
-            "limit %zu) after %" PRIu64 " steps: ",
+            "limit %zu) after %" PRIu64 " steps (%u stolen, %u done, %u given back): ",
             s->seed, s->steal == WEFT_STEAL_STRICT ? "strict" : "live", s->executors, s->counted,
-            s->actors, s->nodes, s->cabal_max, s->limit, sim->steps);
+            s->actors, s->nodes, s->cabal_max, s->limit, sim->steps, sim->steals, sim->done,
+            sim->given_back);
     check_failed(file, line, what);
 }
 
@@ -297,6 +298,8 @@ unsigned sim_eligible(struct context *context, struct weft__member *member)
 {
     weft *end = NULL;
     unsigned count = 0;
+    if (member->outcome != OUTCOME_RUNS || member->keeps)
+        return 0;
     for (struct weft__member *m = context->fiber->top; m != member; m = m->below)
         end = m->base;
     for (weft *w = member->cursor; w != end && sim_slot_is_eligible(context, w); w++)
