@@ -516,6 +516,17 @@ static void act(weft *w, void *arg)
             SIM_HOLDS(sim, ++sim->steps < STEPS_MAX);
 }
 
+static size_t needs(const struct play *play)
+{
+    size_t all = ARENA_ALIGNMENT;
+    for (size_t i = 0; i < play->count; i++) {
+        const struct node *node = &play->nodes[i];
+        all += node->scratch ? weft__arena_round(node->scratch) : 0;
+        all += node->result ? weft__arena_round(node->result) : 0;
+    }
+    return all;
+}
+
 static void cast(struct sim *sim, struct play *play, unsigned i)
 {
     const struct sim_setup *setup = &sim->setup;
@@ -528,6 +539,8 @@ static void cast(struct sim *sim, struct play *play, unsigned i)
     config.supervisor = is_over;
     config.data = play;
     plan(sim, play);
+    if (setup->exact)
+        config.memory = WEFT_ACTOR_STACK + needs(play);
     CHECK(weft__actor_make(&play->actor, sim->system, perform, play, &config) == 0);
     CHECK(weft_actor_run(play->actor) == 0);
 }
