@@ -2,6 +2,7 @@
 #: make              build the libraries and the program in build/release
 #: make demo         build, and run the demo (ARGS="..." are passed on)
 #: make bench        build, and run the benchmarks (ARGS="fib --json" and so on)
+#: make server       build, and run the example whose requests are actors (ARGS="--port 0")
 #: make test         build and test everything that follows
 #: make test-gcc     one of them: gcc, with the lint and installation tests
 #: make test-spin0     the same build, with WEFT_SPIN=0 and WEFT_QUANTUM_US=0: workers sleep at
@@ -48,6 +49,11 @@ bench: PEERS := ON # other runtimes, to compare with; Rayon takes a while to bui
 bench: build
 	@$(BUILD)/weft bench $(ARGS)
 
+server: build
+	@cmake --build $(BUILD) --target example-server >$(BUILD)/server.log || \
+	    { cat $(BUILD)/server.log; exit 1; }
+	@exec $(BUILD)/examples/server/example-server $(ARGS)
+
 test:
 	@sh test/matrix.sh $(MATRIX)
 
@@ -74,5 +80,5 @@ uninstall:
 clean:
 	@rm -rf build
 
-.PHONY: all help build demo bench test $(MATRIX:%=test-%) test-eager $(PROTOCOLS:%=test-%) lint \
+.PHONY: all help build demo bench server test $(MATRIX:%=test-%) test-eager $(PROTOCOLS:%=test-%) lint \
 	check-full format install uninstall clean

@@ -117,15 +117,14 @@ static bool run_beside(weft_pool *pool, enum weft_steal steal, double times, str
 }
 
 static void print(const struct bench_run *run, const char *what, const struct outcome *out,
-                  unsigned count)
+                  unsigned count, const char *peak, const char *right)
 {
     report_title(run->report,
                  "actors: %s: %u of %u ended with -ENOMEM, %u with 0; %.0f right "
                  "sides were sent away, %.0f given back\n",
                  what, out->failed_alone, count, out->fitted, out->delegates, out->given_back);
-    actors_claim(run, part, "peak / (executors x (limit - stack))", out->peak, REPORT_AT_MOST, 1);
-    actors_claim(run, part, "neighbours that were right, of 1", (double)out->neighbours / count,
-                 REPORT_AT_LEAST, 1);
+    actors_claim(run, part, peak, out->peak, REPORT_AT_MOST, 1);
+    actors_claim(run, part, right, (double)out->neighbours / count, REPORT_AT_LEAST, 1);
 }
 
 static bool is_good(const struct outcome *out, unsigned count)
@@ -156,8 +155,10 @@ bool actors_memory(const struct bench_run *run)
         weft_pool_destroy(pool);
     if (!good)
         return false;
-    print(run, "a tree that wants 100 times its limit", &much, reps);
-    print(run, "a tree that wants 0.4 times its limit", &little, reps);
+    print(run, "a tree that wants 100 times its limit", &much, reps,
+          "100 times: peak / (executors x (limit - stack))", "100 times: neighbours right, of 1");
+    print(run, "a tree that wants 0.4 times its limit", &little, reps,
+          "0.4 times: peak / (executors x (limit - stack))", "0.4 times: neighbours right, of 1");
     report_title(run->report, "\n");
     return is_good(&much, reps) && is_good(&little, reps);
 }

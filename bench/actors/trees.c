@@ -153,14 +153,16 @@ static void print(struct field *field, const char *bench)
                  bench, field->ring.size);
     print_rows(field, bench);
     claim(field, bench, "one worker: live / pool", field->one[LIVE], field->one[POOL], 1.05);
-    claim_cpu(field, bench, "  the same in CPU time", field->one[LIVE], field->one[POOL]);
+    claim_cpu(field, bench, "  one worker: live / pool, CPU time", field->one[LIVE],
+              field->one[POOL]);
     claim(field, bench, "one worker: strict / pool", field->one[STRICT], field->one[POOL], 1.05);
-    claim_cpu(field, bench, "  that in CPU time", field->one[STRICT], field->one[POOL]);
+    claim_cpu(field, bench, "  one worker: strict / pool, CPU time", field->one[STRICT],
+              field->one[POOL]);
     if (field->all[POOL]) {
         claim(field, bench, "all workers: live / pool", field->all[LIVE], field->all[POOL], 0);
         claim(field, bench, "all workers: strict / pool", field->all[STRICT], field->all[POOL], 0);
         claim(field, bench, "all workers: strict / live", field->all[STRICT], field->all[LIVE], 0);
-        claim_cpu(field, bench, "  that in CPU time, all workers", field->all[STRICT],
+        claim_cpu(field, bench, "  all workers: strict / live, CPU time", field->all[STRICT],
                   field->all[LIVE]);
         print_steals(field, LIVE);
         print_steals(field, STRICT);

@@ -19,6 +19,12 @@
  *     int reason = weft_actor_wait(NULL, actor);
  *     weft_actor_release(actor);
  *
+ * weft_run() in another pool, and weft_submit() with weft_task_wait(), are waits as well: nothing
+ * is run by the actor itself. weft_run() in its own pool is a call. Between weft_block_begin() and
+ * weft_block_end() the thread is the actor's own: it may fork and poll there, but not wait for
+ * anything of weft's, and only the actor itself may end it; its executor goes on with a thread that
+ * is called in (see weft_config.spares).
+ *
  * A worker of the pool that runs actors is called an executor here. An actor may go on on another
  * one whenever it forks, merges, polls or blocks: no address of a thread-local variable stays
  * right across these.
@@ -45,7 +51,12 @@ enum weft_steal {
     WEFT_STEAL_LIVE,   /* the default: it goes on, and waits where it needs the result */
 };
 
-/* Starts as WEFT_ACTOR_CONFIG_INIT; zero means the default everywhere. */
+/* Starts as WEFT_ACTOR_CONFIG_INIT; zero means the default everywhere.
+ *
+ * `drop` and `supervisor` are called in this order before anybody learns that the actor is over: by
+ * a worker, between two actors, or, if it had not started, by the thread that kills it, releases it
+ * or destroys its pool. They may make, run and kill actors and send without waiting; they must not
+ * wait: actors of the same executor don't run meanwhile. */
 typedef struct weft_actor_config {
     size_t size;        /* sizeof (weft_actor_config), set by WEFT_ACTOR_CONFIG_INIT */
     const char *name;   /* for people; copied, 31 characters; default "actor" */
@@ -95,9 +106,13 @@ WEFT_API bool weft_actor_done(const weft_actor *actor);
 /* The caller needs it no more: it goes on, and is freed when it is over. */
 WEFT_API void weft_actor_release(weft_actor *actor);
 
-/* One that has not started never will; others end at their next fork, merge, poll, sleep or wait
- * for a message; -ECANCELED is the reason. Nothing of an actor is freed before all that it had
- * given to other executors has come back. */
+/* One that has not started never will; others end at their next fork, merge, poll, yield, sleep or
+ * wait for a message, as if by longjmp: so nothing should be held there that only this code would
+ * give back. Other waits (for a mutex, an event, a channel, a task, room in a mailbox, another
+ * actor) are not cut short, and a function of the library that holds memory returns before the
+ * actor ends; in what such a function calls, weft_cancelled() is true. -ECANCELED is the reason.
+ * Nothing of an actor is freed before all that it had given to other executors has come back. One
+ * that is over is left alone; so it can be killed as long as somebody has the handle. */
 WEFT_API void weft_actor_kill(weft_actor *actor);
 
 /* From its next quantum on it runs on this executor only; -1: on any. What it has given away
@@ -129,8 +144,9 @@ WEFT_API void weft_sleep_until(weft *w, uint64_t when);
  * to another executor. The second lives on: it becomes the memory of whoever forked that. Aligned
  * for any type. Never NULL: an actor past its limit ends with -ENOMEM, and a right side that is
  * past it elsewhere is done again by the one that forked it, after all others. So between two
- * calls nothing should be held that only this code would give back: a mutex, a file.
- * NULL outside actors. */
+ * calls nothing should be held that only this code would give back: a mutex, a file; and what it
+ * did before, such as spawning into a scope that it did not open, is done twice. NULL outside
+ * actors. */
 WEFT_API void *weft_alloc(weft *w, size_t bytes);
 WEFT_API void *weft_alloc_result(weft *w, size_t bytes);
 
@@ -171,8 +187,9 @@ typedef struct weft_actor_info {
     uint64_t runnable_ns; /* and how long it could have, but did not */
     unsigned executors;   /* that serve it now */
     size_t messages;      /* in its mailbox */
-    size_t memory;        /* bytes in use now, on all executors, */
-    size_t memory_peak;   /* at most ever, */
+    size_t memory;        /* bytes of the blocks that it has, on all executors; a little more than
+                             what it asked for, which is what is limited; */
+    size_t memory_peak;   /* the most ever, */
     size_t memory_limit;  /* and allowed on each */
 } weft_actor_info;
 

@@ -146,7 +146,7 @@ struct weft__actor_waiter {
 
 /* Some of its numbers, which everybody may read. */
 struct weft__actor_counts {
-    struct atomic_u64 quanta, steals, delegates, given_back, moves, run_ticks, ready_ticks;
+    struct atomic_u64 quanta, steals, delegates, given_back, moves, ready_ticks;
     struct atomic_size memory, memory_peak;
     struct atomic_u32 activity; /* enum weft_actor_state */
     struct atomic_i32 executor; /* where it ran last */
@@ -219,6 +219,7 @@ struct weft__executor {
     struct weft__fifo ready, woken;
     void *fresh, **fresh_end; /* letters: actors that have not run */
     bool fresh_turn;
+    bool others_first;          /* before those that were woken */
     struct weft__fiber *ageing; /* wait for delegates, and have more to steal */
     struct weft__fiber *free;
     unsigned free_count;
@@ -368,9 +369,7 @@ void weft__fiber_wake(struct weft__fiber *fiber); /* by anybody */
 /* By the fiber: back to the executor, until it runs again. */
 void weft__fiber_switch_out(struct weft__fiber *fiber, enum fiber_why why);
 
-/* The same, because it yields, straight to the next one whose turn it is; false: nothing was done,
- * for that is not as simple as that. */
-bool weft__fiber_switch_to_next(struct weft__fiber *fiber);
+bool weft__fiber_yield(weft *w); /* true: somebody else ran meanwhile */
 
 /* Is there somebody else to run, or a reason to leave? */
 bool weft__executor_should_turn(struct weft__executor *executor);
@@ -415,6 +414,8 @@ void weft__fiber_rejuvenate(struct weft__fiber *fiber, uint32_t quantum);
 bool weft__actor_is_whole(struct weft__fiber *fiber);
 void weft__posse_moves(struct weft_actor *actor, struct weft__executor *from,
                        struct weft__executor *to, struct weft__fiber *fiber);
+
+void weft__posse_wake(struct weft_actor *actor); /* wherever it waits */
 
 void weft__actor_fork(weft *w);
 bool weft__actor_merge(weft *w);

@@ -11,8 +11,6 @@
 
 #include <errno.h>
 
-enum { FREE_MAX = 64 };
-
 /* ---- Queues ---- */
 
 static void fifo_push(struct weft__fifo *fifo, struct weft__fiber *fiber)
@@ -201,19 +199,23 @@ static struct weft__fiber *start_fresh(struct weft__executor *executor)
     return fiber;
 }
 
-/* Those that were woken come first; then those that wait their turn, and new ones, by turns. */
+/* Those that were woken come first, but once in a quantum; then those that wait their turn, and new
+ * ones, by turns. */
 static struct weft__fiber *next_fiber(struct weft__executor *executor)
 {
     struct weft__fiber *fiber;
     read_letters(executor);
-    if ((fiber = fifo_pop(&executor->woken)))
+    bool others = executor->ready.first || executor->fresh;
+    if (!(executor->others_first && others) && (fiber = fifo_pop(&executor->woken)))
         return fiber;
+    executor->others_first = false;
     executor->fresh_turn = !executor->fresh_turn;
     if (executor->fresh_turn || !executor->ready.first)
         while (executor->fresh)
             if ((fiber = start_fresh(executor)))
                 return fiber;
-    return fifo_pop(&executor->ready);
+    fiber = fifo_pop(&executor->ready);
+    return fiber ? fiber : fifo_pop(&executor->woken); /* the new ones were all killed */
 }
 
 /* Waiting fibers get on with what has become old enough meanwhile. */
@@ -234,6 +236,7 @@ void weft__executor_quantum(struct weft__executor *executor)
     executor->quanta++;
     executor->polls = executor->system->counted;
     fifo_append(&executor->ready, &executor->woken); /* their quantum is over, too */
+    executor->others_first = true; /* or two who wake each other would go on for ever */
     weft__load_note(&executor->load, executor->runnable);
     look_at_ageing(executor);
 }
@@ -298,13 +301,21 @@ void weft__fiber_move(struct weft__fiber *fiber, struct weft__executor *to)
     weft__send(to, &fiber->move, LETTER_FIBER);
 }
 
+/* Those who were woken in this quantum stand in line from now on: also those whose letters have not
+ * been read. */
+static void quantum_between_fibers(struct weft__executor *executor)
+{
+    read_letters(executor);
+    weft__executor_quantum(executor);
+}
+
 /* Those that only wait for each other never look up, and those that are woken come first: nobody
  * else would ever have a turn. So a wait is as good as a poll. */
 static void count_wait(struct weft__executor *executor)
 {
     const struct weft__actors *system = executor->system;
     if (system->counted && !system->simulated && --executor->polls == 0)
-        weft__executor_quantum(executor);
+        quantum_between_fibers(executor);
 }
 
 /* Before it runs: raises or lowers its guard. */
@@ -338,19 +349,45 @@ static inline void begin(struct weft__executor *executor, struct weft__worker *m
             (struct weft__event){.kind = EVENT_SWITCH, .executor = executor, .fiber = fiber});
 }
 
-/* Without the driver, on the fiber's own stack: the thread is the executor's all the time, so
- * nobody can run the fiber before it is left. */
-bool weft__fiber_switch_to_next(struct weft__fiber *fiber)
+/* Is whose turn it is next all there is to know? */
+static inline bool is_simple(struct weft__executor *executor, struct weft__fiber *fiber)
+{
+    /* relaxed, all: hints and requests. */
+    return executor->ready.first && !executor->woken.first && !executor->fresh &&
+           !fiber->arrivals && !executor->system->simulated &&
+           !weft__inbox_has_letters(&executor->inbox) && !atomic_load_relaxed(&executor->tick) &&
+           fiber->blocks == 0 && !weft__fiber_is_killed(fiber) &&
+           atomic_load_relaxed(&fiber->actor->pin) < 0;
+}
+
+static __attribute__((noinline)) bool yield_by_driver(weft *w, struct weft__fiber *fiber)
 {
     struct weft__executor *executor = weft__executor_of(fiber);
-    struct weft__fiber *next = executor->ready.first;
-    /* relaxed, all: hints and requests. */
-    if (!next || executor->woken.first || executor->fresh || executor->system->simulated ||
-        weft__inbox_has_letters(&executor->inbox) || atomic_load_relaxed(&executor->tick) ||
-        atomic_load_relaxed(&fiber->actor->pin) >= 0)
+    if (fiber->blocks > 0)
+        return false; /* the executor is somebody else's meanwhile */
+    weft__check_killed(w);
+    if (atomic_load_relaxed(&executor->tick) && !executor->system->counted) { /* a request */
+        weft__actor_poll(w); /* or the quantum of those who only yield would never end */
+        executor = weft__executor_of(fiber);
+    }
+    if (!weft__executor_should_turn(executor))
         return false;
-    executor->ready.first = next->next;
-    executor->runnable--;
+    weft__give_back_arrivals(fiber);
+    fiber->full = false;
+    weft__fiber_switch_out(fiber, WHY_QUANTUM);
+    return true;
+}
+
+/* Straight to the next one, on the fiber's own stack: the thread is the executor's all the time,
+ * so nobody can run the fiber before it is left. */
+bool weft__fiber_yield(weft *w)
+{
+    struct weft__fiber *fiber = weft__fiber_of(w);
+    struct weft__executor *executor = weft__executor_of(fiber);
+    if (!is_simple(executor, fiber))
+        return yield_by_driver(w, fiber);
+    struct weft__fiber *next = fifo_pop(&executor->ready);
+    executor->runnable--; /* make_ready() counts it again */
     fiber->full = false;
     make_ready(executor, fiber, false);
     begin(executor, fiber->context.worker, fiber->home, next);
@@ -413,7 +450,7 @@ static void tick_between_fibers(struct weft__executor *executor)
 {
     if (__builtin_expect(atomic_load_relaxed(&executor->tick), 0)) { /* relaxed: the ticker's */
         atomic_store_relaxed(&executor->tick, false);
-        weft__executor_quantum(executor);
+        quantum_between_fibers(executor);
     }
 }
 
@@ -428,7 +465,7 @@ static void drive(struct weft__executor *executor, struct weft__worker *me)
         struct weft__fiber *fiber = next_fiber(executor);
         if (!fiber) {
             tick_between_fibers(executor);
-            if (!executor->ready.first && stop_driving(executor))
+            if (!executor->ready.first && !executor->fresh && stop_driving(executor))
                 return;
             continue;
         }

@@ -97,7 +97,7 @@ struct weft__fiber *weft__fiber_get(struct weft__executor *executor)
     fiber->arrivals = NULL;
     fiber->waits_at = NULL;
     fiber->used = 0;
-    fiber->context.library = fiber->blocks = 0;
+    fiber->context.library = fiber->context.mutexes = fiber->blocks = 0;
     fiber->may_steal = false;
     atomic_store_relaxed(&fiber->merging, false); /* relaxed, all: whoever gets it is told */
     atomic_store_relaxed(&fiber->executor, executor);
@@ -188,28 +188,6 @@ static struct weft__park *park(struct weft__context *context)
     return fiber->park;
 }
 
-static bool yield(weft *w)
-{
-    struct weft__fiber *fiber = weft__fiber_of(w);
-    struct weft__executor *executor = weft__executor_of(fiber);
-    if (fiber->blocks > 0)
-        return false; /* the executor is somebody else's meanwhile */
-    if (weft__fiber_is_killed(fiber))
-        weft__check_killed(w);
-    if (atomic_load_relaxed(&executor->tick) && !executor->system->counted) { /* a request */
-        weft__actor_poll(w); /* or the quantum of those who only yield would never end */
-        executor = weft__executor_of(fiber);
-    }
-    if (!fiber->arrivals && weft__fiber_switch_to_next(fiber))
-        return true;
-    if (!weft__executor_should_turn(executor))
-        return false;
-    weft__give_back_arrivals(fiber);
-    fiber->full = false;
-    weft__fiber_switch_out(fiber, WHY_QUANTUM);
-    return true;
-}
-
 static unsigned index_of(weft *w)
 {
     return weft__executor_of(weft__fiber_of(w))->index;
@@ -245,7 +223,7 @@ const struct weft__fiber_ops weft__actor_ops = {
     .fork = weft__actor_fork,
     .merge = weft__actor_merge,
     .poll = weft__actor_poll,
-    .yield = yield,
+    .yield = weft__fiber_yield,
     .suspend = suspend,
     .wake = wake,
     .park = park,

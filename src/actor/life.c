@@ -170,11 +170,14 @@ void weft__actor_unref(struct weft_actor *actor)
     weft__free(actor);
 }
 
+/* Nobody sends any more. */
 static void drop_messages(struct weft_actor *actor)
 {
     for (size_t i = 0; i < actor->count && actor->drop; i++)
         actor->drop(actor->messages[(actor->first + i) % actor->mailbox], actor->data);
+    weft__lock_take(&actor->lock); /* somebody may ask how many there are */
     actor->count = 0;
+    weft__lock_drop(&actor->lock);
 }
 
 /* The waiters' frames are gone once their latches are set. */
@@ -205,7 +208,7 @@ void weft__actor_over(struct weft_actor *actor, int reason)
     for (struct weft__actor_waiter *sender = senders; sender; sender = sender->next)
         sender->result = -EPIPE;
     let_go(senders);
-    drop_messages(actor); /* nobody sends any more */
+    drop_messages(actor);
     if (actor->supervisor)
         actor->supervisor(actor, reason, actor->data);
     weft__lock_take(&actor->lock);
@@ -274,6 +277,7 @@ void weft_actor_kill(weft_actor *actor)
         struct weft__fiber *fiber = atomic_load_acquire(&actor->fiber); /* acquire A7 */
         if (fiber)
             weft__fiber_wake(fiber);
+        weft__posse_wake(actor);
     }
     weft__lock_drop(&actor->lock);
 }

@@ -202,6 +202,17 @@ void weft__posse_moves(struct weft_actor *actor, struct weft__executor *from,
     weft__lock_drop(&actor->posse_lock);
 }
 
+void weft__posse_wake(struct weft_actor *actor)
+{
+    weft__lock_take(&actor->posse_lock);
+    for (unsigned i = 0; actor->places && i < actor->system->executor_count; i++) {
+        struct weft__fiber *fiber = atomic_load_acquire(&actor->places[i].fiber); /* acquire A8 */
+        if (fiber)
+            weft__fiber_wake(fiber);
+    }
+    weft__lock_drop(&actor->posse_lock);
+}
+
 /* ---- Stealing ---- */
 
 /* The member's next slot is not its own any more. */
@@ -248,6 +259,8 @@ static struct weft__actor_slot *steal_at_quantum(struct weft__fiber *fiber, weft
     bool runnable = victim == fiber->top, two = actor->strict && runnable;
     if (two && (!is_eligible(fiber, victim->cursor + 1, end) || !fits(fiber, victim)))
         return NULL; /* the others would wait for one, which is no gain */
+    if (two && fiber->context.mutexes > 0)
+        return NULL; /* what would run on top may want what it holds */
     struct weft__executor *to = weft__executor_underused(executor, actor, may_join);
     if (!to)
         return NULL;
@@ -465,6 +478,16 @@ static bool bequeath(struct weft__fiber *fiber, struct weft__member *member)
     return true;
 }
 
+static void wait_for(struct weft__fiber *fiber, struct weft__actor_slot *awaited, weft *top);
+
+/* Before a member is gone. Who merged a right side has seen that it is done, but its delegate may
+ * have yet to count it. */
+static void await_last_answer(struct weft__fiber *fiber, weft *w)
+{
+    if (atomic_load_acquire(&fiber->top->pending) > 0) /* acquire A4 */
+        wait_for(fiber, NULL, w);
+}
+
 static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot, weft *w)
 {
     struct weft__member *victim = slot->victim;
@@ -498,6 +521,7 @@ static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
     } else {
         forget_forks(w);
     }
+    await_last_answer(fiber, w);
     collect(fiber, &member);
     if (is_past_limit(fiber, &member))
         member.outcome = OUTCOME_NO_MEMORY;
@@ -557,13 +581,13 @@ static bool has_more(struct weft__fiber *fiber, weft *top)
  * marked when the quantum ended. */
 static void wait_a_moment(struct weft__fiber *fiber, weft *top)
 {
-    bool ages = has_more(fiber, top);
+    bool alone = fiber->context.mutexes == 0, ages = alone && has_more(fiber, top);
     fiber->waits_at = top;
     fiber->full = false;
     if (ages)
         ageing_join(fiber);
     trace_slot(fiber, EVENT_WAIT, fiber->top, NULL);
-    atomic_store_relaxed(&fiber->merging, true); /* relaxed: others look at it as a hint */
+    atomic_store_relaxed(&fiber->merging, alone); /* relaxed: others look at it as a hint */
     weft__fiber_switch_out(fiber, WHY_WAITS);
     fiber->waits_at = NULL;
     if (ages)
@@ -581,10 +605,14 @@ static void wait_for(struct weft__fiber *fiber, struct weft__actor_slot *awaited
                             : atomic_load_acquire(&member->pending) == 0;
         if (over)
             break;
-        if ((next = arrivals_pop(fiber)) || (next = steal_seamlessly(fiber, top)))
-            run_stolen(fiber, next, top);
-        else
+        if (fiber->context.mutexes > 0) { /* what would run on top may want what it holds */
+            weft__give_back_arrivals(fiber);
             wait_a_moment(fiber, top);
+        } else if ((next = arrivals_pop(fiber)) || (next = steal_seamlessly(fiber, top))) {
+            run_stolen(fiber, next, top);
+        } else {
+            wait_a_moment(fiber, top);
+        }
     }
     collect(fiber, member);
     trace_slot(fiber, EVENT_RESUME, member, awaited);
@@ -624,7 +652,7 @@ _Noreturn void weft__unwind(weft *top, enum outcome outcome)
 void weft__check_killed(weft *top)
 {
     struct weft__fiber *fiber = weft__fiber_of(top);
-    if (weft__fiber_is_killed(fiber) && fiber->context.library == 0)
+    if (weft__fiber_is_killed(fiber) && fiber->context.library == 0 && fiber->context.mutexes == 0)
         weft__unwind(top, OUTCOME_KILLED);
 }
 
@@ -677,6 +705,12 @@ static void end_quantum(struct weft__fiber *fiber, weft *top)
     }
 }
 
+static void check_limit(struct weft__fiber *fiber, weft *top)
+{
+    if (is_past_limit(fiber, fiber->top))
+        weft__unwind(top, OUTCOME_NO_MEMORY);
+}
+
 /* True: what is pending need not be done. `top`: the first free slot. */
 static bool look_up(struct weft__fiber *fiber, weft *top)
 {
@@ -684,11 +718,11 @@ static bool look_up(struct weft__fiber *fiber, weft *top)
         return is_cancelled(fiber); /* the executor is somebody else's meanwhile */
     if (!weft__executor_of(fiber)->system->counted)
         weft__fiber_guard(fiber, false);
+    check_limit(fiber, top); /* a lineage past it would be no limit to delegates */
     if (quantum_is_over(weft__executor_of(fiber)))
         end_quantum(fiber, top);
     weft__check_killed(top);
-    if (is_past_limit(fiber, fiber->top))
-        weft__unwind(top, OUTCOME_NO_MEMORY);
+    check_limit(fiber, top);
     bool cancelled = is_cancelled(fiber);
     if (cancelled) {
         weft__fiber_guard(fiber, true);
@@ -725,10 +759,14 @@ bool weft__actor_merge(weft *w)
         atomic_store_relaxed(&slot->wanted, 0); /* relaxed: own */
         return look_up(fiber, w);
     }
-    if (atomic_load_acquire(&slot->state) < STOLEN_DONE) /* acquire A4 */
+    if (atomic_load_acquire(&slot->state) < STOLEN_DONE) { /* acquire A4 */
+        /* relaxed, both: own. Not free while others run in the slots above. */
+        atomic_store_relaxed(&slot->fn, marked);
         wait_for(fiber, slot, w + 1);
-    else
+        atomic_store_relaxed(&slot->fn, NULL);
+    } else {
         collect(fiber, member);
+    }
     bool done = atomic_load_relaxed(&slot->state) == STOLEN_DONE; /* relaxed: acquired above */
     weft_fn *right = slot->right;
     void *arg = atomic_load_relaxed(&slot->arg); /* relaxed: own */
@@ -785,6 +823,7 @@ static void run_actor(struct weft__fiber *fiber)
     } else {
         forget_forks(w);
     }
+    await_last_answer(fiber, w);
     weft__slot_of(w)->group = NULL;
     fiber->context.group = NULL;
     fiber->top = NULL;

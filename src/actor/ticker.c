@@ -75,7 +75,7 @@ static uint64_t ring(struct weft__ticker *ticker, uint64_t now)
 static bool tick(struct weft__actors *system)
 {
     bool busy = false;
-    /* relaxed, all: requests; one that comes too late is there the next time. */
+    /* relaxed, all but one: requests; one that comes too late is there the next time. */
     atomic_fetch_add_relaxed(&system->ticks, 1);
     for (unsigned i = 0; i < system->executor_count; i++) {
         struct weft__executor *executor = &system->executors[i];

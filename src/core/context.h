@@ -76,6 +76,7 @@ struct weft__context {
     uint64_t quantum;                  /* nanoseconds; constant */
     bool eager;                        /* constant */
     const struct weft__fiber_ops *ops; /* NULL: a thread's own; see fiber.h. Constant */
+    unsigned mutexes;                  /* of a fiber: that it holds */
     unsigned library; /* of a fiber: functions of the library that hold memory; see fiber.h */
     struct weft__help help;
 

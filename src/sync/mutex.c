@@ -2,6 +2,7 @@
 #include "sync/mutex.h"
 
 #include "core/fatal.h"
+#include "core/fiber.h"
 #include "core/pool.h"
 #include "core/wait.h"
 
@@ -19,11 +20,21 @@ void weft_mutex_init(weft_mutex *mutex, const char *name)
     *mutex_of(mutex) = (struct weft__mutex){.sync.name = name};
 }
 
+/* An actor takes no other work on top while it holds one. */
+static void note_of_fiber(int change)
+{
+    struct weft__context *fiber = weft__fiber_here();
+    if (fiber)
+        fiber->mutexes += (unsigned)change;
+}
+
 /* The thread's list of those it holds makes its waits careful; see worker.h. */
 static void note(struct weft__mutex *mutex, struct weft__worker *me, weft *w)
 {
-    if (!me)
+    if (!me) {
+        note_of_fiber(1);
         return;
+    }
     struct weft__worker *root = weft__root_of(me);
     mutex->next_held = root->held;
     root->held = mutex;
@@ -131,6 +142,8 @@ void weft_mutex_unlock(weft *w, weft_mutex *public)
                     mutex->sync.name ? mutex->sync.name : "");
     if (me)
         forget(mutex, me);
+    else
+        note_of_fiber(-1);
     struct weft__waiter *next = weft__line_pop(&mutex->line);
     /* Before it is the holder: a report would say that it waits for what it holds. */
     weft__sync_rouse(next, 0);

@@ -1,0 +1,1080 @@
+/* SPDX-License-Identifier: MIT */
+/* actor.c: actors from their creation to their end: what is refused, the reason that is told, and
+ * that the others go on. */
+#include "weft/actor.h"
+#include "check.h"
+#include "pools.h"
+#include "weft/ordmap.h"
+#include "weft/parallel.h"
+#include "weft/sort.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static weft_actor *start(weft_pool *pool, weft_actor_fn *fn, void *arg,
+                         const weft_actor_config *config)
+{
+    weft_actor *actor;
+    CHECK(weft_actor_create(&actor, pool, fn, arg, config) == 0);
+    CHECK(weft_actor_run(actor) == 0);
+    return actor;
+}
+
+static int end(weft_actor *actor)
+{
+    int reason = weft_actor_wait(NULL, actor);
+    CHECK(weft_actor_done(actor));
+    weft_actor_release(actor);
+    return reason;
+}
+
+static int run_one(weft_pool *pool, weft_actor_fn *fn, void *arg)
+{
+    return end(start(pool, fn, arg, NULL));
+}
+
+static int count_one(weft *w, void *count)
+{
+    atomic_fetch_add((atomic_ulong *)count, 1);
+    return 0;
+}
+
+static int poll_for_ever(weft *w, void *arrived)
+{
+    atomic_store((atomic_bool *)arrived, true);
+    while (weft_actor_self(w))
+        weft_poll(w);
+    return 0;
+}
+
+/* ---- Making ---- */
+
+static int create(weft_pool *pool, const weft_actor_config *config)
+{
+    static atomic_ulong unused;
+    weft_actor *actor;
+    int error = weft_actor_create(&actor, pool, count_one, &unused, config);
+    CHECK(!error == !!actor);
+    weft_actor_release(actor);
+    return error;
+}
+
+static void bad_values_are_refused(void **state)
+{
+    weft_pool *pool = pool_make(2, 0);
+    weft_actor *actor;
+    assert_int_equal(weft_actor_create(NULL, pool, count_one, NULL, NULL), -EINVAL);
+    assert_int_equal(weft_actor_create(&actor, pool, NULL, NULL, NULL), -EINVAL);
+#define REFUSED(field, bad)                                 \
+    do {                                                    \
+        weft_actor_config config_ = WEFT_ACTOR_CONFIG_INIT; \
+        config_.field = bad;                                \
+        assert_int_equal(create(pool, &config_), -EINVAL);  \
+    } while (0)
+    REFUSED(size, 0);
+    REFUSED(size, sizeof(weft_actor_config) - 1);
+    REFUSED(memory, WEFT_ACTOR_STACK);
+    REFUSED(share, 101);
+    REFUSED(pin, -1);
+    REFUSED(pin, 3);
+    REFUSED(mailbox, SIZE_MAX);
+    REFUSED(steal, (enum weft_steal)3);
+    weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+    assert_int_equal(create(pool, &config), 0);
+    config.memory = WEFT_ACTOR_STACK + 1;
+    config.share = 100;
+    config.pin = 2;
+    config.steal = WEFT_STEAL_LIVE;
+    assert_int_equal(create(pool, &config), 0);
+    assert_int_equal(weft_actor_run(NULL), -EINVAL);
+    assert_int_equal(weft_actor_wait(NULL, NULL), -EINVAL);
+    assert_int_equal(weft_actor_send(NULL, NULL, NULL), -EINVAL);
+    assert_int_equal(weft_actor_try_send(NULL, NULL, NULL), -EINVAL);
+    assert_int_equal(weft_actor_pin(NULL, 0), -EINVAL);
+    weft_actor_kill(NULL);
+    weft_actor_release(NULL);
+    assert_null(weft_actor_self(NULL));
+    pool_drop(pool);
+}
+
+static void setup_comes_first(void **state)
+{
+    weft_pool *pool = pool_make(1, 0);
+    weft_actors_config config = {.size = sizeof config - 1};
+    assert_int_equal(weft_actors_setup(pool, NULL), -EINVAL);
+    assert_int_equal(weft_actors_setup(pool, &config), -EINVAL);
+    config.size = sizeof config;
+    config.executors = WEFT_WORKERS_MAX + 1;
+    assert_int_equal(weft_actors_setup(pool, &config), -EINVAL);
+    config.executors = 5;
+    assert_int_equal(weft_actors_setup(pool, &config), 0);
+    assert_int_equal(weft_actors_setup(pool, &config), -EBUSY);
+    weft_actor_config actor = WEFT_ACTOR_CONFIG_INIT;
+    actor.pin = 5;
+    assert_int_equal(create(pool, &actor), 0);
+    actor.pin = 6;
+    assert_int_equal(create(pool, &actor), -EINVAL);
+    pool_drop(pool);
+    pool = pool_make(1, 0);
+    assert_int_equal(create(pool, NULL), 0);
+    assert_int_equal(weft_actors_setup(pool, &config), -EBUSY);
+    pool_drop(pool);
+}
+
+static void runs_once(void **state)
+{
+    weft_pool *pool = pool_make(2, 0);
+    atomic_ulong count = 0;
+    weft_actor *actor = start(pool, count_one, &count, NULL);
+    assert_int_equal(weft_actor_run(actor), -EALREADY);
+    assert_int_equal(weft_actor_wait(NULL, actor), 0);
+    assert_int_equal(weft_actor_run(actor), -EALREADY);
+    assert_int_equal(end(actor), 0);
+    assert_int_equal(atomic_load(&count), 1);
+    pool_drop(pool);
+}
+
+static void released_ones_go_on(void **state)
+{
+    weft_pool *pool = pool_make(2, 0);
+    atomic_ulong count = 0;
+    for (int i = 0; i < 1000; i++)
+        weft_actor_release(start(pool, count_one, &count, NULL));
+    WAIT_UNTIL(atomic_load(&count) == 1000);
+    pool_drop(pool);
+}
+
+/* ---- Reasons ---- */
+
+struct report {
+    atomic_ulong count;
+    atomic_int reason;
+    _Atomic(weft_actor *) actor;
+};
+
+static void note(weft_actor *actor, int reason, void *data)
+{
+    struct report *report = data;
+    atomic_store(&report->reason, reason);
+    atomic_store(&report->actor, actor);
+    atomic_fetch_add(&report->count, 1);
+}
+
+static int return_it(weft *w, void *reason)
+{
+    return *(int *)reason;
+}
+
+static int fail_with_it(weft *w, void *reason)
+{
+    weft_fail(w, *(int *)reason);
+    return 0;
+}
+
+static void fail_job(weft *w, void *reason)
+{
+    weft_fail(w, *(int *)reason);
+}
+
+static int fail_in_fork(weft *w, void *reason)
+{
+    weft_join(w, fail_job, reason, fail_job, reason);
+    CHECK(weft_cancelled(w));
+    return 0;
+}
+
+static void supervisor_is_told_once(void **state)
+{
+    static weft_actor_fn *const fns[] = {return_it, fail_with_it, fail_in_fork};
+    weft_pool *pool = pool_make(2, 0);
+    for (unsigned i = 0; i < 3; i++) {
+        for (int reason = -7; reason <= 7; reason += 7) {
+            struct report report = {0};
+            weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+            config.supervisor = note;
+            config.data = &report;
+            if (i > 0 && reason == 0)
+                continue; /* no failure */
+            weft_actor *actor = start(pool, fns[i], &reason, &config);
+            assert_int_equal(weft_actor_wait(NULL, actor), reason);
+            assert_int_equal(atomic_load(&report.count), 1);
+            assert_int_equal(atomic_load(&report.reason), reason);
+            assert_ptr_equal(atomic_load(&report.actor), actor);
+            weft_actor_kill(actor); /* too late */
+            assert_int_equal(end(actor), reason);
+            assert_int_equal(atomic_load(&report.count), 1);
+        }
+    }
+    pool_drop(pool);
+}
+
+static void one_that_never_ran_ends_too(void **state)
+{
+    weft_pool *pool = pool_make(1, 0);
+    struct report report = {0};
+    weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+    atomic_ulong count = 0;
+    weft_actor *actor;
+    config.supervisor = note;
+    config.data = &report;
+    assert_int_equal(weft_actor_create(&actor, pool, count_one, &count, &config), 0);
+    weft_actor_kill(actor);
+    weft_actor_kill(actor);
+    assert_int_equal(atomic_load(&report.count), 1);
+    assert_int_equal(weft_actor_run(actor), -EALREADY);
+    assert_int_equal(weft_actor_send(NULL, actor, NULL), -EPIPE);
+    assert_int_equal(end(actor), -ECANCELED);
+    assert_int_equal(weft_actor_create(&actor, pool, count_one, &count, &config), 0);
+    weft_actor_release(actor);
+    assert_int_equal(atomic_load(&report.count), 2);
+    assert_int_equal(atomic_load(&report.reason), -ECANCELED);
+    assert_int_equal(atomic_load(&count), 0);
+    pool_drop(pool);
+}
+
+/* ---- Killing ---- */
+
+static void nothing(weft *w, void *arg)
+{
+}
+
+static int fork_for_ever(weft *w, void *arrived)
+{
+    atomic_store((atomic_bool *)arrived, true);
+    while (weft_actor_self(w))
+        weft_join(w, nothing, NULL, nothing, NULL);
+    return 0;
+}
+
+static int sleep_for_ever(weft *w, void *arrived)
+{
+    atomic_store((atomic_bool *)arrived, true);
+    weft_sleep_until(w, UINT64_MAX);
+    return 0;
+}
+
+static int receive_for_ever(weft *w, void *arrived)
+{
+    void *message;
+    atomic_store((atomic_bool *)arrived, true);
+    return weft_receive(w, &message);
+}
+
+static int yield_for_ever(weft *w, void *arrived)
+{
+    atomic_store((atomic_bool *)arrived, true);
+    while (weft_actor_self(w))
+        weft_yield(w);
+    return 0;
+}
+
+static int sort_for_ever(weft *w, void *arrived)
+{
+    enum { N = 10000 };
+    uint32_t *numbers = weft_alloc(w, N * sizeof numbers[0]);
+    atomic_store((atomic_bool *)arrived, true);
+    while (weft_actor_self(w)) {
+        for (uint32_t i = 0; i < N; i++)
+            numbers[i] = i * 2654435761u;
+        weft_sort_u32(w, numbers, N);
+        weft_poll(w);
+    }
+    return 0;
+}
+
+static void scope_job(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    for (int i = 0; i < 4; i++)
+        CHECK(weft_spawn(w, &scope, nothing, NULL) == 0);
+    weft_scope_close(w, &scope);
+}
+
+/* Its children stand in line when it is killed. */
+static int spawn_for_ever(weft *w, void *arrived)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    while (weft_actor_self(w)) {
+        CHECK(weft_spawn(w, &scope, nothing, NULL) == 0);
+        atomic_store((atomic_bool *)arrived, true);
+        weft_poll(w);
+    }
+    return weft_scope_close(w, &scope);
+}
+
+static void receive_in_child(weft *w, void *arrived)
+{
+    void *message;
+    atomic_store((atomic_bool *)arrived, true);
+    CHECK(weft_receive(w, &message) == -ECANCELED);
+}
+
+/* In what the library calls, it can't be unwound. */
+static int receive_in_scope(weft *w, void *arrived)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK(weft_spawn(w, &scope, receive_in_child, arrived) == 0);
+    return weft_scope_close(w, &scope);
+}
+
+static void sleep_in_child(weft *w, void *arrived)
+{
+    atomic_store((atomic_bool *)arrived, true);
+    weft_sleep_until(w, UINT64_MAX);
+}
+
+static int sleep_in_scope(weft *w, void *arrived)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK(weft_spawn(w, &scope, sleep_in_child, arrived) == 0);
+    return weft_scope_close(w, &scope);
+}
+
+static int scopes_for_ever(weft *w, void *arrived)
+{
+    atomic_store((atomic_bool *)arrived, true);
+    while (weft_actor_self(w))
+        weft_join(w, scope_job, NULL, scope_job, NULL);
+    return 0;
+}
+
+/* ASan looks for what they leave behind. */
+static void killed_wherever_it_is(void **state)
+{
+    static weft_actor_fn *const fns[] = {
+        poll_for_ever, fork_for_ever,  sleep_for_ever,   receive_for_ever, yield_for_ever,
+        sort_for_ever, spawn_for_ever, receive_in_scope, sleep_in_scope,   scopes_for_ever};
+    weft_pool *pools[] = {pool_make(1, 0), pool_make(2, WEFT_NO_GUESTS)};
+    for (unsigned i = 0; i < 2 * sizeof fns / sizeof fns[0]; i++) {
+        for (int times = 0; times < 10; times++) {
+            atomic_bool arrived = false;
+            weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+            config.steal = times % 2 ? WEFT_STEAL_STRICT : WEFT_STEAL_LIVE;
+            weft_actor *actor = start(pools[i % 2], fns[i / 2], &arrived, &config);
+            if (times > 1) /* otherwise it may not have begun */
+                WAIT_UNTIL(atomic_load(&arrived));
+            weft_actor_kill(actor);
+            assert_int_equal(end(actor), -ECANCELED);
+        }
+    }
+    pool_drop(pools[0]);
+    pool_drop(pools[1]);
+}
+
+/* ---- Where it is ---- */
+
+static int see_self(weft *w, void *arg)
+{
+    _Atomic(weft_actor *) *actor = arg;
+    WAIT_UNTIL(atomic_load(actor));
+    CHECK(weft_actor_self(w) == atomic_load(actor));
+    CHECK(weft_here() == w);
+    weft *in = weft_fork(w, nothing, NULL);
+    CHECK(weft_actor_self(in) == atomic_load(actor));
+    if (!weft_merge(w))
+        nothing(w, NULL);
+    return 0;
+}
+
+static void no_self(weft *w, void *arg)
+{
+    void *message;
+    CHECK(!weft_actor_self(w));
+    CHECK(!weft_alloc(w, 1));
+    CHECK(!weft_alloc_result(w, 1));
+    CHECK(weft_receive(w, &message) == -EPERM);
+    CHECK(weft_try_receive(w, &message) == -EPERM);
+    weft_poll(w);
+    weft_sleep_until(w, weft_now() + 1000);
+}
+
+static void self_is_the_actor(void **state)
+{
+    weft_pool *pool = pool_make(2, 0);
+    _Atomic(weft_actor *) shared = NULL;
+    weft_actor *actor;
+    assert_int_equal(weft_actor_create(&actor, pool, see_self, &shared, NULL), 0);
+    atomic_store(&shared, actor);
+    assert_int_equal(weft_actor_run(actor), 0);
+    assert_int_equal(end(actor), 0);
+    assert_int_equal(weft_run(pool, no_self, NULL), 0);
+    void *message;
+    assert_int_equal(weft_receive(NULL, &message), -EPERM);
+    pool_drop(pool);
+}
+
+static int follow_pins(weft *w, void *arg)
+{
+    unsigned executors = *(unsigned *)arg;
+    for (unsigned i = 0; i < 3 * executors; i++) {
+        CHECK(weft_actor_pin(weft_actor_self(w), (int)(i % executors)) == 0);
+        while (weft_worker_index(w) != i % executors)
+            weft_poll(w);
+    }
+    CHECK(weft_actor_pin(weft_actor_self(w), (int)executors) == -EINVAL);
+    CHECK(weft_actor_pin(weft_actor_self(w), -2) == -EINVAL);
+    return weft_actor_pin(weft_actor_self(w), -1);
+}
+
+static int stay(weft *w, void *arg)
+{
+    for (int i = 0; i < 1000; i++) {
+        CHECK(weft_worker_index(w) == *(unsigned *)arg);
+        weft_yield(w);
+    }
+    return 0;
+}
+
+static void pinned_ones_stay(void **state)
+{
+    weft_pool *pool = pool_make(2, 0);
+    weft_actors_config quantum = {.size = sizeof quantum, .quantum = 20000, .executors = 3};
+    assert_int_equal(weft_actors_setup(pool, &quantum), 0);
+    weft_actor *actors[6];
+    unsigned where[6];
+    for (unsigned i = 0; i < 6; i++) {
+        weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+        where[i] = i % 3;
+        config.pin = 1 + (int)where[i];
+        actors[i] = start(pool, stay, &where[i], &config);
+    }
+    for (unsigned i = 0; i < 6; i++)
+        assert_int_equal(end(actors[i]), 0);
+    assert_int_equal(run_one(pool, follow_pins, &(unsigned){3}), 0);
+    pool_drop(pool);
+}
+
+/* ---- Looking inside ---- */
+
+static void look(weft_actor *actor, const weft_actor_info *info, void *data)
+{
+    *(unsigned *)data |= 1u << (info->name[0] - 'a');
+}
+
+static int use_some(weft *w, void *arg)
+{
+    struct gate *gate = arg;
+    memset(weft_alloc(w, 50000), 1, 50000);
+    gate_job(w, gate);
+    return 0;
+}
+
+static void info_tells(void **state)
+{
+    weft_pool *pool = pool_make(1, 0);
+    assert_int_equal(weft_actor_each(pool, look, NULL), 0);
+    struct gate gate = {0};
+    weft_actor *actors[3];
+    for (int i = 0; i < 3; i++) {
+        char name[40] = "a234567890123456789012345678901234567";
+        name[0] = (char)('a' + i);
+        weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+        config.name = name;
+        config.memory = WEFT_ACTOR_STACK + 100000;
+        assert_int_equal(weft_actor_create(&actors[i], pool, use_some, &gate, &config), 0);
+    }
+    unsigned seen = 0;
+    assert_int_equal(weft_actor_each(pool, look, &seen), 3);
+    assert_int_equal(seen, 7);
+    weft_actor_info info;
+    weft_actor_get_info(actors[0], &info);
+    assert_int_equal(info.state, WEFT_ACTOR_NEW);
+    assert_string_equal(info.name, "a234567890123456789012345678901");
+    assert_int_equal(info.memory_limit, WEFT_ACTOR_STACK + 100000);
+    assert_int_equal(info.memory, 0);
+    assert_int_equal(info.executors, 0);
+    assert_int_equal(weft_actor_run(actors[0]), 0);
+    gate_wait_arrived(&gate);
+    assert_int_equal(weft_actor_send(NULL, actors[0], NULL), 0);
+    weft_actor_get_info(actors[0], &info);
+    assert_int_equal(info.state, WEFT_ACTOR_RUNNING);
+    assert_int_equal(info.messages, 1);
+    assert_int_equal(info.executors, 1);
+    assert_in_range(info.memory, 50000, 100000);
+    assert_int_equal(weft_actor_run(actors[1]), 0);
+    weft_actor_get_info(actors[1], &info);
+    assert_int_equal(info.state, WEFT_ACTOR_RUNNABLE); /* there is one worker */
+    gate_open(&gate);
+    assert_int_equal(weft_actor_wait(NULL, actors[0]), 0);
+    weft_actor_get_info(actors[0], &info);
+    assert_int_equal(info.state, WEFT_ACTOR_OVER);
+    assert_int_equal(info.memory, 0);
+    assert_int_equal(info.messages, 0);
+    assert_in_range(info.memory_peak, 50000, 100000);
+    assert_int_equal(weft_actor_wait(NULL, actors[1]), 0);
+    seen = 0;
+    assert_int_equal(weft_actor_each(pool, look, &seen), 1);
+    assert_int_equal(seen, 4);
+    for (int i = 0; i < 3; i++)
+        weft_actor_release(actors[i]);
+    pool_drop(pool);
+}
+
+/* ---- Messages ---- */
+
+struct letters {
+    weft_actor *to;
+    atomic_ulong received, dropped, sum;
+    unsigned long n;
+};
+
+static int receive_n(weft *w, void *arg)
+{
+    struct letters *letters = arg;
+    for (unsigned long i = 0; i < letters->n; i++) {
+        void *message;
+        if (i % 3 == 0)
+            while (weft_try_receive(w, &message) == -EAGAIN)
+                weft_yield(w);
+        else
+            CHECK(weft_receive(w, &message) == 0);
+        atomic_fetch_add(&letters->received, 1);
+        atomic_fetch_add(&letters->sum, (unsigned long)(uintptr_t)message);
+    }
+    return 0;
+}
+
+static void count_dropped(void *message, void *data)
+{
+    struct letters *letters = data;
+    atomic_fetch_add(&letters->dropped, 1);
+    atomic_fetch_add(&letters->sum, (unsigned long)(uintptr_t)message);
+}
+
+static void mailbox_has_an_end(void **state)
+{
+    weft_pool *pool = pool_make(1, 0);
+    struct held held;
+    struct letters letters = {.n = 2};
+    weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+    config.mailbox = 3;
+    config.drop = count_dropped;
+    config.data = &letters;
+    weft_actor *actor;
+    pool_hold(pool, &held, 1); /* so that it does not start yet */
+    assert_int_equal(weft_actor_create(&actor, pool, receive_n, &letters, &config), 0);
+    for (uintptr_t i = 1; i <= 3; i++)
+        assert_int_equal(weft_actor_try_send(NULL, actor, (void *)i), 0);
+    assert_int_equal(weft_actor_try_send(NULL, actor, NULL), -EAGAIN);
+    assert_int_equal(weft_actor_run(actor), -EALREADY); /* the first message has done it */
+    pool_let_go(&held);
+    assert_int_equal(weft_actor_wait(NULL, actor), 0);
+    assert_int_equal(atomic_load(&letters.received), 2);
+    assert_int_equal(atomic_load(&letters.dropped), 1);
+    assert_int_equal(atomic_load(&letters.sum), 6);
+    assert_int_equal(weft_actor_send(NULL, actor, NULL), -EPIPE);
+    assert_int_equal(weft_actor_try_send(NULL, actor, NULL), -EPIPE);
+    weft_actor_release(actor);
+    pool_drop(pool);
+}
+
+static int receive_in_order(weft *w, void *n)
+{
+    for (uintptr_t i = 0; i < *(uintptr_t *)n; i++) {
+        void *message;
+        CHECK(weft_receive(w, &message) == 0);
+        CHECK((uintptr_t)message == i);
+    }
+    return 0;
+}
+
+static void messages_keep_their_order(void **state)
+{
+    weft_pool *pool = pool_make(2, 0);
+    uintptr_t n = SCALED(20000, 10);
+    weft_actor *actor = start(pool, receive_in_order, &n, NULL);
+    for (uintptr_t i = 0; i < n; i++)
+        assert_int_equal(weft_actor_send(NULL, actor, (void *)i), 0);
+    assert_int_equal(end(actor), 0);
+    pool_drop(pool);
+}
+
+enum { SENDERS = 4, EACH = SCALED(5000, 10) };
+
+static int send_each(weft *w, void *arg)
+{
+    struct letters *letters = arg;
+    for (uintptr_t i = 1; i <= EACH; i++)
+        CHECK(weft_actor_send(w, letters->to, (void *)i) == 0);
+    return 0;
+}
+
+static void send_each_from_outside(unsigned i, void *arg)
+{
+    send_each(NULL, arg);
+}
+
+static void waiting_senders_lose_nothing(void **state)
+{
+    for (unsigned workers = 1; workers <= 8; workers += 7) {
+        weft_pool *pool = pool_make(workers, 0);
+        struct letters letters = {.n = 2 * SENDERS * EACH};
+        weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+        config.mailbox = 2;
+        letters.to = start(pool, receive_n, &letters, &config);
+        weft_actor *senders[SENDERS];
+        for (int i = 0; i < SENDERS; i++)
+            senders[i] = start(pool, send_each, &letters, NULL);
+        in_threads(SENDERS, send_each_from_outside, &letters);
+        for (int i = 0; i < SENDERS; i++)
+            assert_int_equal(end(senders[i]), 0);
+        assert_int_equal(end(letters.to), 0);
+        assert_int_equal(atomic_load(&letters.received), 2 * SENDERS * EACH);
+        assert_int_equal(atomic_load(&letters.sum), SENDERS * (unsigned long)EACH * (EACH + 1));
+        pool_drop(pool);
+    }
+}
+
+static int send_until_it_is_over(weft *w, void *arg)
+{
+    struct letters *letters = arg;
+    int error;
+    while ((error = weft_actor_send(w, letters->to, (void *)(uintptr_t)1)) == 0)
+        atomic_fetch_add(&letters->received, 1);
+    return error;
+}
+
+static void send_until_it_is_over_outside(unsigned i, void *arg)
+{
+    CHECK(send_until_it_is_over(NULL, arg) == -EPIPE);
+}
+
+static int kill_when_full(weft *w, void *arg)
+{
+    struct letters *letters = arg;
+    weft_actor_info info;
+    do {
+        weft_actor_get_info(letters->to, &info);
+        weft_yield(w);
+    } while (info.messages < 2);
+    weft_actor_kill(letters->to);
+    return 0;
+}
+
+static void waiting_senders_learn_of_its_end(void **state)
+{
+    weft_pool *pool = pool_make(2, 0);
+    for (int round = 0; round < SCALED(200, 10); round++) {
+        atomic_bool arrived = false;
+        struct letters letters = {0};
+        weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+        config.mailbox = 2;
+        config.drop = count_dropped;
+        config.data = &letters;
+        letters.to = start(pool, sleep_for_ever, &arrived, &config);
+        weft_actor *senders[2] = {start(pool, send_until_it_is_over, &letters, NULL),
+                                  start(pool, send_until_it_is_over, &letters, NULL)};
+        weft_actor *killer = start(pool, kill_when_full, &letters, NULL);
+        in_threads(2, send_until_it_is_over_outside, &letters);
+        assert_int_equal(end(killer), 0);
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(end(senders[i]), -EPIPE);
+        assert_int_equal(weft_actor_wait(NULL, letters.to), -ECANCELED);
+        weft_actor_release(letters.to);
+        assert_int_equal(atomic_load(&letters.received), 2); /* all that were sent */
+        assert_int_equal(atomic_load(&letters.dropped), 2);
+    }
+    pool_drop(pool);
+}
+
+/* ---- Alone ---- */
+
+static int alloc_too_much(weft *w, void *bytes)
+{
+    for (;;) {
+        char *p = weft_alloc(w, *(size_t *)bytes);
+        CHECK((uintptr_t)p % _Alignof(max_align_t) == 0);
+        memset(p, 1, *(size_t *)bytes);
+    }
+    return 0;
+}
+
+static int add_up(weft *w, void *arg)
+{
+    unsigned long sum = 0;
+    for (unsigned long i = 1; i <= 100000; i++) {
+        sum += i;
+        weft_poll(w);
+    }
+    return sum == 5000050000 ? 0 : 1;
+}
+
+static void memory_ends_for_one_alone(void **state)
+{
+    static size_t sizes[] = {1, 100, 5000, 1 << 20, (size_t)1 << 40, SIZE_MAX};
+    weft_pool *pool = pool_make(2, 0);
+    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+        config.memory = WEFT_ACTOR_STACK + (3 << 20);
+        weft_actor *greedy = start(pool, alloc_too_much, &sizes[i], &config);
+        weft_actor *other = start(pool, add_up, NULL, NULL);
+        assert_int_equal(weft_actor_wait(NULL, greedy), -ENOMEM);
+        weft_actor_info info;
+        weft_actor_get_info(greedy, &info);
+        assert_int_equal(info.memory, 0);
+        /* What was asked for is limited; the blocks that it lies in are a little larger. */
+        assert_true(info.memory_peak <= (3 << 20) + (3 << 16));
+        weft_actor_release(greedy);
+        assert_int_equal(end(other), 0);
+    }
+    pool_drop(pool);
+}
+
+/* ---- Turns ---- */
+
+static int sleep_a_little(weft *w, void *arg)
+{
+    uint64_t when = weft_now() + *(uint64_t *)arg;
+    weft_sleep_until(w, when);
+    return weft_now() >= when ? 0 : 1;
+}
+
+static void sleepers_wake(void **state)
+{
+    enum { N = 50 };
+    weft_pool *pool = pool_make(1, 0);
+    weft_actor *actors[N];
+    uint64_t times[N];
+    for (unsigned i = 0; i < N; i++) {
+        times[i] = i * 7919 % N * 100000;
+        actors[i] = start(pool, sleep_a_little, &times[i], NULL);
+    }
+    for (unsigned i = 0; i < N; i++)
+        assert_int_equal(end(actors[i]), 0);
+    uint64_t when = weft_now() + 1000;
+    weft_sleep_until(NULL, when);
+    assert_true(weft_now() >= when);
+    pool_drop(pool);
+}
+
+struct turns {
+    atomic_bool seen[2];
+    unsigned me;
+    struct turns *other;
+    weft_actor *actor;
+};
+
+static int poll_until_other(weft *w, void *arg)
+{
+    struct turns *turns = arg;
+    atomic_store(&turns->seen[0], true);
+    while (!atomic_load(&turns->other->seen[0]))
+        weft_poll(w);
+    return 0;
+}
+
+static int fork_until_other(weft *w, void *arg)
+{
+    struct turns *turns = arg;
+    atomic_store(&turns->seen[0], true);
+    while (!atomic_load(&turns->other->seen[0]))
+        weft_join(w, nothing, NULL, nothing, NULL);
+    return 0;
+}
+
+static void set_other(weft *w, void *arg)
+{
+    atomic_store(&((struct turns *)arg)->seen[0], true);
+}
+
+/* With one worker: each of them, and the pool's jobs, have their turn after a quantum. */
+static void all_have_their_turn(void **state)
+{
+    static weft_actor_fn *const fns[] = {poll_until_other, fork_until_other};
+    weft_pool *pools[] = {pool_make(1, 0), pool_make(1, WEFT_NO_GUESTS), pool_make(1, 0)};
+    const weft_actors_config counted = {.size = sizeof counted, .counted = 100};
+    assert_int_equal(weft_actors_setup(pools[2], &counted), 0);
+    for (unsigned i = 0; i < 12; i++) {
+        weft_pool *pool = pools[i % 3];
+        struct turns turns[2] = {{.other = &turns[1]}, {.other = &turns[0]}};
+        weft_actor *actors[2];
+        for (int j = 0; j < 2; j++)
+            actors[j] = start(pool, fns[i / 3 % 2], &turns[j], NULL);
+        for (int j = 0; j < 2; j++)
+            assert_int_equal(end(actors[j]), 0);
+        struct turns alone = {.other = &turns[0]};
+        atomic_store(&turns[0].seen[0], false);
+        actors[0] = start(pool, fns[i / 3 % 2], &alone, NULL);
+        WAIT_UNTIL(atomic_load(&alone.seen[0]));
+        weft_task task;
+        assert_int_equal(weft_submit(pool, &task, set_other, &turns[0]), 0);
+        assert_int_equal(end(actors[0]), 0);
+        assert_int_equal(weft_task_wait(&task), 0);
+    }
+    for (int i = 0; i < 3; i++)
+        pool_drop(pools[i]);
+}
+
+/* Two that only wait for each other are always among those just woken. */
+static int play_until_seen(weft *w, void *arg)
+{
+    struct turns *me = arg;
+    void *message;
+    while (weft_receive(w, &message) == 0 && !message) {
+        bool stop = atomic_load(&me->seen[0]) && atomic_load(&me->seen[1]);
+        CHECK(weft_actor_send(w, me->other->actor, stop ? me : NULL) == 0);
+        if (stop)
+            break;
+    }
+    return 0;
+}
+
+static int set_first(weft *w, void *arg)
+{
+    atomic_store(&((struct turns *)arg)->seen[0], true);
+    return 0;
+}
+
+static void set_second(weft *w, void *arg)
+{
+    atomic_store(&((struct turns *)arg)->seen[1], true);
+}
+
+static void ping_pong_leaves_turns_to_others(void **state)
+{
+    for (unsigned counted = 0; counted <= 100; counted += 100) {
+        weft_pool *pool = pool_make(1, WEFT_NO_GUESTS);
+        const weft_actors_config config = {.size = sizeof config, .counted = counted};
+        assert_int_equal(weft_actors_setup(pool, &config), 0);
+        struct turns turns[2] = {{.other = &turns[1]}, {.other = &turns[0]}};
+        weft_actor_config two = WEFT_ACTOR_CONFIG_INIT;
+        two.pin = 1;
+        for (int i = 0; i < 2; i++)
+            turns[i].actor = start(pool, play_until_seen, &turns[i], &two);
+        assert_int_equal(weft_actor_send(NULL, turns[0].actor, NULL), 0);
+        weft_task task;
+        assert_int_equal(weft_submit(pool, &task, set_second, &turns[0]), 0);
+        assert_int_equal(weft_task_wait(&task), 0);
+        set_second(NULL, &turns[1]);
+        assert_int_equal(run_one(pool, set_first, &turns[1]), 0);
+        set_first(NULL, &turns[0]);
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(end(turns[i].actor), 0);
+        pool_drop(pool);
+    }
+}
+
+/* ---- The toolbox ---- */
+
+enum { N = SCALED(200000, 4) };
+
+struct results {
+    double sum;
+    uint64_t hash_sorted, hash_for, hash_map;
+    size_t map_size;
+};
+
+static uint64_t hash(const void *bytes, size_t n)
+{
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ ((const unsigned char *)bytes)[i]) * 1099511628211u;
+    return h;
+}
+
+static void fill(weft *w, size_t begin, size_t end, void *arg)
+{
+    double *numbers = arg;
+    for (size_t i = begin; i < end; i++)
+        numbers[i] = 1.0 / (1.0 + (double)(i * 2654435761u % 1000003));
+}
+
+static int compare(const void *a, const void *b, void *arg)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int compare_keys(const void *a, const void *b, void *arg)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool hash_entry(const void *key, const void *value, void *arg)
+{
+    *(uint64_t *)arg = *(uint64_t *)arg * 31 + hash(key, 4) + hash(value, 4);
+    return true;
+}
+
+static void use_maps(weft *w, struct results *results)
+{
+    enum { KEYS = 5000 };
+    static const weft_ordmap_kind kind = {.key_size = 4, .value_size = 4, .compare = compare_keys};
+    uint32_t *keys = malloc(2 * KEYS * sizeof keys[0]), *more = keys + KEYS;
+    weft_ordmap *a, *b, *both;
+    for (uint32_t i = 0; i < KEYS; i++) {
+        keys[i] = 2 * i;
+        more[i] = 3 * i;
+    }
+    CHECK(weft_ordmap_build(w, &a, &kind, keys, keys, KEYS) == 0);
+    CHECK(weft_ordmap_build(w, &b, &kind, more, keys, KEYS) == 0);
+    CHECK(weft_ordmap_union(w, &both, a, b, NULL, NULL) == 0);
+    results->map_size = weft_ordmap_size(both);
+    results->hash_map = 0;
+    weft_ordmap_walk(both, 0, results->map_size, hash_entry, &results->hash_map);
+    weft_ordmap_release(a);
+    weft_ordmap_release(b);
+    weft_ordmap_release(both);
+    free(keys);
+}
+
+static void compute(weft *w, void *arg)
+{
+    struct results *results = arg;
+    double *numbers = malloc(N * sizeof numbers[0]);
+    weft_for(w, 0, N, fill, numbers);
+    results->hash_for = hash(numbers, N * sizeof numbers[0]);
+    results->sum = weft_sum_f64(w, numbers, N);
+    weft_sort(w, numbers, N, sizeof numbers[0], compare, NULL);
+    results->hash_sorted = hash(numbers, N * sizeof numbers[0]);
+    use_maps(w, results);
+    free(numbers);
+}
+
+static int compute_in_actor(weft *w, void *arg)
+{
+    compute(w, arg);
+    return 0;
+}
+
+static void results_are_the_same_inside(void **state)
+{
+    struct results outside, inside[4];
+    weft_pool *pool = pool_make(2, 0);
+    const weft_actors_config quantum = {.size = sizeof quantum, .quantum = 20000};
+    assert_int_equal(weft_actors_setup(pool, &quantum), 0);
+    memset(&outside, 0, sizeof outside);
+    memset(inside, 0, sizeof inside);
+    assert_int_equal(weft_run(pool, compute, &outside), 0);
+    assert_true(outside.map_size > 5000);
+    weft_actor *actors[4];
+    for (int i = 0; i < 4; i++) {
+        weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+        config.steal = i % 2 ? WEFT_STEAL_STRICT : WEFT_STEAL_LIVE;
+        actors[i] = start(pool, compute_in_actor, &inside[i], &config);
+    }
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(end(actors[i]), 0);
+        assert_memory_equal(&inside[i], &outside, sizeof outside);
+    }
+    pool_drop(pool);
+}
+
+/* ---- The pool's end ---- */
+
+static void create_another(weft_actor *actor, int reason, void *data)
+{
+    weft_actor *another;
+    atomic_int *error = data;
+    atomic_ulong unused;
+    atomic_store(error, weft_actor_create(&another, NULL, count_one, &unused, NULL));
+    weft_actor_release(another);
+}
+
+static weft_pool *ending; /* for who has only a supervisor's arguments */
+
+static void create_in_ending(weft_actor *actor, int reason, void *data)
+{
+    weft_actor *another;
+    CHECK(reason == -ECANCELED);
+    atomic_store((atomic_int *)data, weft_actor_create(&another, ending, count_one, NULL, NULL));
+}
+
+static void no_more_at_the_end(void **state)
+{
+    weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+    atomic_bool arrived = false;
+    atomic_int errors[2] = {1, 1};
+    ending = pool_make(1, 0);
+    config.supervisor = create_in_ending;
+    config.data = &errors[0];
+    weft_actor_release(start(ending, poll_for_ever, &arrived, &config));
+    config.data = &errors[1];
+    weft_actor *new;
+    assert_int_equal(weft_actor_create(&new, ending, count_one, NULL, &config), 0);
+    pool_drop(ending);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(atomic_load(&errors[i]), -ESHUTDOWN);
+    assert_int_equal(end(new), -ECANCELED);
+    /* In the default pool a supervisor may make as many as it likes. */
+    config.supervisor = create_another;
+    atomic_ulong count = 0;
+    weft_actor *one;
+    assert_int_equal(weft_actor_create(&one, NULL, count_one, &count, &config), 0);
+    assert_int_equal(weft_actor_run(one), 0);
+    assert_int_equal(end(one), 0);
+    assert_int_equal(atomic_load(&errors[1]), 0);
+}
+
+static int wait_for_itself(weft *w, void *arg)
+{
+    return weft_actor_wait(w, weft_actor_self(w));
+}
+
+static int send_to_itself(weft *w, void *arg)
+{
+    weft_actor *self = weft_actor_self(w);
+    void *message;
+    for (uintptr_t i = 0; i < 16; i++)
+        CHECK(weft_actor_send(w, self, (void *)i) == 0);
+    CHECK(weft_actor_try_send(w, self, NULL) == -EAGAIN);
+    CHECK(weft_actor_send(w, self, NULL) == -EDEADLK);
+    for (uintptr_t i = 0; i < 16; i++)
+        CHECK(weft_receive(w, &message) == 0 && (uintptr_t)message == i);
+    return weft_try_receive(w, &message);
+}
+
+static void waits_for_itself(void **state)
+{
+    weft_pool *pool = pool_make(1, 0);
+    assert_int_equal(run_one(pool, wait_for_itself, NULL), -EDEADLK);
+    assert_int_equal(run_one(pool, send_to_itself, NULL), -EAGAIN);
+    pool_drop(pool);
+}
+
+static int destroy_own(weft *w, void *pool)
+{
+    return weft_pool_destroy(pool);
+}
+
+static void not_destroyed_from_inside(void **state)
+{
+    weft_pool *pool = pool_make(1, 0);
+    assert_int_equal(run_one(pool, destroy_own, pool), -EDEADLK);
+    pool_drop(pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_values_are_refused),
+        cmocka_unit_test(setup_comes_first),
+        cmocka_unit_test(runs_once),
+        cmocka_unit_test(released_ones_go_on),
+        cmocka_unit_test(supervisor_is_told_once),
+        cmocka_unit_test(one_that_never_ran_ends_too),
+        cmocka_unit_test(killed_wherever_it_is),
+        cmocka_unit_test(self_is_the_actor),
+        cmocka_unit_test(pinned_ones_stay),
+        cmocka_unit_test(info_tells),
+        cmocka_unit_test(mailbox_has_an_end),
+        cmocka_unit_test(messages_keep_their_order),
+        cmocka_unit_test(waiting_senders_lose_nothing),
+        cmocka_unit_test(waiting_senders_learn_of_its_end),
+        cmocka_unit_test(memory_ends_for_one_alone),
+        cmocka_unit_test(sleepers_wake),
+        cmocka_unit_test(all_have_their_turn),
+        cmocka_unit_test(ping_pong_leaves_turns_to_others),
+        cmocka_unit_test(results_are_the_same_inside),
+        cmocka_unit_test(no_more_at_the_end),
+        cmocka_unit_test(waits_for_itself),
+        cmocka_unit_test(not_destroyed_from_inside),
+    };
+    return cmocka_run_group_tests_name("actor", tests, NULL, NULL);
+}
