@@ -61,7 +61,7 @@ enum stolen_state {
     STOLEN_LIBRARY, /* the same, and a function of the library may have forked it that holds
                        memory */
     STOLEN_DONE,
-    STOLEN_GIVEN_BACK, /* its victim runs it */
+    STOLEN_GIVEN_BACK, /* its victim runs it when it merges it */
 };
 
 static inline struct weft__actor_slot *weft__actor_slot_of(weft *w)
@@ -91,6 +91,7 @@ struct weft__member {
     struct weft__arena adopted;
     size_t lineage; /* bytes that its ancestors used when it was stolen */
     struct weft__group *group;
+    unsigned keeps;   /* it runs what was given back, and so many more inside of that */
     unsigned library; /* of the fiber, at its entry */
     enum outcome outcome;
     jmp_buf entry; /* where it unwinds to */

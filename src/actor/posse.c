@@ -98,13 +98,18 @@ static bool is_eligible(struct weft__fiber *fiber, weft *w, weft *end)
            (int32_t)(weft__executor_of(fiber)->quanta - weft__actor_slot_of(w)->since) > 0;
 }
 
+static bool may_lose(const struct weft__member *member)
+{
+    return member->outcome == OUTCOME_RUNS && member->keeps == 0;
+}
+
 /* The most basal one on the fiber that has something to steal; NULL: none. */
 static struct weft__member *find_victim(struct weft__fiber *fiber, weft *top, weft **its_end)
 {
     struct weft__member *found = NULL;
     weft *end = top;
     for (struct weft__member *member = fiber->top; member; member = member->below) {
-        if (member->outcome == OUTCOME_RUNS && is_eligible(fiber, member->cursor, end)) {
+        if (may_lose(member) && is_eligible(fiber, member->cursor, end)) {
             found = member;
             *its_end = end;
         }
@@ -564,7 +569,8 @@ static bool has_more(struct weft__fiber *fiber, weft *top)
 {
     weft *end = top;
     for (struct weft__member *member = fiber->top; member; member = member->below) {
-        if (member->cursor < end && atomic_load_relaxed(&weft__slot_of(member->cursor)->fn))
+        if (may_lose(member) && member->cursor < end &&
+            atomic_load_relaxed(&weft__slot_of(member->cursor)->fn))
             return true;
         end = member->base;
     }
@@ -733,6 +739,17 @@ void weft__actor_fork(weft *w)
     look_up(fiber, w + 1);
 }
 
+/* What was given back is run by the member itself, all of it: if parts of it were stolen again, and
+ * given back again, the work would double with each level. All that the member has left to steal
+ * is part of it: what is below was stolen before. */
+static void run_here(weft *w, weft_fn *right, void *arg)
+{
+    struct weft__member *member = weft__fiber_of(w)->top;
+    member->keeps++;
+    right(w, arg);
+    member->keeps--; /* unless it was unwound, with the member */
+}
+
 bool weft__actor_merge(weft *w)
 {
     struct weft__fiber *fiber = weft__fiber_of(w);
@@ -751,10 +768,14 @@ bool weft__actor_merge(weft *w)
         collect(fiber, member);
     }
     bool done = atomic_load_relaxed(&slot->state) == STOLEN_DONE; /* relaxed: acquired above */
+    weft_fn *right = slot->right;
+    void *arg = atomic_load_relaxed(&slot->arg); /* relaxed: own */
     member->cursor = w;
     atomic_store_relaxed(&slot->wanted, 0);
     trace_slot(fiber, EVENT_MERGE, member, slot);
-    return look_up(fiber, w) || done;
+    if (!look_up(fiber, w) && !done) /* the slot may have been used since */
+        run_here(w, right, arg);
+    return true;
 }
 
 void weft__actor_poll(weft *w)

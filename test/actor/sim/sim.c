@@ -36,9 +36,10 @@ void sim_failed(struct sim *sim, const char *file, int line, const char *what)
     const struct sim_setup *s = &sim->setup;
     fprintf(stderr,
             "TEST_SEED=%" PRIu64 " (%s, %u executors, quantum %u, %u actors of %u nodes, cabal %u, "
-            "limit %zu) after %" PRIu64 " steps: ",
+            "limit %zu) after %" PRIu64 " steps (%u stolen, %u done, %u given back): ",
             s->seed, s->steal == WEFT_STEAL_STRICT ? "strict" : "live", s->executors, s->counted,
-            s->actors, s->nodes, s->cabal_max, s->limit, sim->steps);
+            s->actors, s->nodes, s->cabal_max, s->limit, sim->steps, sim->steals, sim->done,
+            sim->given_back);
     check_failed(file, line, what);
 }
 
@@ -297,6 +298,8 @@ unsigned sim_eligible(struct context *context, struct weft__member *member)
 {
     weft *end = NULL;
     unsigned count = 0;
+    if (member->outcome != OUTCOME_RUNS || member->keeps)
+        return 0;
     for (struct weft__member *m = context->fiber->top; m != member; m = m->below)
         end = m->base;
     for (weft *w = member->cursor; w != end && sim_slot_is_eligible(context, w); w++)
@@ -513,6 +516,17 @@ static void act(weft *w, void *arg)
             SIM_HOLDS(sim, ++sim->steps < STEPS_MAX);
 }
 
+static size_t needs(const struct play *play)
+{
+    size_t all = ARENA_ALIGNMENT;
+    for (size_t i = 0; i < play->count; i++) {
+        const struct node *node = &play->nodes[i];
+        all += node->scratch ? weft__arena_round(node->scratch) : 0;
+        all += node->result ? weft__arena_round(node->result) : 0;
+    }
+    return all;
+}
+
 static void cast(struct sim *sim, struct play *play, unsigned i)
 {
     const struct sim_setup *setup = &sim->setup;
@@ -525,6 +539,8 @@ static void cast(struct sim *sim, struct play *play, unsigned i)
     config.supervisor = is_over;
     config.data = play;
     plan(sim, play);
+    if (setup->exact)
+        config.memory = WEFT_ACTOR_STACK + needs(play);
     CHECK(weft__actor_make(&play->actor, sim->system, perform, play, &config) == 0);
     CHECK(weft_actor_run(play->actor) == 0);
 }

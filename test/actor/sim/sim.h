@@ -29,6 +29,7 @@ struct sim_setup {
     size_t limit;  /* bytes beside the stack; 0: plenty */
     size_t blocks; /* most bytes of one allocation; 0: none are made */
     enum weft_steal steal;
+    bool exact; /* the limit is what the actor needs without stealing */
     bool yields, receives, fails, kills, pins, moves_pins;
 };
 
