@@ -393,7 +393,8 @@ void weft__fiber_move(struct weft__fiber *fiber, struct weft__executor *to);
 bool weft__executor_step(struct weft__executor *executor, struct weft__worker *me);
 
 /* An executor that could do more: reserved for the actor, until it gets a delegation or a fiber;
- * NULL: none. `may`: asked about each. */
+ * NULL: none. `may`: asked about each, for delegations. NULL: for a whole actor, which may also go
+ * where there is a good deal less to do than here. */
 struct weft__executor *weft__executor_underused(struct weft__executor *me, struct weft_actor *actor,
                                                 bool (*may)(struct weft_actor *,
                                                             struct weft__executor *));

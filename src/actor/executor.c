@@ -528,6 +528,18 @@ static uint64_t next_random(struct weft__executor *me)
     return me->random;
 }
 
+static bool could_do_more(const struct weft__executor *executor)
+{
+    return is_idle(executor) || weft__load_is_low(&executor->load);
+}
+
+/* So much less that it would still be so after a move: nothing is sent to and fro. */
+static bool has_less_to_do(const struct weft__executor *executor, const struct weft__executor *me)
+{
+    return could_do_more(executor) ||
+           weft__load_average(&executor->load) + 2 * LOAD_ONE <= weft__load_average(&me->load);
+}
+
 struct weft__executor *weft__executor_underused(struct weft__executor *me, struct weft_actor *actor,
                                                 bool (*may)(struct weft_actor *,
                                                             struct weft__executor *))
@@ -538,7 +550,7 @@ struct weft__executor *weft__executor_underused(struct weft__executor *me, struc
         struct weft__executor *other = &system->executors[(start + i) % n];
         void *nobody = NULL;
         if (other == me || atomic_load_relaxed(&other->reserved) || /* relaxed: a hint */
-            !(is_idle(other) || weft__load_is_low(&other->load)) || (may && !may(actor, other)))
+            !(may ? could_do_more(other) && may(actor, other) : has_less_to_do(other, me)))
             continue;
         /* relaxed: it says whose turn it is, nothing more. */
         if (atomic_cas_relaxed(&other->reserved, &nobody, actor))
