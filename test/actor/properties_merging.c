@@ -302,6 +302,8 @@ static void ancestors_are_there(struct sim *sim, struct node *node, weft *w,
                                 struct weft__member *member)
 {
     for (struct node *n = node; n; n = n->parent)
+        SIM_HOLDS(sim, !n->frame || *n->frame == n->key);
+    for (struct node *n = node; n; n = n->parent)
         if (n->kept)
             SIM_HOLDS(sim, n->kept[0] == (unsigned char)n->key &&
                                n->kept[n->scratch - 1] == (unsigned char)n->key);

@@ -209,8 +209,10 @@ static void run_node(weft *w, void *arg)
     struct node *node = arg;
     struct sim *sim = node->play->sim;
     struct weft__member *member = weft__fiber_of(w)->top;
+    volatile uint64_t frame = node->key;
     node->starts++;
     node->kept = NULL;
+    node->frame = &frame;
     user(sim, node, w, member);
     if (node->scratch)
         node->kept = fill(weft_alloc(w, node->scratch), node->scratch, node->key);
@@ -228,6 +230,7 @@ static void run_node(weft *w, void *arg)
     poll(sim, node, w, member, node->after);
     SIM_HOLDS(sim, is_filled(node->kept, node->scratch, node->key));
     node->kept = NULL;
+    node->frame = NULL;
     node->value =
         node->right ? mix(node->key, node->left->value, node->right->value) : mix(node->key, 0, 0);
     SIM_HOLDS(sim, !node->ended);
@@ -355,6 +358,7 @@ static void forget(struct node *node) /* it will be done again */
 {
     node->ended = false;
     node->kept = NULL;
+    node->frame = NULL;
     if (node->right) {
         forget(node->left);
         forget(node->right);

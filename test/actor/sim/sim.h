@@ -41,7 +41,8 @@ struct node {
     size_t scratch, result;          /* bytes to allocate */
     bool yields, receives, fails, failed;
     uint64_t key, value;
-    unsigned char *kept, *bytes; /* scratch, result */
+    unsigned char *kept, *bytes;    /* scratch, result */
+    const volatile uint64_t *frame; /* in its frame: its key; NULL: it does not run */
     unsigned starts;
     bool ended; /* it has had an effective run */
     struct weft__executor *forked_on;
