@@ -65,7 +65,7 @@ typedef struct weft_actor_config {
     unsigned cabal_max; /* executors at once; default: all */
     unsigned share;     /* quanta in a row, 1 to 100; default 1 */
     enum weft_steal steal;
-    int pin;                                                  /* run on executor pin - 1 only */
+    int pin;                                                  /* stay on executor pin - 1 */
     size_t mailbox;                                           /* messages it holds; default 16 */
     void (*drop)(void *message, void *data);                  /* gets what it did not receive */
     void (*supervisor)(weft_actor *, int reason, void *data); /* called once, when it is over */
