@@ -115,8 +115,8 @@ WEFT_API void weft_actor_release(weft_actor *actor);
  * that is over is left alone; so it can be killed as long as somebody has the handle. */
 WEFT_API void weft_actor_kill(weft_actor *actor);
 
-/* From its next quantum on it runs on this executor only; -1: on any. What it has given away
- * before stays where it is. -EINVAL: no such executor. */
+/* From its next quantum on it stays on this executor; -1: on any. What it forks may be given to
+ * others all the same. -EINVAL: no such executor. */
 WEFT_API int weft_actor_pin(weft_actor *actor, int executor);
 
 WEFT_API weft_actor *weft_actor_self(weft *w); /* NULL: w is not an actor's */
