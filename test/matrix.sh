@@ -36,12 +36,12 @@ once='lint|outside|server|cost|check|example|bench|stress|unit' # a setting is n
 toolbox='api.(parallel_.*|sort)' # makes pools of all kinds by itself
 describe()
 {
-    directory=build/$1 cc=gcc options='' only=. skip='^$' without='^$' setting=
+    directory=build/$1 cc=gcc options='' just=. only=. skip='^$' without='^$' setting=
     case $1 in
     gcc) ;;
     lint) directory=build/gcc only=lint ;;
     spin0)
-        directory=build/gcc skip=$once without=$toolbox
+        directory=build/gcc just='api.(broadcast|fork|run|scope|sync|task)$|fault.(destroy|latches|nested)$'
         setting='WEFT_SPIN=0 WEFT_QUANTUM_US=0 WEFT_SLEEP=counters'
         ;;
     eager)
@@ -49,8 +49,11 @@ describe()
         setting='WEFT_FORK=eager WEFT_SLEEP=tickle-seqcst'
         ;;
     tickle*|counters*) directory=build/gcc skip=$once setting=WEFT_SLEEP=$1 ;;
-    clang) cc=clang options=-DWEFT_HWLOC=OFF without='stress.(deadlocks|lifecycle|reductions)' ;;
-    asan) options='-DWEFT_SANITIZE=address -DCMAKE_BUILD_TYPE=Debug' ;;
+    clang) cc=clang options=-DWEFT_HWLOC=OFF skip='stress|check' ;;
+    asan)
+        options='-DWEFT_SANITIZE=address -DCMAKE_BUILD_TYPE=Debug'
+        without='stress.(bedtime|deadlocks|guests|joins|reductions|sorts|spawns|submits)'
+        ;;
     tsan) cc=clang options=-DWEFT_SANITIZE=thread ;;
     *) fail "$1" "no such configuration" ;;
     esac
@@ -69,7 +72,7 @@ build()
 run_tests()
 {
     for one in $setting; do export "${one?}"; done
-    ctest --test-dir "$directory" -j 2 -L "$only" -LE "$skip" -E "$without" --output-on-failure \
+    ctest --test-dir "$directory" -j 2 -R "$just" -L "$only" -LE "$skip" -E "$without" --output-on-failure \
         --no-tests=error >"$log" 2>&1
 }
 

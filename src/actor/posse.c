@@ -66,7 +66,7 @@ static void call_merges(struct weft__fiber *fiber, weft *top)
 /* ---- Age ---- */
 
 /* All that is pending is so at the beginning of this quantum. What is marked lies below what is
- * not, except that a slot whose merge waits is free. */
+ * not. */
 static void mark_all(struct weft__fiber *fiber, weft *top, uint32_t quantum)
 {
     for (weft *w = top; w-- > fiber->context.first;) {
@@ -74,8 +74,6 @@ static void mark_all(struct weft__fiber *fiber, weft *top, uint32_t quantum)
         weft_fn *fn = atomic_load_relaxed(&slot->fn); /* relaxed, all: its own thread's */
         if (fn == marked)
             break;
-        if (!fn)
-            continue;
         slot->right = fn;
         slot->since = quantum;
         atomic_store_relaxed(&slot->fn, marked);
@@ -422,7 +420,6 @@ static void forget_forks(weft *base)
 {
     struct weft__context *context = weft__context_of(base);
     come_back(base);
-    /* As far as there is anything: merges that wait leave one slot free. */
     for (weft *w = base; w < context->last; w++) {
         struct weft__slot *slot = weft__slot_of(w);
         weft_fn *fn = atomic_load_relaxed(&slot->fn); /* relaxed, all: own */

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/fatal.h"
 
+#include "core/atomic.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 void weft__fatal(const char *format, ...)
 {
+    static struct atomic_bool told;
     char text[400];
+    /* One line, by the first of several threads. */
+    while (atomic_exchange_acquire(&told, true))
+        pause();
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);

@@ -194,7 +194,8 @@ static int end_for_other(weft *w, void *other)
 static int let_other_end_block(weft *w, void *arg)
 {
     weft_block_begin(w);
-    UNTIL(weft_actor_done(start(weft_pool_of(w), end_for_other, w)));
+    weft_actor *other = start(weft_pool_of(w), end_for_other, w);
+    UNTIL(weft_actor_done(other));
     return 0;
 }
 
