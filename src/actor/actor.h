@@ -148,7 +148,7 @@ struct weft__actor_waiter {
 struct weft__actor_counts {
     struct atomic_u64 quanta, steals, delegates, given_back, moves, ready_ticks;
     struct atomic_size memory, memory_peak;
-    struct atomic_u32 activity; /* enum weft_actor_state */
+    struct atomic_u32 activity; /* enum weft_actor_state, but RUNNABLE for RUNNING */
     struct atomic_i32 executor; /* where it ran last */
 };
 
@@ -225,7 +225,8 @@ struct weft__executor {
     unsigned free_count;
     uint64_t random;
     uint32_t quanta;
-    unsigned polls; /* left in this quantum, if they are counted */
+    unsigned polls; /* left in this quantum, if they are counted, */
+    bool polled;    /* as always in simulations; constant */
     unsigned runnable;
     bool nested; /* its driver waits for something else, and has to look at that now and then */
 

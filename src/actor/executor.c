@@ -37,11 +37,17 @@ static void fifo_append(struct weft__fifo *fifo, struct weft__fifo *others)
         fifo_push(fifo, fiber);
 }
 
-/* For people: what the actor does now. */
+/* For people: what the actor does, and where. Whether it is running, they find out by themselves.
+ */
 static void show(struct weft__fiber *fiber, enum weft_actor_state state)
 {
     if (fiber->held)
         atomic_store_relaxed(&fiber->actor->counts.activity, state); /* relaxed: a hint */
+}
+
+static void show_executor(struct weft__executor *executor, struct weft_actor *actor)
+{
+    atomic_store_relaxed(&actor->counts.executor, (int32_t)executor->index); /* relaxed: the same */
 }
 
 static void make_ready(struct weft__executor *executor, struct weft__fiber *fiber, bool first)
@@ -123,6 +129,7 @@ static void fiber_comes(struct weft__executor *executor, struct weft__fiber *fib
     if (fiber->state == FIBER_READY) { /* it was moved: what it has forked is young here */
         weft__executor_unreserve(executor, fiber->actor);
         weft__fiber_rejuvenate(fiber, executor->quanta + 1); /* from the next quantum on */
+        show_executor(executor, fiber->actor);
     }
     make_ready(executor, fiber, false);
 }
@@ -191,6 +198,7 @@ static struct weft__fiber *start_fresh(struct weft__executor *executor)
     fiber->full = true;
     fiber->ready_since = atomic_load_relaxed(&executor->system->ticks); /* relaxed: a clock */
     actor->root.fiber = fiber;
+    show_executor(executor, actor);
     /* Under the lock: a kill comes before, and the actor sees it before it waits for the first
      * time; or it comes after, and wakes the fiber. */
     weft__lock_take(&actor->lock);
@@ -321,7 +329,7 @@ static void count_wait(struct weft__executor *executor)
 /* Before it runs: raises or lowers its guard. */
 static inline void arm(struct weft__executor *executor, struct weft__fiber *fiber)
 {
-    weft__fiber_guard(fiber, executor->system->counted || weft__fiber_is_killed(fiber) ||
+    weft__fiber_guard(fiber, executor->polled || weft__fiber_is_killed(fiber) ||
                                  weft__group_alarm() ||
                                  atomic_load_relaxed(&executor->tick)); /* relaxed: a request */
 }
@@ -339,14 +347,6 @@ static inline void begin(struct weft__executor *executor, struct weft__worker *m
     me->fiber = &fiber->context;
     atomic_store_release(&executor->current, fiber); /* release A13: for the ticker; it is made */
     arm(executor, fiber);
-    if (fiber->held) { /* relaxed, both: for people */
-        atomic_store_relaxed(&fiber->actor->counts.activity, WEFT_ACTOR_RUNNING);
-        atomic_store_relaxed(&fiber->actor->counts.executor, (int32_t)executor->index);
-    }
-    if (__builtin_expect(executor->system->trace != NULL, 0)) /* before the event is made */
-        weft__trace(
-            executor->system,
-            (struct weft__event){.kind = EVENT_SWITCH, .executor = executor, .fiber = fiber});
 }
 
 /* Is whose turn it is next all there is to know? */
@@ -354,7 +354,7 @@ static inline bool is_simple(struct weft__executor *executor, struct weft__fiber
 {
     /* Away, it must not look at the executor. relaxed, all: hints and requests. */
     return fiber->blocks == 0 && executor->ready.first && !executor->woken.first &&
-           !executor->fresh && !fiber->arrivals && !executor->system->simulated &&
+           !executor->fresh && !fiber->arrivals && !executor->polled &&
            !weft__inbox_has_letters(&executor->inbox) && !atomic_load_relaxed(&executor->tick) &&
            !weft__fiber_is_killed(fiber) && atomic_load_relaxed(&fiber->actor->pin) < 0;
 }
@@ -386,9 +386,10 @@ bool weft__fiber_yield(weft *w)
     if (!is_simple(executor, fiber))
         return yield_by_driver(w, fiber);
     struct weft__fiber *next = fifo_pop(&executor->ready);
-    executor->runnable--; /* make_ready() counts it again */
     fiber->full = false;
-    make_ready(executor, fiber, false);
+    fiber->state = FIBER_READY;
+    fiber->ready_since = atomic_load_relaxed(&executor->system->ticks); /* relaxed: a clock */
+    fifo_push(&executor->ready, fiber); /* as many can run as before */
     begin(executor, fiber->context.worker, fiber->home, next);
     weft__strand_switch(&fiber->strand, &next->strand);
     return true;
@@ -404,6 +405,8 @@ static bool run(struct weft__executor *executor, struct weft__strand *home,
         weft__load_begins(&executor->load);
     struct weft__context *below = me->fiber; /* on whose stack it is a guest elsewhere, and helps */
     begin(executor, me, home, fiber);
+    weft__trace(executor->system,
+                (struct weft__event){.kind = EVENT_SWITCH, .executor = executor, .fiber = fiber});
     weft__strand_switch(home, &fiber->strand);
     fiber = (struct weft__fiber *)me->fiber; /* another one may have followed it */
     me->fiber = below;

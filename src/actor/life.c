@@ -381,6 +381,13 @@ void weft_poll_slow(weft *w)
 
 /* ---- Looking inside ---- */
 
+static bool is_running(struct weft_actor *actor)
+{
+    struct weft__fiber *fiber = atomic_load_acquire(&actor->fiber); /* acquire A7 */
+    /* relaxed: a hint. */
+    return fiber && atomic_load_relaxed(&weft__executor_of(fiber)->current) == fiber;
+}
+
 void weft_actor_get_info(weft_actor *actor, weft_actor_info *info)
 {
     struct weft__actor_counts *counts = &actor->counts;
@@ -403,8 +410,10 @@ void weft_actor_get_info(weft_actor *actor, weft_actor_info *info)
         .executor = atomic_load_relaxed(&counts->executor),
     };
     snprintf(info->name, sizeof info->name, "%s", actor->name);
-    weft__lock_take(&actor->lock);
+    weft__lock_take(&actor->lock); /* while it is held, the actor is not over, if it was not */
     info->messages = actor->count;
+    if (info->state == WEFT_ACTOR_RUNNABLE && !actor->closed && is_running(actor))
+        info->state = WEFT_ACTOR_RUNNING;
     weft__lock_drop(&actor->lock);
     weft__lock_take(&actor->posse_lock);
     info->executors = info->state == WEFT_ACTOR_NEW || info->state == WEFT_ACTOR_OVER ? 0

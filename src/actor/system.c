@@ -53,6 +53,7 @@ int weft__actors_make(struct weft__actors **out, struct weft_pool *pool,
         executor->system = system;
         executor->index = i;
         executor->polls = system->counted;
+        executor->polled = system->counted || simulated;
         executor->random = (config->seed + i + 1) * UINT64_C(0x9e3779b97f4a7c15);
         executor->node.job.execute = weft__executor_execute;
     }
