@@ -161,9 +161,9 @@ static inline weft_config weft_config_init(void)
  * be started. Nothing is left behind on failure. */
 WEFT_API int weft_pool_create(weft_pool **pool, const weft_config *config);
 
-/* Finishes everything that was submitted, then joins the workers. -EDEADLK: called from
- * inside a job of this pool; -EPERM: made with WEFT_USE_CALLER by another thread;
- * -ESHUTDOWN: somebody else is destroying it already; -ECHILD: as weft_run(). */
+/* Finishes everything that was submitted, kills actors that are left (weft/actor.h), then joins the
+ * workers. -EDEADLK: called from inside a job of this pool; -EPERM: made with WEFT_USE_CALLER by
+ * another thread; -ESHUTDOWN: somebody else is destroying it already; -ECHILD: as weft_run(). */
 WEFT_API int weft_pool_destroy(weft_pool *pool);
 
 /* Made on first use, with default values; NULL if that fails. May be destroyed like any

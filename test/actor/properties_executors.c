@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The properties of the page on actors: executors: what is sent to them, what they say of
+/* What actors have to show, of executors: what is sent to them, what they say of
  * themselves, who runs when. And what only threads can show. */
 #include "actor/load.h"
 #include "os/memory.h"

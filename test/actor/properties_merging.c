@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The properties of the page on actors: what comes of stolen work, and of its memory. */
+/* What actors have to show: what comes of stolen work, and of its memory. */
 #include "core/group.h"
 #include "sim/sim.h"
 

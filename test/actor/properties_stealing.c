@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The properties of the page on actors: what is stolen, when, from whom, and where it goes. Each
+/* What actors have to show: what is stolen, when, from whom, and where it goes. Each
  * test looks at every theft of many random runs. */
 #include "actor/load.h"
 #include "sim/sim.h"
