@@ -50,7 +50,7 @@ static bool make_room(struct weft__ticker *ticker)
 
 static void look_again(struct weft__ticker *ticker)
 {
-    atomic_fetch_add_relaxed(&ticker->word, 1); /* relaxed: the futex's own order */
+    atomic_fetch_add_acq_rel(&ticker->word, 1); /* release A12: why */
     weft__futex_wake(&ticker->word, 1);
 }
 
@@ -112,8 +112,12 @@ static void *run(void *arg)
     pthread_setname_np(pthread_self(), "weft-ticker");
     uint64_t next = weft__clock_now() + system->quantum;
     bool busy = true;
-    while (!atomic_load_acquire(&ticker->stop)) {           /* acquire A12 */
-        uint32_t word = atomic_load_relaxed(&ticker->word); /* relaxed: the futex compares it */
+    for (;;) {
+        /* acquire A12: before the look at `stop`. If that is missed, the word changes after this,
+         * and there is no sleep below, however far the next timer is. */
+        uint32_t word = atomic_load_acquire(&ticker->word);
+        if (atomic_load_relaxed(&ticker->stop)) /* relaxed: the word publishes it */
+            break;
         uint64_t now = weft__clock_now();
         if (now >= next) {
             busy = tick(system);
@@ -128,7 +132,7 @@ static void *run(void *arg)
             wait = next - now;
         if (wait > 0)
             weft__futex_wait_for(&ticker->word, word, wait);
-        else if (!atomic_load_acquire(&ticker->stop)) /* acquire A12 */
+        else
             weft__futex_wait(&ticker->word, word);
         atomic_store_relaxed(&ticker->dozes, false); /* relaxed: who misses it wakes for nothing */
         if (!busy)
@@ -183,7 +187,7 @@ void weft__ticker_stop(struct weft__actors *system)
 {
     struct weft__ticker *ticker = &system->ticker;
     if (ticker->started) {
-        atomic_store_release(&ticker->stop, true); /* release A12 */
+        atomic_store_relaxed(&ticker->stop, true); /* relaxed: the word publishes it */
         look_again(ticker);
         pthread_join(ticker->thread, NULL);
     }
