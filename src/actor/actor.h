@@ -173,7 +173,6 @@ struct weft_actor {
     struct atomic_bool killed;
     struct atomic_ptr fiber;    /* struct weft__fiber of the actor itself, once it has one */
     struct weft__letter letter; /* to start it */
-    int started_on;             /* executor that it was sent to first */
     struct weft__group group;
     struct weft__member root;
     int reason;
@@ -425,7 +424,6 @@ void weft__actor_poll(weft *w);
 
 /* A delegation arrives at its executor. */
 void weft__delegation_arrives(struct weft__executor *executor, struct weft__actor_slot *slot);
-void weft__give_back(struct weft__actor_slot *slot, struct weft__executor *executor);
 void weft__give_back_arrivals(struct weft__fiber *fiber);
 
 /* A waiting fiber has slots that are old enough by now. */

@@ -298,8 +298,8 @@ bool weft__fiber_can_steal(struct weft__fiber *fiber)
 
 /* ---- Answers ---- */
 
-/* Last touch of the slot and of its victim, which may be gone afterwards; its fiber's memory
- * stays. */
+/* After the state, the last touch of the slot; after the count, of its victim, which does not end
+ * before (await_last_answer). Its fiber's memory stays. */
 static void answer(struct weft__actor_slot *slot, enum stolen_state state, struct weft__fiber *here)
 {
     struct weft__member *victim = slot->victim;
@@ -311,7 +311,7 @@ static void answer(struct weft__actor_slot *slot, enum stolen_state state, struc
         weft__fiber_wake(fiber);
 }
 
-void weft__give_back(struct weft__actor_slot *slot, struct weft__executor *executor)
+static void give_back(struct weft__actor_slot *slot, struct weft__executor *executor)
 {
     struct weft_actor *actor = slot->victim->fiber->actor;
     atomic_fetch_add_relaxed(&actor->counts.given_back, 1); /* relaxed: statistics */
@@ -347,7 +347,7 @@ void weft__give_back_arrivals(struct weft__fiber *fiber)
 {
     struct weft__actor_slot *slot;
     while ((slot = arrivals_pop(fiber)))
-        weft__give_back(slot, weft__executor_of(fiber));
+        give_back(slot, weft__executor_of(fiber));
 }
 
 void weft__delegation_arrives(struct weft__executor *executor, struct weft__actor_slot *slot)
@@ -359,7 +359,7 @@ void weft__delegation_arrives(struct weft__executor *executor, struct weft__acto
     if (!fiber) {
         fiber = weft__fiber_get(executor);
         if (!fiber) {
-            weft__give_back(slot, executor);
+            give_back(slot, executor);
             return;
         }
         fiber->actor = actor;

@@ -171,6 +171,78 @@ static void killed_at_a_mutex(void **state)
     pool_drop(pool);
 }
 
+/* What it has forked wants the mutex that it holds. So none of that may run on top of it, as strict
+ * actors let it otherwise, before it has unlocked it. */
+
+static void poll_a_while(weft *w, void *unused)
+{
+    for (int i = 0; i < 1000; i++)
+        weft_poll(w);
+}
+
+static void lock_in_between(weft *w, void *mutex)
+{
+    weft_mutex_lock(w, mutex);
+    weft_mutex_unlock(w, mutex);
+}
+
+static int hold_what_forks_want(weft *w, void *mutex)
+{
+    weft *in = weft_fork(w, poll_a_while, NULL);
+    weft *in_both = weft_fork(in, lock_in_between, mutex);
+    weft_mutex_lock(in_both, mutex);
+    poll_a_while(in_both, NULL); /* both are old enough soon */
+    weft_mutex_unlock(in_both, mutex);
+    if (!weft_merge(in))
+        lock_in_between(in, mutex);
+    if (!weft_merge(w))
+        poll_a_while(w, NULL);
+    return 0;
+}
+
+static void nothing_on_top_of_a_holder(void **state)
+{
+    weft_pool *pool = pool_make(2, 0);
+    const weft_actors_config counted = {.size = sizeof counted, .counted = 10};
+    assert_int_equal(weft_actors_setup(pool, &counted), 0);
+    weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+    config.steal = WEFT_STEAL_STRICT;
+    weft_mutex mutex;
+    weft_mutex_init(&mutex, "wanted");
+    weft_actor *actor;
+    assert_int_equal(weft_actor_create(&actor, pool, hold_what_forks_want, &mutex, &config), 0);
+    assert_int_equal(weft_actor_run(actor), 0);
+    assert_int_equal(end(actor), 0);
+    pool_drop(pool);
+}
+
+/* ---- Killed on all its executors ---- */
+
+static void sleep_for_an_hour(weft *w, void *asleep)
+{
+    atomic_store((atomic_bool *)asleep, true);
+    weft_sleep_until(w, weft_now() + UINT64_C(3600000000000));
+}
+
+static int poll_for_ever(weft *w, void *asleep)
+{
+    weft *in = weft_fork(w, sleep_for_an_hour, asleep);
+    while (weft_now() > 0)
+        weft_poll(in);
+    return 0;
+}
+
+static void killed_while_a_delegate_sleeps(void **state)
+{
+    weft_pool *pool = pool_make(2, 0);
+    atomic_bool asleep = false;
+    weft_actor *actor = start(pool, poll_for_ever, &asleep);
+    WAIT_UNTIL(atomic_load(&asleep));
+    weft_actor_kill(actor);
+    assert_int_equal(end(actor), -ECANCELED);
+    pool_drop(pool);
+}
+
 /* ---- Event and channel ---- */
 
 struct start_line {
@@ -584,6 +656,8 @@ int main(void)
         cmocka_unit_test(mutex_excludes_actors),
         cmocka_unit_test(mutex_between_actors_jobs_and_threads),
         cmocka_unit_test(killed_at_a_mutex),
+        cmocka_unit_test(nothing_on_top_of_a_holder),
+        cmocka_unit_test(killed_while_a_delegate_sleeps),
         cmocka_unit_test(event_lets_all_go),
         cmocka_unit_test(channel_loses_nothing),
         cmocka_unit_test(tasks_of_actors),
