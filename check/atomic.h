@@ -90,6 +90,7 @@
 #define memcpy __tsan_memcpy
 #define memmove __tsan_memmove
 #define pthread_join(thread, result) model_join((unsigned)(thread))
+#define pthread_detach(thread) ((void)(thread))
 
 static inline void weft__relax(void)
 {

@@ -88,36 +88,37 @@ static void work(struct weft__worker *worker)
         config->on_exit(pool, worker->index, config->data);
     weft__worker_remove(worker);
     weft__thread_leave();
-    if (worker->kind == WORKER_SPARE)
-        weft__guest_put(worker);
-    else
-        weft__census_leave(&pool->census);
 }
 
-static void *thread_main(void *p)
-{
-    work(p);
-    return NULL;
-}
-
-/* A thread that somebody else started can't be joined, so it is counted. */
-static void foreign_main(void *p)
+static void run_worker(void *p)
 {
     struct weft__worker *worker = p;
     struct weft_pool *pool = worker->pool;
     work(worker);
+    bool counted = worker->counted;
+    if (worker->kind == WORKER_SPARE)
+        weft__guest_put(worker);
+    else
+        weft__census_leave(&pool->census);
     /* acq_rel X2: all it did happens before the pool is freed. Last touch. */
-    if (atomic_fetch_sub_acq_rel(&pool->threads, 1) == 1)
+    if (counted && atomic_fetch_sub_acq_rel(&pool->threads, 1) == 1)
         weft__futex_wake(&pool->threads, 1);
+}
+
+static void *run_own_thread(void *p)
+{
+    run_worker(p);
+    return NULL;
 }
 
 int weft__worker_start(struct weft_pool *pool, struct weft__worker *worker)
 {
     const weft_config *config = &pool->config;
-    if (!config->spawn_thread)
-        return weft__thread_start(&worker->thread, config->stack_size, thread_main, worker);
-    atomic_fetch_add_relaxed(&pool->threads, 1); /* relaxed: only this thread waits for it */
-    int error = config->spawn_thread(foreign_main, worker, worker->index, config->data);
+    worker->counted = config->spawn_thread != NULL;
+    if (!worker->counted)
+        return weft__thread_start(&worker->thread, config->stack_size, run_own_thread, worker);
+    atomic_fetch_add_relaxed(&pool->threads, 1); /* relaxed: before the thread is there */
+    int error = config->spawn_thread(run_worker, worker, worker->index, config->data);
     if (error)
         atomic_fetch_sub_relaxed(&pool->threads, 1);
     return error > 0 ? -error : error;

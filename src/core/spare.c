@@ -12,7 +12,7 @@
 enum { KEPT_NS = 100000000 };
 
 enum spare_state {
-    SPARE_NONE,    /* no thread; if `joinable`, one that has ended, or is about to */
+    SPARE_NONE,    /* no thread, or one that is about to end */
     SPARE_KEPT,    /* its thread waits to be called again */
     SPARE_ACTIVE,  /* works */
     SPARE_LEAVING, /* works, and has been told to leave */
@@ -112,6 +112,13 @@ static bool wait_for_call(struct weft_pool *pool, struct weft__spare *spare)
     bool again = state_of(spare) == SPARE_ACTIVE || state_of(spare) == SPARE_LEAVING;
     if (!again)
         state_is(spare, SPARE_NONE);
+    if (!again && spare->joinable && !spares->closed) {
+        /* Nobody would join it before the pool ends, which may be never. */
+        pthread_detach(spare->thread);
+        spare->joinable = false;
+        spare->worker->counted = true;
+        atomic_fetch_add_relaxed(&pool->threads, 1); /* relaxed: the lock, which stop takes */
+    }
     weft__lock_drop(&spares->lock);
     return again;
 }
@@ -146,9 +153,6 @@ static void make(struct weft_pool *pool)
     struct weft__spare *spare = find(spares, SPARE_NONE);
     if (!spare)
         return; /* those that are leaving are still busy */
-    if (spare->joinable)
-        pthread_join(spare->thread, NULL); /* it has nothing left to do */
-    spare->joinable = false;
     spare->worker = weft__guest_get(pool, WORKER_SPARE);
     if (!spare->worker)
         return;

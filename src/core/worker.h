@@ -101,6 +101,7 @@ struct weft__worker {
     struct weft__spin_latch stop; /* set when a WORKER_THREAD or a WORKER_SPARE should end */
     pthread_t thread;
     bool started; /* `thread` is ours to join */
+    bool counted; /* nobody joins its thread, which is one of pool->threads instead */
 
     WEFT__ALIGNED struct weft__deque deque;
     WEFT__ALIGNED struct weft__queue mailbox; /* broadcasts: jobs for this worker alone */
