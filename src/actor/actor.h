@@ -118,16 +118,17 @@ struct weft__fiber {
     struct weft__member *top;
     enum fiber_state state; /* as what follows: its executor's business */
     enum fiber_why why;
-    bool full;       /* it has run, and not waited, since the quantum began */
-    bool held;       /* it is the actor's own, not a delegate's */
-    bool may_steal;  /* a delegate has ended, or a quantum, since it looked for more to steal */
-    unsigned left;   /* quanta in this turn */
-    unsigned blocks; /* weft_block_begin() without end */
+    bool full;      /* it has run, and not waited, since the quantum began */
+    bool held;      /* it is the actor's own, not a delegate's */
+    bool may_steal; /* a delegate has ended, or a quantum, since it looked for more to steal */
+    unsigned left;  /* quanta in this turn */
+    unsigned young_quanta; /* in which all it had to give was too young, since it last gave */
+    unsigned blocks;       /* weft_block_begin() without end */
     void *arrivals, **arrivals_end; /* letters: delegations that wait for room on top */
     struct weft__fiber *next;       /* in the executor's queue, or among free ones */
     struct weft__fiber *next_ageing, **ageing_link;
     weft *waits_at;       /* its first free slot, while it waits for delegates; else NULL */
-    uint64_t ready_since; /* ticks */
+    uint64_t ready_since; /* by the system's clock */
     size_t used;          /* of its members' arenas */
     struct weft__park *park;
     struct atomic_bool merging; /* it waits for delegates, for nothing else, and still does */
@@ -146,7 +147,8 @@ struct weft__actor_waiter {
 
 /* Some of its numbers, which everybody may read. */
 struct weft__actor_counts {
-    struct atomic_u64 quanta, steals, delegates, given_back, moves, ready_ticks;
+    struct atomic_u64 quanta, steals, delegates, given_back, moves;
+    struct atomic_u64 run_ns, runnable_ns;
     struct atomic_size memory, memory_peak;
     struct atomic_u32 activity; /* enum weft_actor_state, but RUNNABLE for RUNNING */
     struct atomic_i32 executor; /* where it ran last */
@@ -159,8 +161,7 @@ struct weft_actor {
     weft_actor_fn *fn;
     void *arg;
     char name[32];
-    uint64_t quantum;   /* the system's, which may be gone when somebody asks, */
-    unsigned executors; /* as these */
+    unsigned executors; /* the system's, which may be gone when somebody asks */
     size_t limit;       /* bytes for arenas, on each executor */
     size_t elsewhere_max;
     struct atomic_size elsewhere; /* bytes that arenas on other fibers than its own hold, and
@@ -224,6 +225,8 @@ struct weft__executor {
     unsigned free_count;
     uint64_t random;
     uint32_t quanta;
+    uint64_t began, lasted; /* the quantum, and the one before; by the system's clock */
+    bool hungry;    /* it was driven for a delegate, or by one that waits for delegates now */
     unsigned polls; /* left in this quantum, if they are counted, */
     bool polled;    /* as always in simulations; constant */
     unsigned runnable;
@@ -251,6 +254,7 @@ struct weft__ticker {
     size_t count, room;
     struct atomic_u32 word;   /* changes if it has to look again */
     struct atomic_bool dozes; /* for ever, unless the word changes */
+    struct atomic_bool hurry; /* somebody has asked for a short quantum */
     struct atomic_bool stop;
 };
 
@@ -290,9 +294,9 @@ struct weft__actors {
     unsigned executor_count;
     struct weft__executor *executors;
     struct weft__ticker ticker;
-    struct atomic_u32 busy; /* executors that are posted */
-    struct atomic_u64 ticks;
-    struct atomic_u32 next; /* executor to try first */
+    struct atomic_u32 busy;  /* executors that are posted */
+    struct atomic_u64 clock; /* nanoseconds, as of the last tick */
+    struct atomic_u32 next;  /* executor to try first */
 
     struct weft__lock lock; /* the actors */
     struct weft_actor *actors;
@@ -314,6 +318,11 @@ static inline void weft__trace(struct weft__actors *system, struct weft__event e
         system->trace(system->trace_data, &event);
 }
 
+static inline uint64_t weft__actors_clock(const struct weft__actors *system)
+{
+    return atomic_load_relaxed(&system->clock); /* relaxed: statistics */
+}
+
 /* ---- system.c ---- */
 
 int weft__actors_make(struct weft__actors **system, struct weft_pool *pool,
@@ -333,7 +342,9 @@ int weft__actor_make(struct weft_actor **actor, struct weft__actors *system, wef
 
 extern const struct weft__fiber_ops weft__actor_ops;
 
-struct weft__fiber *weft__fiber_get(struct weft__executor *executor); /* NULL: no memory */
+/* For the actor itself (held) or its delegates; NULL: no memory. */
+struct weft__fiber *weft__fiber_get(struct weft__executor *executor, struct weft_actor *actor,
+                                    bool held);
 void weft__fiber_put(struct weft__executor *executor, struct weft__fiber *fiber);
 void weft__fibers_unmap(struct weft__actors *system);
 bool weft__fiber_rescue(const void *address); /* from the handler of a fault */
@@ -361,6 +372,11 @@ static inline void weft__fiber_guard(struct weft__fiber *fiber, bool raised)
 }
 
 /* ---- executor.c ---- */
+
+static inline bool weft__executor_is_idle(const struct weft__executor *executor)
+{
+    return !atomic_load_relaxed(&executor->inbox.posted); /* relaxed: a hint */
+}
 
 void weft__send(struct weft__executor *executor, struct weft__letter *letter,
                 enum letter_kind kind);
@@ -454,8 +470,9 @@ void weft__actor_not_elsewhere(struct weft_actor *actor, size_t less);
 
 /* ---- ticker.c ---- */
 
-int weft__ticker_start(struct weft__actors *system); /* 0 or -EAGAIN */
-void weft__ticker_busy(struct weft__actors *system); /* one more executor has a driver */
+int weft__ticker_start(struct weft__actors *system);  /* 0 or -EAGAIN */
+void weft__ticker_busy(struct weft__actors *system);  /* one more executor has a driver */
+void weft__ticker_hurry(struct weft__actors *system); /* a short quantum, if somebody is idle */
 void weft__ticker_stop(struct weft__actors *system);
 bool weft__ticker_at(struct weft__actors *system, uint64_t when, struct weft__fiber *fiber);
 

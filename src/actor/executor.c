@@ -54,7 +54,7 @@ static void make_ready(struct weft__executor *executor, struct weft__fiber *fibe
 {
     fiber->state = FIBER_READY;
     atomic_store_relaxed(&fiber->merging, false); /* relaxed: a hint to others */
-    fiber->ready_since = atomic_load_relaxed(&executor->system->ticks); /* relaxed: a clock */
+    fiber->ready_since = weft__actors_clock(executor->system);
     show(fiber, WEFT_ACTOR_RUNNABLE);
     executor->runnable++;
     fifo_push(first ? &executor->woken : &executor->ready, fiber);
@@ -66,11 +66,6 @@ void weft__executor_ready(struct weft__executor *executor, struct weft__fiber *f
 }
 
 /* ---- Letters ---- */
-
-static bool is_idle(const struct weft__executor *executor)
-{
-    return !atomic_load_relaxed(&executor->inbox.posted); /* relaxed: a hint */
-}
 
 static void hand_to_pool(struct weft__executor *executor)
 {
@@ -184,7 +179,7 @@ static struct weft__fiber *start_fresh(struct weft__executor *executor)
     struct weft_actor *actor = FROM(executor->fresh, struct weft_actor, letter);
     executor->fresh = actor->letter.next;
     bool killed = atomic_load_relaxed(&actor->killed); /* relaxed: a request */
-    struct weft__fiber *fiber = killed ? NULL : weft__fiber_get(executor);
+    struct weft__fiber *fiber = killed ? NULL : weft__fiber_get(executor, actor, true);
     if (!fiber) {
         executor->runnable--;
         weft__actor_close(actor);
@@ -192,11 +187,7 @@ static struct weft__fiber *start_fresh(struct weft__executor *executor)
         weft__actor_over(actor, killed ? -ECANCELED : -ENOMEM);
         return NULL;
     }
-    fiber->actor = actor;
-    fiber->held = true;
-    fiber->left = actor->share;
-    fiber->full = true;
-    fiber->ready_since = atomic_load_relaxed(&executor->system->ticks); /* relaxed: a clock */
+    fiber->ready_since = weft__actors_clock(executor->system);
     actor->root.fiber = fiber;
     show_executor(executor, actor);
     /* Under the lock: a kill comes before, and the actor sees it before it waits for the first
@@ -239,10 +230,20 @@ static void look_at_ageing(struct weft__executor *executor)
     }
 }
 
+static void note_length(struct weft__executor *executor)
+{
+    const struct weft__actors *system = executor->system;
+    uint64_t now = weft__actors_clock(system), lasted = now - executor->began;
+    /* It may have been idle meanwhile. And who counts has no clock. */
+    executor->lasted = lasted > system->quantum || system->counted ? system->quantum : lasted;
+    executor->began = now;
+}
+
 void weft__executor_quantum(struct weft__executor *executor)
 {
     executor->quanta++;
     executor->polls = executor->system->counted;
+    note_length(executor);
     fifo_append(&executor->ready, &executor->woken); /* their quantum is over, too */
     executor->others_first = true; /* or two who wake each other would go on for ever */
     weft__load_note(&executor->load, executor->runnable);
@@ -338,9 +339,9 @@ static inline void arm(struct weft__executor *executor, struct weft__fiber *fibe
 static inline void begin(struct weft__executor *executor, struct weft__worker *me,
                          struct weft__strand *home, struct weft__fiber *fiber)
 {
-    uint64_t ticks = atomic_load_relaxed(&executor->system->ticks); /* relaxed: a clock */
-    if (__builtin_expect(ticks != fiber->ready_since, 0))
-        atomic_fetch_add_relaxed(&fiber->actor->counts.ready_ticks, ticks - fiber->ready_since);
+    uint64_t now = weft__actors_clock(executor->system);
+    if (__builtin_expect(now != fiber->ready_since, 0))
+        atomic_fetch_add_relaxed(&fiber->actor->counts.runnable_ns, now - fiber->ready_since);
     fiber->state = FIBER_RUNNING;
     fiber->context.worker = me;
     fiber->home = home;
@@ -388,7 +389,7 @@ bool weft__fiber_yield(weft *w)
     struct weft__fiber *next = fifo_pop(&executor->ready);
     fiber->full = false;
     fiber->state = FIBER_READY;
-    fiber->ready_since = atomic_load_relaxed(&executor->system->ticks); /* relaxed: a clock */
+    fiber->ready_since = weft__actors_clock(executor->system);
     fifo_push(&executor->ready, fiber); /* as many can run as before */
     begin(executor, fiber->context.worker, fiber->home, next);
     weft__strand_switch(&fiber->strand, &next->strand);
@@ -441,8 +442,14 @@ static bool stop_driving(struct weft__executor *executor)
     weft__load_is_idle(&executor->load);
     /* release A5: if fibers age here, the ticker sees that. */
     atomic_fetch_sub_acq_rel(&system->busy, 1);
-    if (weft__inbox_stop(&executor->inbox))
+    bool hungry = executor->hungry;
+    executor->hungry = false;
+    if (weft__inbox_stop(&executor->inbox)) {
+        if (hungry) /* and it may be somebody else's by now */
+            weft__ticker_hurry(system);
         return true;
+    }
+    executor->hungry = hungry;
     weft__ticker_busy(system);
     return false;
 }
@@ -533,7 +540,7 @@ static uint64_t next_random(struct weft__executor *me)
 
 static bool could_do_more(const struct weft__executor *executor)
 {
-    return is_idle(executor) || weft__load_is_low(&executor->load);
+    return weft__executor_is_idle(executor) || weft__load_is_low(&executor->load);
 }
 
 /* So much less that it would still be so after a move: nothing is sent to and fro. */
@@ -621,7 +628,7 @@ struct weft__executor *weft__executor_for_new(struct weft_actor *actor)
     if (n == 1)
         return &system->executors[0];
     for (unsigned i = 0; i < n; i++)
-        if (is_idle(&system->executors[(start + i) % n]))
+        if (weft__executor_is_idle(&system->executors[(start + i) % n]))
             return &system->executors[(start + i) % n];
     struct weft__executor *one = &system->executors[start], *two = own;
     if (!two)

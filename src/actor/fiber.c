@@ -85,7 +85,8 @@ static struct weft__fiber *find(struct weft__executor *executor)
     return fiber;
 }
 
-struct weft__fiber *weft__fiber_get(struct weft__executor *executor)
+struct weft__fiber *weft__fiber_get(struct weft__executor *executor, struct weft_actor *actor,
+                                    bool held)
 {
     struct weft__fiber *fiber = find(executor);
     if (!fiber)
@@ -93,12 +94,17 @@ struct weft__fiber *weft__fiber_get(struct weft__executor *executor)
     char *stack = (char *)fiber + SLOTS_END + GUARD_SIZE;
     weft__strand_make(&fiber->strand, stack, WEFT_BLOCK_SIZE - SLOTS_END - GUARD_SIZE,
                       weft__fiber_main, fiber);
+    fiber->actor = actor;
+    fiber->held = held;
+    fiber->left = actor->share;
+    fiber->full = true;
     fiber->top = NULL;
     fiber->arrivals = NULL;
     fiber->waits_at = NULL;
     fiber->used = 0;
     fiber->context.library = fiber->context.mutexes = fiber->blocks = 0;
     fiber->may_steal = false;
+    fiber->young_quanta = 0;
     atomic_store_relaxed(&fiber->merging, false); /* relaxed, all: whoever gets it is told */
     atomic_store_relaxed(&fiber->executor, executor);
     atomic_store_release(&fiber->woken, false); /* release A6: late wakers see its executor */

@@ -93,7 +93,6 @@ int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_
         return -ENOMEM;
     memset(actor, 0, sizeof *actor);
     actor->system = system;
-    actor->quantum = system->quantum;
     actor->executors = system->executor_count;
     actor->fn = fn;
     actor->arg = arg;
@@ -391,7 +390,6 @@ static bool is_running(struct weft_actor *actor)
 void weft_actor_get_info(weft_actor *actor, weft_actor_info *info)
 {
     struct weft__actor_counts *counts = &actor->counts;
-    uint64_t quantum = actor->quantum;
     /* relaxed, all: statistics; what they say of each other need not fit. */
     *info = (weft_actor_info){
         .state = weft_actor_done(actor)
@@ -402,8 +400,8 @@ void weft_actor_get_info(weft_actor *actor, weft_actor_info *info)
         .delegates = atomic_load_relaxed(&counts->delegates),
         .given_back = atomic_load_relaxed(&counts->given_back),
         .moves = atomic_load_relaxed(&counts->moves),
-        .run_ns = atomic_load_relaxed(&counts->quanta) * quantum,
-        .runnable_ns = atomic_load_relaxed(&counts->ready_ticks) * quantum,
+        .run_ns = atomic_load_relaxed(&counts->run_ns),
+        .runnable_ns = atomic_load_relaxed(&counts->runnable_ns),
         .memory = atomic_load_relaxed(&counts->memory),
         .memory_peak = atomic_load_relaxed(&counts->memory_peak),
         .memory_limit = actor->limit + WEFT_ACTOR_STACK,

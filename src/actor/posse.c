@@ -11,6 +11,8 @@
 
 #include <errno.h>
 
+enum { YOUNG_QUANTA = 4 }; /* so many are short in the hope that what is young will be old */
+
 /* Never called: its address in a slot says that the slot was pending at the end of a quantum. A
  * fork overwrites it, and so does a merge. */
 static void marked(weft *w, void *arg)
@@ -114,6 +116,19 @@ static struct weft__member *find_victim(struct weft__fiber *fiber, weft *top, we
         end = member->base;
     }
     return found;
+}
+
+/* Is anything left on the fiber that could be stolen once it is older? */
+static bool has_more(struct weft__fiber *fiber, weft *top)
+{
+    weft *end = top;
+    for (struct weft__member *member = fiber->top; member; member = member->below) {
+        if (may_lose(member) && member->cursor < end &&
+            atomic_load_relaxed(&weft__slot_of(member->cursor)->fn))
+            return true;
+        end = member->base;
+    }
+    return false;
 }
 
 /* ---- The posse's places ---- */
@@ -252,8 +267,11 @@ static struct weft__actor_slot *steal_at_quantum(struct weft__fiber *fiber, weft
     weft *end = NULL;
     struct weft__member *victim = find_victim(fiber, top, &end);
     trace_attempt(fiber, victim, false);
-    if (!victim)
+    if (!victim) {
+        if (has_more(fiber, top) && fiber->young_quanta++ < YOUNG_QUANTA)
+            weft__ticker_hurry(actor->system);
         return NULL;
+    }
     bool runnable = victim == fiber->top, two = actor->strict && runnable;
     if (two && (!is_eligible(fiber, victim->cursor + 1, end) || !fits(fiber, victim)))
         return NULL; /* the others would wait for one, which is no gain */
@@ -266,12 +284,14 @@ static struct weft__actor_slot *steal_at_quantum(struct weft__fiber *fiber, weft
         weft__executor_unreserve(to, actor);
         return NULL;
     }
+    fiber->young_quanta = 0;
     atomic_fetch_add_relaxed(&actor->counts.delegates, 1); /* relaxed: statistics */
     struct weft__actor_slot *away =
         take(fiber, victim, (struct weft__event){.to = to, .runnable = runnable});
     struct weft__actor_slot *own =
         two ? take(fiber, victim, (struct weft__event){.runnable = true, .self = true}) : NULL;
     weft__send(to, &away->letter, LETTER_DELEGATION);
+    weft__ticker_hurry(actor->system); /* there may be more to give, and others who want it */
     return own;
 }
 
@@ -357,15 +377,11 @@ void weft__delegation_arrives(struct weft__executor *executor, struct weft__acto
     struct weft__fiber *fiber = atomic_load_relaxed(&place->fiber); /* relaxed: its own */
     weft__executor_unreserve(executor, actor);
     if (!fiber) {
-        fiber = weft__fiber_get(executor);
+        fiber = weft__fiber_get(executor, actor, false);
         if (!fiber) {
             give_back(slot, executor);
             return;
         }
-        fiber->actor = actor;
-        fiber->held = false;
-        fiber->left = actor->share;
-        fiber->full = true;
         atomic_store_release(&place->fiber, fiber); /* release A8 */
         arrivals_push(fiber, slot);
         weft__executor_ready(executor, fiber);
@@ -451,6 +467,7 @@ static void end_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
         if (!fiber->top && !fiber->arrivals) /* relaxed: its own */
             atomic_store_relaxed(&actor->places[executor->index].fiber, NULL);
         leave(actor, executor);
+        executor->hungry = true;
     }
     if (!done)
         atomic_fetch_add_relaxed(&actor->counts.given_back, 1); /* relaxed: statistics */
@@ -561,24 +578,12 @@ static void ageing_leave(struct weft__fiber *fiber)
     atomic_store_relaxed(&executor->is_ageing, executor->ageing != NULL);
 }
 
-/* Is anything left on the fiber that could be stolen once it is older? */
-static bool has_more(struct weft__fiber *fiber, weft *top)
-{
-    weft *end = top;
-    for (struct weft__member *member = fiber->top; member; member = member->below) {
-        if (may_lose(member) && member->cursor < end &&
-            atomic_load_relaxed(&weft__slot_of(member->cursor)->fn))
-            return true;
-        end = member->base;
-    }
-    return false;
-}
-
 /* Nothing is to be marked: live, all that is below a stolen slot is stolen, too; strict, they were
  * marked when the quantum ended. */
 static void wait_a_moment(struct weft__fiber *fiber, weft *top)
 {
     bool alone = fiber->context.mutexes == 0, ages = alone && has_more(fiber, top);
+    weft__executor_of(fiber)->hungry |= alone;
     fiber->waits_at = top;
     fiber->full = false;
     if (ages)
@@ -678,7 +683,6 @@ static void end_quantum(struct weft__fiber *fiber, weft *top)
     struct weft_actor *actor = fiber->actor;
     bool full = fiber->full;
     fiber->full = true;
-    atomic_fetch_add_relaxed(&actor->counts.quanta, 1); /* relaxed: statistics */
     weft__trace(actor->system, (struct weft__event){.kind = EVENT_QUANTUM,
                                                     .executor = executor,
                                                     .fiber = fiber,
@@ -686,6 +690,9 @@ static void end_quantum(struct weft__fiber *fiber, weft *top)
                                                     .full = full});
     weft__give_back_arrivals(fiber);
     weft__executor_quantum(executor);
+    /* relaxed, both: statistics. */
+    atomic_fetch_add_relaxed(&actor->counts.quanta, 1);
+    atomic_fetch_add_relaxed(&actor->counts.run_ns, executor->lasted);
     mark_all(fiber, top, executor->quanta);
     struct weft__actor_slot *own = NULL;
     if (full && !weft__executor_move_one(executor))

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The clock that ends quanta, and wakes who waits for a time. A thread that sleeps without a time
- * limit when no executor is at work and nobody waits. */
+ * limit when no executor is at work and nobody waits.
+ *
+ * Quanta are short for those who ask: where an executor has nothing to do, and another one could
+ * give work away. There is a CPU then that has time for a clock that ticks more often. */
 #include "actor/actor.h"
 #include "os/clock.h"
 #include "os/memory.h"
 #include <errno.h>
+
+enum { SHORT_NS = 30000 }; /* as thieves of the pool wait for right sides */
 
 /* ---- Timers: a heap ---- */
 
@@ -56,6 +61,11 @@ static void look_again(struct weft__ticker *ticker)
 
 /* ---- Its thread ---- */
 
+static uint64_t short_quantum(const struct weft__actors *system)
+{
+    return system->quantum < SHORT_NS ? system->quantum : SHORT_NS;
+}
+
 /* Wakes who is due; how long until the next one, 0: there is none. */
 static uint64_t ring(struct weft__ticker *ticker, uint64_t now)
 {
@@ -72,11 +82,11 @@ static uint64_t ring(struct weft__ticker *ticker, uint64_t now)
 }
 
 /* True: somebody is at work. */
-static bool tick(struct weft__actors *system)
+static bool tick(struct weft__actors *system, uint64_t now)
 {
     bool busy = false;
     /* relaxed, all but one: requests; one that comes too late is there the next time. */
-    atomic_fetch_add_relaxed(&system->ticks, 1);
+    atomic_store_relaxed(&system->clock, now);
     for (unsigned i = 0; i < system->executor_count; i++) {
         struct weft__executor *executor = &system->executors[i];
         bool ageing = atomic_load_relaxed(&executor->is_ageing);
@@ -110,7 +120,7 @@ static void *run(void *arg)
     struct weft__actors *system = arg;
     struct weft__ticker *ticker = &system->ticker;
     pthread_setname_np(pthread_self(), "weft-ticker");
-    uint64_t next = weft__clock_now() + system->quantum;
+    uint64_t last = weft__clock_now(), next = last + short_quantum(system);
     bool busy = true;
     for (;;) {
         /* acquire A12: before the look at `stop`. If that is missed, the word changes after this,
@@ -119,8 +129,13 @@ static void *run(void *arg)
         if (atomic_load_relaxed(&ticker->stop)) /* relaxed: the word publishes it */
             break;
         uint64_t now = weft__clock_now();
+        if (atomic_load_relaxed(&ticker->hurry)) { /* relaxed: the same */
+            atomic_store_relaxed(&ticker->hurry, false);
+            next = last + short_quantum(system);
+        }
         if (now >= next) {
-            busy = tick(system);
+            busy = tick(system, now);
+            last = now;
             next = now + system->quantum;
         }
         uint64_t wait = ring(ticker, now);
@@ -135,8 +150,10 @@ static void *run(void *arg)
         else
             weft__futex_wait(&ticker->word, word);
         atomic_store_relaxed(&ticker->dozes, false); /* relaxed: who misses it wakes for nothing */
-        if (!busy)
-            next = weft__clock_now() + system->quantum;
+        if (!busy) {
+            last = weft__clock_now();
+            next = last + short_quantum(system);
+        }
         busy = true;
     }
     return NULL;
@@ -165,6 +182,28 @@ void weft__ticker_busy(struct weft__actors *system)
     atomic_fetch_add_seq_cst(&system->busy, 1);     /* seq_cst A5: it is seen, */
     if (atomic_load_seq_cst(&system->ticker.dozes)) /* seq_cst A5: or this sees the other */
         look_again(&system->ticker);
+}
+
+static bool somebody_wants_work(const struct weft__actors *system)
+{
+    for (unsigned i = 0; i < system->executor_count; i++)
+        if (weft__executor_is_idle(&system->executors[i]) &&
+            !atomic_load_relaxed(&system->executors[i].reserved)) /* relaxed: a hint */
+            return true;
+    return false;
+}
+
+void weft__ticker_hurry(struct weft__actors *system)
+{
+    struct weft__ticker *ticker = &system->ticker;
+    if (system->counted || system->simulated)
+        return;
+    /* relaxed, all: hints; the word publishes the last one. */
+    if (atomic_load_relaxed(&ticker->hurry) || atomic_load_relaxed(&system->busy) == 0 ||
+        !somebody_wants_work(system))
+        return;
+    atomic_store_relaxed(&ticker->hurry, true);
+    look_again(ticker);
 }
 
 bool weft__ticker_at(struct weft__actors *system, uint64_t when, struct weft__fiber *fiber)

@@ -449,6 +449,63 @@ static void pinned_ones_stay(void **state)
     pool_drop(pool);
 }
 
+/* ---- Idle executors ---- */
+
+enum { RIGHT_SIDES = 6 };
+
+struct givers {
+    atomic_uint given; /* right sides that another executor has run */
+    unsigned executor;
+};
+
+static void run_elsewhere(weft *w, void *arg)
+{
+    struct givers *givers = arg;
+    CHECK(weft_worker_index(w) != givers->executor);
+    atomic_fetch_add(&givers->given, 1);
+}
+
+static void fork_and_poll(weft *w, struct givers *givers, int depth)
+{
+    weft *in = weft_fork(w, run_elsewhere, givers);
+    if (depth > 1)
+        fork_and_poll(in, givers, depth - 1);
+    else
+        while (atomic_load(&givers->given) < RIGHT_SIDES)
+            weft_poll(in);
+    CHECK(weft_merge(w));
+}
+
+static int give_all(weft *w, void *arg)
+{
+    struct givers *givers = arg;
+    givers->executor = weft_worker_index(w);
+    fork_and_poll(w, givers, RIGHT_SIDES);
+    return 0;
+}
+
+/* Quanta are short where somebody is idle: at the beginning, and whenever a delegate has ended. If
+ * they were not, it would take at least as many long ones as there are right sides. Now and then a
+ * short one is missed, and it takes a long one. */
+static void idle_ones_need_not_wait_for_a_quantum(void **state)
+{
+    const uint64_t quantum = 200000000;
+    unsigned quick = 0;
+    for (unsigned i = 0; i < 50 && quick < 5; i++) {
+        weft_pool *pool = pool_make(2, 0);
+        weft_actors_config config = {
+            .size = sizeof config, .quantum = quantum, .executors = 2 + i % 3};
+        assert_int_equal(weft_actors_setup(pool, &config), 0);
+        struct givers givers = {.given = 0};
+        uint64_t start = weft_now();
+        assert_int_equal(run_one(pool, give_all, &givers), 0);
+        quick += weft_now() - start < quantum;
+        assert_int_equal(atomic_load(&givers.given), RIGHT_SIDES);
+        pool_drop(pool);
+    }
+    assert_int_equal(quick, 5);
+}
+
 /* ---- Looking inside ---- */
 
 static void look(weft_actor *actor, const weft_actor_info *info, void *data)
@@ -1062,6 +1119,7 @@ int main(void)
         cmocka_unit_test(killed_wherever_it_is),
         cmocka_unit_test(self_is_the_actor),
         cmocka_unit_test(pinned_ones_stay),
+        cmocka_unit_test(idle_ones_need_not_wait_for_a_quantum),
         cmocka_unit_test(info_tells),
         cmocka_unit_test(mailbox_has_an_end),
         cmocka_unit_test(messages_keep_their_order),
