@@ -219,7 +219,6 @@ struct weft__executor {
     struct weft__fifo ready, woken;
     void *fresh, **fresh_end; /* letters: actors that have not run */
     bool fresh_turn;
-    bool others_first;          /* before those that were woken */
     struct weft__fiber *ageing; /* wait for delegates, and have more to steal */
     struct weft__fiber *free;
     unsigned free_count;

@@ -198,23 +198,20 @@ static struct weft__fiber *start_fresh(struct weft__executor *executor)
     return fiber;
 }
 
-/* Those that were woken come first, but once in a quantum; then those that wait their turn, and new
- * ones, by turns. */
+/* Those that were woken in this quantum come first; then those that wait their turn, and new ones,
+ * by turns. */
 static struct weft__fiber *next_fiber(struct weft__executor *executor)
 {
     struct weft__fiber *fiber;
     read_letters(executor);
-    bool others = executor->ready.first || executor->fresh;
-    if (!(executor->others_first && others) && (fiber = fifo_pop(&executor->woken)))
+    if ((fiber = fifo_pop(&executor->woken)))
         return fiber;
-    executor->others_first = false;
     executor->fresh_turn = !executor->fresh_turn;
     if (executor->fresh_turn || !executor->ready.first)
         while (executor->fresh)
             if ((fiber = start_fresh(executor)))
                 return fiber;
-    fiber = fifo_pop(&executor->ready);
-    return fiber ? fiber : fifo_pop(&executor->woken); /* the new ones were all killed */
+    return fifo_pop(&executor->ready);
 }
 
 /* Waiting fibers get on with what has become old enough meanwhile. */
@@ -245,7 +242,6 @@ void weft__executor_quantum(struct weft__executor *executor)
     executor->polls = executor->system->counted;
     note_length(executor);
     fifo_append(&executor->ready, &executor->woken); /* their quantum is over, too */
-    executor->others_first = true; /* or two who wake each other would go on for ever */
     weft__load_note(&executor->load, executor->runnable);
     look_at_ageing(executor);
 }
