@@ -420,11 +420,14 @@ bool weft__executor_move_one(struct weft__executor *executor);
 
 struct weft__executor *weft__executor_for_new(struct weft_actor *actor);
 
-/* ---- posse.c ---- */
+/* ---- places.c ---- */
 
-void weft__fiber_main(void *fiber);
-void weft__fiber_suspend(struct weft__fiber *fiber);
-void weft__fiber_rejuvenate(struct weft__fiber *fiber, uint32_t quantum);
+/* Could a delegation go there? A hint, asked before the executor is reserved. */
+bool weft__posse_may_join(struct weft_actor *actor, struct weft__executor *executor);
+
+/* One more, or less, is sent there or runs there. False: there are executors enough. */
+bool weft__posse_join(struct weft_actor *actor, struct weft__executor *executor);
+void weft__posse_leave(struct weft_actor *actor, struct weft__executor *executor);
 
 /* Is the actor on this fiber alone? Then it can be moved. */
 bool weft__actor_is_whole(struct weft__fiber *fiber);
@@ -432,6 +435,12 @@ void weft__posse_moves(struct weft_actor *actor, struct weft__executor *from,
                        struct weft__executor *to, struct weft__fiber *fiber);
 
 void weft__posse_wake(struct weft_actor *actor); /* wherever it waits */
+
+/* ---- posse.c ---- */
+
+void weft__fiber_main(void *fiber);
+void weft__fiber_suspend(struct weft__fiber *fiber);
+void weft__fiber_rejuvenate(struct weft__fiber *fiber, uint32_t quantum);
 
 void weft__actor_fork(weft *w);
 bool weft__actor_merge(weft *w);
