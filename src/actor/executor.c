@@ -459,19 +459,27 @@ static void tick_between_fibers(struct weft__executor *executor)
     }
 }
 
+static void is_driven_by(struct weft__executor *executor, struct weft__worker *me)
+{
+    executor->driver = me;
+    executor->nested = me->kind != WORKER_THREAD || me->frame->outer;
+}
+
 static void drive(struct weft__executor *executor, struct weft__worker *me)
 {
     struct weft__strand home;
     weft__strand_of_thread(&home);
-    executor->driver = me;
-    executor->nested = me->kind != WORKER_THREAD || me->frame->outer;
+    is_driven_by(executor, me);
     uint32_t quanta = executor->quanta;
     for (;;) {
         struct weft__fiber *fiber = next_fiber(executor);
         if (!fiber) {
             tick_between_fibers(executor);
-            if (!executor->ready.first && !executor->fresh && stop_driving(executor))
+            if (executor->ready.first || executor->fresh)
+                continue;
+            if (stop_driving(executor))
                 return;
+            is_driven_by(executor, me); /* another one may have driven it in between */
             continue;
         }
         if (!run(executor, &home, fiber))
