@@ -4,35 +4,39 @@
 #include "actor/inbox.h"
 #include "harnesses.h"
 
-enum { WAKERS = 2 };
+enum { WAKERS = 2, LETTERS = 3 };
 
 static struct weft__inbox inbox;
-static struct weft__letter letters[WAKERS], wake;
+static struct weft__letter letters[LETTERS], wake;
 static struct atomic_bool bell;
 static struct atomic_bool condition[WAKERS];
-static int message[WAKERS];
+static int message[LETTERS];
 
 /* The driver's: two at once would race. */
-static int delivered[WAKERS];
+static int delivered[LETTERS];
 static bool seen[WAKERS];
 
 static void setup(void)
 {
     inbox = (struct weft__inbox){0};
     bell = (struct atomic_bool){0};
-    for (int i = 0; i < WAKERS; i++) {
+    for (int i = 0; i < LETTERS; i++) {
         letters[i] = (struct weft__letter){0};
-        condition[i] = (struct atomic_bool){0};
         message[i] = delivered[i] = 0;
+    }
+    for (int i = 0; i < WAKERS; i++) {
+        condition[i] = (struct atomic_bool){0};
         seen[i] = false;
     }
 }
 
 /* ---- Letters ---- */
 
-static void drive_letters(void)
+static void drive_letters(void *me)
 {
+    weft__inbox_drive(&inbox, me);
     do {
+        MODEL_ASSERT(inbox.driver == me);
         void *link = weft__inbox_take(&inbox);
         while (link) {
             unsigned kind;
@@ -41,29 +45,30 @@ static void drive_letters(void)
             MODEL_ASSERT(letter == &letters[kind] && message[kind] == 1);
             delivered[kind]++;
         }
-    } while (!weft__inbox_stop(&inbox));
+    } while (!weft__inbox_stop(&inbox, me));
 }
 
 static void send(unsigned i)
 {
     message[i] = 1;
     if (weft__inbox_send(&inbox, &letters[i], i))
-        drive_letters();
+        drive_letters(&letters[i]);
 }
 
-static void send_first(void)
+static void send_one(void)
 {
     send(0);
 }
 
-static void send_second(void)
+static void send_two(void)
 {
     send(1);
+    send(2);
 }
 
 static void all_delivered(void)
 {
-    for (int i = 0; i < WAKERS; i++)
+    for (int i = 0; i < LETTERS; i++)
         MODEL_ASSERT(delivered[i] == 1);
 }
 
@@ -89,7 +94,7 @@ static void drive_fiber(void)
             weft__bell_answer(&bell);
             fiber_looks();
         }
-    } while (!weft__inbox_stop(&inbox));
+    } while (!weft__inbox_stop(&inbox, NULL));
 }
 
 static void wake_fiber(unsigned i)
@@ -117,9 +122,9 @@ static void all_seen(void)
 
 const struct harness actor_harnesses[] = {
     {.name = "actor-letters",
-     .what = "two letters, and a driver that may stop in between",
+     .what = "three letters, and a driver that may stop in between",
      .setup = setup,
-     .thread = {send_first, send_second},
+     .thread = {send_one, send_two},
      .finish = all_delivered},
     {.name = "actor-wake",
      .what = "a fiber is woken twice, by one letter or two",

@@ -215,7 +215,6 @@ struct weft__executor {
     struct weft__node node; /* stands in the injector: somebody should drive it */
 
     /* The driver's. */
-    struct weft__worker *driver;
     struct weft__fifo ready, woken;
     void *fresh, **fresh_end; /* letters: actors that have not run */
     bool fresh_turn;
@@ -229,7 +228,6 @@ struct weft__executor {
     unsigned polls; /* left in this quantum, if they are counted, */
     bool polled;    /* as always in simulations; constant */
     unsigned runnable;
-    bool nested; /* its driver waits for something else, and has to look at that now and then */
 
     /* For others. */
     WEFT__ALIGNED struct weft__inbox inbox;

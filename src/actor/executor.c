@@ -249,8 +249,9 @@ void weft__executor_quantum(struct weft__executor *executor)
 /* Does the driver's thread have other things to do in the pool? */
 static bool thread_is_wanted(const struct weft__executor *executor)
 {
-    struct weft__worker *me = executor->driver;
-    return executor->nested || weft__queue_length(&me->pool->injector) > 0 ||
+    struct weft__worker *me = executor->inbox.driver;
+    bool waits = me->kind != WORKER_THREAD || me->frame->outer; /* and has to look at that, too */
+    return waits || weft__queue_length(&me->pool->injector) > 0 ||
            weft__queue_length(&me->mailbox) > 0 || weft__deque_size(&me->deque) > 0;
 }
 
@@ -393,10 +394,9 @@ bool weft__fiber_yield(weft *w)
 }
 
 /* False: the thread has lost the executor. */
-static bool run(struct weft__executor *executor, struct weft__strand *home,
+static bool run(struct weft__executor *executor, struct weft__worker *me, struct weft__strand *home,
                 struct weft__fiber *fiber)
 {
-    struct weft__worker *me = executor->driver;
     struct weft__executor *elsewhere;
     if (__builtin_expect(weft__load_average(&executor->load) == 0, 0))
         weft__load_begins(&executor->load);
@@ -432,7 +432,7 @@ static bool run(struct weft__executor *executor, struct weft__strand *home,
 }
 
 /* Its driver has nothing left to do. False: it has, after all. */
-static bool stop_driving(struct weft__executor *executor)
+static bool stop_driving(struct weft__executor *executor, struct weft__worker *me)
 {
     struct weft__actors *system = executor->system;
     weft__load_is_idle(&executor->load);
@@ -440,7 +440,7 @@ static bool stop_driving(struct weft__executor *executor)
     atomic_fetch_sub_acq_rel(&system->busy, 1);
     bool hungry = executor->hungry;
     executor->hungry = false;
-    if (weft__inbox_stop(&executor->inbox)) {
+    if (weft__inbox_stop(&executor->inbox, me)) {
         if (hungry) /* and it may be somebody else's by now */
             weft__ticker_hurry(system);
         return true;
@@ -459,30 +459,21 @@ static void tick_between_fibers(struct weft__executor *executor)
     }
 }
 
-static void is_driven_by(struct weft__executor *executor, struct weft__worker *me)
-{
-    executor->driver = me;
-    executor->nested = me->kind != WORKER_THREAD || me->frame->outer;
-}
-
 static void drive(struct weft__executor *executor, struct weft__worker *me)
 {
     struct weft__strand home;
     weft__strand_of_thread(&home);
-    is_driven_by(executor, me);
+    weft__inbox_drive(&executor->inbox, me);
     uint32_t quanta = executor->quanta;
     for (;;) {
         struct weft__fiber *fiber = next_fiber(executor);
         if (!fiber) {
             tick_between_fibers(executor);
-            if (executor->ready.first || executor->fresh)
-                continue;
-            if (stop_driving(executor))
+            if (!executor->ready.first && !executor->fresh && stop_driving(executor, me))
                 return;
-            is_driven_by(executor, me); /* another one may have driven it in between */
             continue;
         }
-        if (!run(executor, &home, fiber))
+        if (!run(executor, me, &home, fiber))
             return;
         tick_between_fibers(executor);
         /* Others who wait for this thread get their turn after each quantum. */
@@ -516,7 +507,7 @@ bool weft__executor_step(struct weft__executor *executor, struct weft__worker *m
 {
     struct weft__strand home;
     weft__strand_of_thread(&home);
-    executor->driver = me;
+    weft__inbox_drive(&executor->inbox, me);
     struct weft__fiber *fiber = next_fiber(executor);
     if (!fiber && executor->ageing) {
         weft__executor_quantum(executor);
@@ -525,10 +516,10 @@ bool weft__executor_step(struct weft__executor *executor, struct weft__worker *m
             return true;
     }
     if (!fiber) {
-        stop_driving(executor);
+        stop_driving(executor, me);
         return false;
     }
-    run(executor, &home, fiber);
+    run(executor, me, &home, fiber);
     return true;
 }
 

@@ -21,6 +21,7 @@ enum { LETTER_KINDS = 4 };
 struct weft__inbox {
     struct atomic_ptr newest; /* tagged */
     struct atomic_bool posted;
+    void *driver; /* its own note */
 };
 
 /* True: nobody drives it; the caller has to see to that. */
@@ -72,14 +73,23 @@ static inline void *weft__inbox_take(struct weft__inbox *inbox)
     return oldest;
 }
 
+/* By who has got the executor. */
+static inline void weft__inbox_drive(struct weft__inbox *inbox, void *driver)
+{
+    inbox->driver = driver;
+}
+
 /* The driver has nothing left to do. False: it has, and goes on. */
-static inline bool weft__inbox_stop(struct weft__inbox *inbox)
+static inline bool weft__inbox_stop(struct weft__inbox *inbox, void *driver)
 {
     /* acq_rel A3: acquire: letters of those who found it true. */
     (void)atomic_exchange_acq_rel(&inbox->posted, false);
     if (!WEFT__RECHECK(weft__inbox_has_letters(inbox)))
         return true;
-    return !weft__inbox_post(inbox);
+    if (!weft__inbox_post(inbox))
+        return true;                  /* somebody else drives it */
+    weft__inbox_drive(inbox, driver); /* as somebody else may have done in between */
+    return false;
 }
 
 /* ---- Waking ---- */
