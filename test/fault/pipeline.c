@@ -58,6 +58,7 @@ static void try_line(unsigned workers, uint32_t k)
 {
     weft_pool *pool = child_pool(workers, 0, WAY_NO_SPIN);
     struct line line = {.fail_at = k, .left = ITEMS};
+    until_asleep(pool, workers); /* they allocate when they start */
     CHECK_EQUAL(weft_run(pool, line_job, &line), 0);
     CHECK(line.error == 0 || line.error == -ENOMEM);
     CHECK(line.error || line.passed == ITEMS);
