@@ -701,33 +701,33 @@ static void begin(const struct harness *h, const struct options *o)
     places_forget();
 }
 
-struct outcome explore(const struct harness *h, const struct options *o)
+struct result explore(const struct harness *h, const struct options *o)
 {
-    struct outcome outcome = {.verdict = VERDICT_FINE};
+    struct result result = {.verdict = VERDICT_FINE};
     begin(h, o);
     do {
         shared_grew = false;
         execute();
-        *(ending == KNOWN ? &outcome.known : &outcome.executions) += 1;
+        *(ending == KNOWN ? &result.known : &result.executions) += 1;
         if (ending == FAILED || ending == STUCK || ending == ENDLESS) {
             if (memory_consistent()) {
-                outcome.verdict = VERDICT_FAILED;
-                snprintf(outcome.why, sizeof outcome.why, "%s", why);
-                trail_write(outcome.trail, sizeof outcome.trail);
-                return outcome;
+                result.verdict = VERDICT_FAILED;
+                snprintf(result.why, sizeof result.why, "%s", why);
+                trail_write(result.trail, sizeof result.trail);
+                return result;
             }
-            outcome.forbidden++;
+            result.forbidden++;
         }
-        if (o->executions && outcome.executions + outcome.known >= o->executions) {
-            outcome.verdict = VERDICT_GAVE_UP;
-            return outcome;
+        if (o->executions && result.executions + result.known >= o->executions) {
+            result.verdict = VERDICT_GAVE_UP;
+            return result;
         }
         if (shared_grew) {
             trail_length = position = 0;
             places_forget();
         }
     } while (shared_grew || next_trail());
-    return outcome;
+    return result;
 }
 
 const char *explore_again(const struct harness *h, const struct options *o, const char *text)

@@ -32,7 +32,7 @@ struct options {
 
 enum verdict { VERDICT_FINE, VERDICT_FAILED, VERDICT_GAVE_UP };
 
-struct outcome {
+struct result {
     enum verdict verdict;
     uint64_t executions; /* to their end */
     uint64_t known;      /* cut off: they had come to where another one was before */
@@ -41,7 +41,7 @@ struct outcome {
     char trail[4000];
 };
 
-struct outcome explore(const struct harness *harness, const struct options *options);
+struct result explore(const struct harness *harness, const struct options *options);
 
 /* One execution again. Returns why it fails; "": it does not. */
 const char *explore_again(const struct harness *harness, const struct options *options,

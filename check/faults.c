@@ -89,15 +89,15 @@ static bool is_found(const struct fault *fault, const struct harness *harness,
                      const struct options *options)
 {
     put_in(fault->number);
-    struct outcome outcome = explore(harness, options);
-    if (options->verbose && outcome.verdict == VERDICT_FAILED)
-        explore_show(harness, options, outcome.trail);
+    struct result result = explore(harness, options);
+    if (options->verbose && result.verdict == VERDICT_FAILED)
+        explore_show(harness, options, result.trail);
     put_in(0);
     bool found =
-        outcome.verdict == VERDICT_FAILED && (!fault->words || strstr(outcome.why, fault->words));
+        result.verdict == VERDICT_FAILED && (!fault->words || strstr(result.why, fault->words));
     printf("%3u %s (%s)\n    %s, %s after %llu executions%s%s\n", fault->number, fault->what,
            fault->seen, harness->name, found ? "found" : "NOT FOUND",
-           (unsigned long long)outcome.executions, outcome.why[0] ? ": " : "", outcome.why);
+           (unsigned long long)result.executions, result.why[0] ? ": " : "", result.why);
     return found;
 }
 

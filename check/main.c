@@ -53,20 +53,20 @@ bool wanted(const struct harness *harness, char **names)
 
 static bool check(const struct harness *harness, const struct options *options)
 {
-    struct outcome outcome = explore(harness, options);
-    bool failed = outcome.verdict == VERDICT_FAILED;
-    bool good = harness->fails ? failed && strstr(outcome.why, harness->fails)
-                               : outcome.verdict == VERDICT_FINE;
+    struct result result = explore(harness, options);
+    bool failed = result.verdict == VERDICT_FAILED;
+    bool good = harness->fails ? failed && strstr(result.why, harness->fails)
+                               : result.verdict == VERDICT_FINE;
     printf("%-26s %9llu executions, %9llu cut off, %s%s\n", harness->name,
-           (unsigned long long)outcome.executions, (unsigned long long)outcome.known,
-           outcome.verdict == VERDICT_GAVE_UP ? "gave up"
-           : failed                           ? "fails"
-                                              : "never fails",
+           (unsigned long long)result.executions, (unsigned long long)result.known,
+           result.verdict == VERDICT_GAVE_UP ? "gave up"
+           : failed                          ? "fails"
+                                             : "never fails",
            good ? (failed ? " as it should" : "") : ": WRONG");
     if (failed && !good)
-        printf("  %s\n  weft check --replay %s:%s\n", outcome.why, harness->name, outcome.trail);
+        printf("  %s\n  weft check --replay %s:%s\n", result.why, harness->name, result.trail);
     if (failed && options->verbose)
-        explore_show(harness, options, outcome.trail);
+        explore_show(harness, options, result.trail);
     return good;
 }
 

@@ -26,7 +26,7 @@ enum event_kind {
     EVENT_STORE,
     EVENT_RMW,
     EVENT_FENCE,
-    EVENT_WAIT,
+    EVENT_SLEEP,
     EVENT_WOKEN,
     EVENT_WAKE,
     EVENT_SPIN,

@@ -119,7 +119,7 @@ void model_wait(void *at, unsigned size, uint64_t value)
         model_fail("a wait outside the threads");
     explore_step(TOUCH_WRITE, at);
     int location = explore_location(at, size);
-    if (memory_newest(model_thread(), location, EVENT_WAIT) != value)
+    if (memory_newest(model_thread(), location, EVENT_SLEEP) != value)
         return;
     if (!explore_choose_spurious())
         explore_wait(location);

@@ -144,13 +144,13 @@ static unsigned look_around(const struct options *options, const struct harness 
             if (h->fails || !wanted(h, names))
                 continue;
             explored = (int)count;
-            struct outcome outcome = explore(h, options);
+            struct result result = explore(h, options);
             explored = -1;
-            if (outcome.verdict == VERDICT_FAILED) {
+            if (result.verdict == VERDICT_FAILED) {
                 printf("weft check: %s fails already\n", h->name);
                 exit(EXIT_FAILURE);
             }
-            trials[count] = (struct trial){h, count, outcome.executions + outcome.known};
+            trials[count] = (struct trial){h, count, result.executions + result.known};
             if (++count == HARNESSES_MAX)
                 abort();
         }

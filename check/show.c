@@ -35,7 +35,7 @@ static void describe(const struct event *e, char *text, size_t size)
     case EVENT_FENCE:
         snprintf(text, size, "fence_%s", marks[e->order]);
         break;
-    case EVENT_WAIT:
+    case EVENT_SLEEP:
         snprintf(text, size, "sleeps");
         break;
     case EVENT_WOKEN:

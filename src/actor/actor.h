@@ -85,7 +85,7 @@ struct weft__member {
     struct weft__fiber *fiber;
     weft *base;                /* its first slot */
     weft *cursor;              /* the first that is not stolen */
-    struct atomic_u32 pending; /* stolen, and neither merged nor given back */
+    struct atomic_u32 pending; /* stolen, and not answered yet */
     struct weft__arena scratch, results;
     struct weft__lock adopt_lock; /* what delegates leave: */
     struct weft__arena adopted;

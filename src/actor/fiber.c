@@ -7,7 +7,7 @@
  * for both; neighbours' stacks and headers lie next to each other, so that a fiber costs the kernel
  * two mappings. Blocks come in slabs, are used again, and are not unmapped before the pool is
  * destroyed: a late waker finds a live word. */
-#include "actor/actor.h"
+#include "actor/answer.h"
 #include "core/fatal.h"
 #include "os/memory.h"
 
@@ -163,7 +163,7 @@ bool weft__fiber_rescue(const void *address)
     struct weft__fiber *fiber = (struct weft__fiber *)context;
     struct weft__member *member = fiber->top;
     uint64_t until = weft_now() + PATIENCE_NS;
-    while (atomic_load_acquire(&member->pending) > 0) /* acquire A4 */
+    while (!weft__answer_all_have_come(member))
         if (weft_now() > until)
             return false;
     sigset_t faults;

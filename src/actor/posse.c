@@ -4,8 +4,8 @@
  * All of it is done by the thread that drives the fiber, on the fiber's own stack: a fork, a merge
  * or a poll finds the guard raised and comes here. So nothing is ever stolen from code that runs,
  * and slots need no lock. What crosses threads is a delegation (a letter in the stolen slot) and
- * its answer (the slot's state, and the victim's count). */
-#include "actor/actor.h"
+ * its answer (answer.h). */
+#include "actor/answer.h"
 #include "core/fatal.h"
 #include "os/memory.h"
 
@@ -145,14 +145,11 @@ static struct weft__actor_slot *take(struct weft__fiber *fiber, struct weft__mem
     event.slot = victim->cursor;
     event.age = event.executor->quanta - slot->since;
     victim->cursor++;
-    slot->victim = victim;
     size_t lineage = victim->lineage + used_by(victim);
     slot->since = (uint32_t)((lineage + ARENA_UNIT - 1) / ARENA_UNIT);
-    /* relaxed, all: the letter publishes them; its own thread reads them otherwise. */
-    atomic_store_relaxed(&slot->state, fiber->context.library ? STOLEN_LIBRARY : STOLEN_PENDING);
-    atomic_store_relaxed(&slot->wanted, SLOT_WANTED);
-    atomic_fetch_add_relaxed(&victim->pending, 1);
-    atomic_fetch_add_relaxed(&fiber->actor->counts.steals, 1);
+    weft__answer_expect(slot, victim, fiber->context.library ? STOLEN_LIBRARY : STOLEN_PENDING);
+    atomic_store_relaxed(&slot->wanted, SLOT_WANTED);          /* relaxed: own */
+    atomic_fetch_add_relaxed(&fiber->actor->counts.steals, 1); /* relaxed: statistics */
     weft__trace(fiber->actor->system, event);
     return slot;
 }
@@ -223,15 +220,10 @@ bool weft__fiber_can_steal(struct weft__fiber *fiber)
 
 /* ---- Answers ---- */
 
-/* After the state, the last touch of the slot; after the count, of its victim, which does not end
- * before (await_last_answer). Its fiber's memory stays. */
+/* The last touch of the slot and of its victim; the memory of the victim's fiber stays. */
 static void answer(struct weft__actor_slot *slot, enum stolen_state state, struct weft__fiber *here)
 {
-    struct weft__member *victim = slot->victim;
-    struct weft__fiber *fiber = victim->fiber;
-    atomic_store_release(&slot->state, state); /* release A4: the result, for who waits for this */
-    /* acq_rel A4: the same for who waits for all. */
-    atomic_fetch_sub_acq_rel(&victim->pending, 1);
+    struct weft__fiber *fiber = weft__answer_give(slot, state);
     if (fiber != here)
         weft__fiber_wake(fiber);
 }
@@ -403,7 +395,7 @@ static void wait_for(struct weft__fiber *fiber, struct weft__actor_slot *awaited
  * have yet to count it. */
 static void await_last_answer(struct weft__fiber *fiber, weft *w)
 {
-    if (atomic_load_acquire(&fiber->top->pending) > 0) /* acquire A4 */
+    if (!weft__answer_all_have_come(fiber->top))
         wait_for(fiber, NULL, w);
 }
 
@@ -507,9 +499,7 @@ static void wait_for(struct weft__fiber *fiber, struct weft__actor_slot *awaited
     struct weft__member *member = fiber->top;
     struct weft__actor_slot *next;
     for (;;) {
-        /* acquire A4, both: what the delegates did. */
-        bool over = awaited ? atomic_load_acquire(&awaited->state) >= STOLEN_DONE
-                            : atomic_load_acquire(&member->pending) == 0;
+        bool over = awaited ? weft__answer_has_come(awaited) : weft__answer_all_have_come(member);
         if (over)
             break;
         if (fiber->context.mutexes > 0) { /* what would run on top may want what it holds */
@@ -668,7 +658,7 @@ bool weft__actor_merge(weft *w)
         atomic_store_relaxed(&slot->wanted, 0); /* relaxed: own */
         return look_up(fiber, w);
     }
-    if (atomic_load_acquire(&slot->state) < STOLEN_DONE) { /* acquire A4 */
+    if (!weft__answer_has_come(slot)) {
         /* relaxed, both: own. Not free while others run in the slots above. */
         atomic_store_relaxed(&slot->fn, marked);
         wait_for(fiber, slot, w + 1);
@@ -676,7 +666,7 @@ bool weft__actor_merge(weft *w)
     } else {
         collect(fiber, member);
     }
-    bool done = atomic_load_relaxed(&slot->state) == STOLEN_DONE; /* relaxed: acquired above */
+    bool done = weft__answer_is_done(slot);
     weft_fn *right = slot->right;
     void *arg = atomic_load_relaxed(&slot->arg); /* relaxed: own */
     member->cursor = w;

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* answer.h: how a delegate tells its victim that a stolen right side is done, or is given back.
+ *
+ *   victim    takes a slot: its state, and one more to wait for; then it sends the slot away
+ *   delegate  runs it, leaves its results with the victim, and answers: state, count, bell
+ *   victim    waits for one state, or for the count of all, and looks again at every ring
+ *
+ * In between the slot is the delegate's, but for `fn` and `wanted`. The store of its state is the
+ * delegate's last touch of it: the victim may use it again at once. The count-down is the last
+ * touch of the victim, and of its frames: so no member ends before its count is zero, even if it
+ * has merged everything. The bell is in the block of the victim's fiber, which stays. */
+#ifndef WEFT_ACTOR_ANSWER_H
+#define WEFT_ACTOR_ANSWER_H
+
+#include "actor/actor.h"
+
+/* By the victim's fiber, before it sends the slot. */
+static inline void weft__answer_expect(struct weft__actor_slot *slot, struct weft__member *victim,
+                                       enum stolen_state state)
+{
+    slot->victim = victim;
+    /* relaxed, both: the letter publishes them; its own thread reads them otherwise. */
+    atomic_store_relaxed(&slot->state, state);
+    atomic_fetch_add_relaxed(&victim->pending, 1);
+}
+
+/* By who has the slot. Returns the victim's fiber, which is to be woken, unless this is it. */
+static inline struct weft__fiber *weft__answer_give(struct weft__actor_slot *slot,
+                                                    enum stolen_state state)
+{
+    struct weft__member *victim = slot->victim;
+    struct weft__fiber *fiber = victim->fiber;
+    atomic_store_release(&slot->state, state); /* release A4: the result, for who waits for this */
+    /* acq_rel A4: the same for who waits for all. */
+    atomic_fetch_sub_acq_rel(&victim->pending, 1);
+    return fiber;
+}
+
+/* By the victim's fiber, as the rest. True: what the delegate did can be seen; but it may have yet
+ * to count the answer. */
+static inline bool weft__answer_has_come(const struct weft__actor_slot *slot)
+{
+    return atomic_load_acquire(&slot->state) >= STOLEN_DONE; /* acquire A4 */
+}
+
+/* False: it was given back. By who has seen that it has come. */
+static inline bool weft__answer_is_done(const struct weft__actor_slot *slot)
+{
+    return atomic_load_relaxed(&slot->state) == STOLEN_DONE; /* relaxed: acquired before */
+}
+
+/* Nobody touches the member any more. */
+static inline bool weft__answer_all_have_come(const struct weft__member *member)
+{
+    return atomic_load_acquire(&member->pending) == 0; /* acquire A4 */
+}
+
+#endif
