@@ -51,6 +51,7 @@ struct weft__worker *weft__guest_get(struct weft_pool *pool, enum worker_kind ki
     if (guest) {
         guest->taken = true;
         guest->kind = kind;
+        guest->park = guest->own_park; /* not that of a host it had */
     }
     weft__lock_drop(&pool->guest_lock);
     return guest;
@@ -72,7 +73,8 @@ static struct weft__worker *guest_enter(struct weft_pool *pool, const char *entr
     weft__census_enter(&pool->census);
     weft__block_let_report(pool);
     weft__worker_push(guest, entry);
-    guest->park = guest->host ? guest->host->park : guest->own_park;
+    if (guest->host)
+        guest->park = guest->host->park;
     weft__sleep_guest_entered(&pool->sleep);
     return guest;
 }

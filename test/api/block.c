@@ -242,6 +242,40 @@ static void pool_ends_while_spares_are_kept(void **state)
     }
 }
 
+static void nothing(weft *w, void *arg)
+{
+}
+
+static void run_elsewhere(weft *w, void *pool)
+{
+    CHECK(weft_run(pool, nothing, NULL) == 0);
+}
+
+static void wait_for_event(weft *w, void *event)
+{
+    weft_event_wait(w, event);
+}
+
+/* Guests whose thread is a worker elsewhere sleep in its parking place. The next one in the same
+ * slot, a spare, has a thread of its own. */
+static void a_spare_sleeps_in_its_own_place(void **state)
+{
+    weft_pool *host = make(1, 0), *pool = make(1, 1);
+    weft_task task;
+    assert_int_equal(weft_submit(host, &task, run_elsewhere, pool), 0);
+    WAIT_UNTIL(weft_task_done(&task)); /* by the host's worker */
+    assert_int_equal(weft_task_wait(&task), 0);
+    weft_event event;
+    weft_event_init(&event, "event");
+    weft_event_from_outside(&event);
+    assert_int_equal(weft_submit(pool, &task, wait_for_event, &event), 0);
+    WAIT_UNTIL(info_of(pool).blocked == 1 && info_of(pool).sleeping == 1);
+    weft_event_set(NULL, &event);
+    assert_int_equal(weft_task_wait(&task), 0);
+    pool_drop(pool);
+    pool_drop(host);
+}
+
 /* TSan reports, at the end of this program, threads that ended and that nobody joined. */
 static void a_spares_thread_ends_before_its_pool(void **state)
 {
@@ -267,6 +301,7 @@ int main(void)
         cmocka_unit_test(guests_block_too),
         cmocka_unit_test(limits_are_checked),
         cmocka_unit_test(pool_ends_while_spares_are_kept),
+        cmocka_unit_test(a_spare_sleeps_in_its_own_place),
         cmocka_unit_test(a_spares_thread_ends_before_its_pool),
     };
     return RUN_ON_ALL_ROADS(tests);
