@@ -292,7 +292,7 @@ struct weft__actors {
     struct weft__executor *executors;
     struct weft__ticker ticker;
     struct atomic_u32 busy;  /* executors that are posted */
-    struct atomic_u64 clock; /* nanoseconds, as of the last tick */
+    struct atomic_u64 clock; /* nanoseconds: now, or at the last tick; it may go back a little */
     struct atomic_u32 next;  /* executor to try first */
 
     struct weft__lock lock; /* the actors */
@@ -318,6 +318,11 @@ static inline void weft__trace(struct weft__actors *system, struct weft__event e
 static inline uint64_t weft__actors_clock(const struct weft__actors *system)
 {
     return atomic_load_relaxed(&system->clock); /* relaxed: statistics */
+}
+
+static inline void weft__actors_set_clock(struct weft__actors *system, uint64_t now)
+{
+    atomic_store_relaxed(&system->clock, now); /* relaxed: as above */
 }
 
 /* ---- system.c ---- */
@@ -469,6 +474,7 @@ struct weft_actor *weft__actor_here(void);        /* whose fiber this thread run
 void weft__actor_start(struct weft_actor *actor); /* if it has not yet */
 void weft__actor_close(struct weft_actor *actor); /* no messages, no kill from now on */
 void weft__actor_over(struct weft_actor *actor, int reason);
+void weft__actor_over_unrun(struct weft_actor *actor, int reason); /* it never had a fiber */
 void weft__actor_unref(struct weft_actor *actor);
 void weft__actor_memory(struct weft_actor *actor, size_t more, size_t less);
 bool weft__actor_elsewhere(struct weft_actor *actor, size_t more); /* false: too much */

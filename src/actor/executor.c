@@ -182,9 +182,7 @@ static struct weft__fiber *start_fresh(struct weft__executor *executor)
     struct weft__fiber *fiber = killed ? NULL : weft__fiber_get(executor, actor, true);
     if (!fiber) {
         executor->runnable--;
-        weft__actor_close(actor);
-        weft__group_end(&actor->group); /* a kill has failed it */
-        weft__actor_over(actor, killed ? -ECANCELED : -ENOMEM);
+        weft__actor_over_unrun(actor, killed ? -ECANCELED : -ENOMEM);
         return NULL;
     }
     fiber->ready_since = weft__actors_clock(executor->system);
@@ -230,9 +228,9 @@ static void look_at_ageing(struct weft__executor *executor)
 static void note_length(struct weft__executor *executor)
 {
     const struct weft__actors *system = executor->system;
-    uint64_t now = weft__actors_clock(system), lasted = now - executor->began;
-    /* It may have been idle meanwhile. And who counts has no clock. */
-    executor->lasted = lasted > system->quantum || system->counted ? system->quantum : lasted;
+    uint64_t now = weft__actors_clock(system);
+    uint64_t lasted = now > executor->began ? now - executor->began : 0;
+    executor->lasted = system->counted ? system->quantum : lasted; /* who counts has no clock */
     executor->began = now;
 }
 
@@ -266,8 +264,6 @@ bool weft__executor_should_turn(struct weft__executor *executor)
 
 void weft__fiber_switch_out(struct weft__fiber *fiber, enum fiber_why why)
 {
-    if (fiber->blocks > 0)
-        weft__fatal("an actor waits between weft_block_begin and weft_block_end");
     fiber->why = why;
     weft__strand_switch(&fiber->strand, fiber->home);
 }
@@ -337,7 +333,7 @@ static inline void begin(struct weft__executor *executor, struct weft__worker *m
                          struct weft__strand *home, struct weft__fiber *fiber)
 {
     uint64_t now = weft__actors_clock(executor->system);
-    if (__builtin_expect(now != fiber->ready_since, 0))
+    if (__builtin_expect(now > fiber->ready_since, 0))
         atomic_fetch_add_relaxed(&fiber->actor->counts.runnable_ns, now - fiber->ready_since);
     fiber->state = FIBER_RUNNING;
     fiber->context.worker = me;
@@ -464,6 +460,7 @@ static void drive(struct weft__executor *executor, struct weft__worker *me)
     struct weft__strand home;
     weft__strand_of_thread(&home);
     weft__inbox_drive(&executor->inbox, me);
+    executor->began = weft__actors_clock(executor->system); /* it may have been idle */
     uint32_t quanta = executor->quanta;
     for (;;) {
         struct weft__fiber *fiber = next_fiber(executor);

@@ -10,6 +10,7 @@
 #include "actor/answer.h"
 #include "core/fatal.h"
 #include "os/memory.h"
+#include "os/thread.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -49,10 +50,15 @@ static struct weft__fiber *make(struct weft__actors *system)
         slab->next = system->slabs;
         system->slabs = slab;
     }
+    struct weft__park *park = weft__park_get();
+    if (!park)
+        return NULL;
     char *block = slab->blocks + slab->used * WEFT_BLOCK_SIZE;
     /* -ENOMEM past vm.max_map_count */
-    if (mprotect(block + SLOTS_END, GUARD_SIZE, PROT_NONE))
+    if (mprotect(block + SLOTS_END, GUARD_SIZE, PROT_NONE)) {
+        weft__park_put(park);
         return NULL;
+    }
     slab->used++;
     system->fiber_count++;
     struct weft__fiber *fiber = (struct weft__fiber *)(void *)block;
@@ -62,6 +68,8 @@ static struct weft__fiber *make(struct weft__actors *system)
     context->eager = true;
     context->ops = &weft__actor_ops;
     context->fork_count = weft__fork_count();
+    fiber->park = park;
+    park->fiber = context;
     atomic_store_relaxed(&context->oldest, context->first); /* relaxed: nobody has it yet */
     return fiber;
 }
@@ -133,14 +141,13 @@ void weft__fibers_unmap(struct weft__actors *system)
 {
     /* acquire A9: late wakers are out. There are a few instructions between them and that. */
     while (atomic_load_acquire(&weft__fiber_wakers) > 0)
-        weft__relax();
+        weft__thread_yield();
     while (system->slabs) {
         struct weft__slab *slab = system->slabs;
         for (unsigned i = 0; i < slab->used; i++) {
             struct weft__fiber *fiber =
                 (struct weft__fiber *)(void *)(slab->blocks + i * WEFT_BLOCK_SIZE);
-            if (fiber->park)
-                weft__park_put(fiber->park);
+            weft__park_put(fiber->park);
         }
         system->slabs = slab->next;
         weft__unmap(slab->blocks, SLAB_BLOCKS * WEFT_BLOCK_SIZE);
@@ -188,10 +195,7 @@ static void wake(struct weft__context *context)
 
 static struct weft__park *park(struct weft__context *context)
 {
-    struct weft__fiber *fiber = (struct weft__fiber *)context;
-    if (!fiber->park && (fiber->park = weft__park_get()))
-        fiber->park->fiber = context;
-    return fiber->park;
+    return ((struct weft__fiber *)context)->park;
 }
 
 static unsigned index_of(weft *w)

@@ -221,6 +221,13 @@ void weft__actor_over(struct weft_actor *actor, int reason)
         weft__pool_leave(pool); /* this thread is its worker's */
 }
 
+void weft__actor_over_unrun(struct weft_actor *actor, int reason)
+{
+    weft__actor_close(actor);
+    weft__group_end(&actor->group); /* a kill may have failed it */
+    weft__actor_over(actor, reason);
+}
+
 bool weft_actor_done(const weft_actor *actor)
 {
     return atomic_load_acquire(&actor->state) == ACTOR_OVER; /* acquire A11 */
@@ -256,7 +263,7 @@ void weft_actor_release(weft_actor *actor)
     uint32_t new = ACTOR_NEW;
     /* One that nobody can run any more is over. relaxed: as in start(). */
     if (atomic_cas_relaxed(&actor->state, &new, ACTOR_STARTED))
-        weft__actor_over(actor, -ECANCELED);
+        weft__actor_over_unrun(actor, -ECANCELED);
     weft__actor_unref(actor);
 }
 
@@ -266,7 +273,7 @@ void weft_actor_kill(weft_actor *actor)
     if (!actor)
         return;
     if (atomic_cas_relaxed(&actor->state, &new, ACTOR_STARTED)) { /* relaxed: as in start() */
-        weft__actor_over(actor, -ECANCELED);
+        weft__actor_over_unrun(actor, -ECANCELED);
         return;
     }
     weft__lock_take(&actor->lock); /* while it is held, the actor is not over */

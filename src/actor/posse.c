@@ -455,6 +455,13 @@ static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
 
 /* ---- Waiting for delegates ---- */
 
+/* Before it touches what is its executor's. */
+static void expect_here(const struct weft__fiber *fiber)
+{
+    if (fiber->blocks > 0)
+        weft__fatal("an actor waits between weft_block_begin and weft_block_end");
+}
+
 static void ageing_join(struct weft__fiber *fiber)
 {
     struct weft__executor *executor = weft__executor_of(fiber);
@@ -498,6 +505,7 @@ static void wait_for(struct weft__fiber *fiber, struct weft__actor_slot *awaited
 {
     struct weft__member *member = fiber->top;
     struct weft__actor_slot *next;
+    expect_here(fiber);
     for (;;) {
         bool over = awaited ? weft__answer_has_come(awaited) : weft__answer_all_have_come(member);
         if (over)
@@ -685,6 +693,7 @@ void weft__actor_poll(weft *w)
 /* For anything but delegates. */
 void weft__fiber_suspend(struct weft__fiber *fiber)
 {
+    expect_here(fiber);
     weft__give_back_arrivals(fiber);
     fiber->full = false;
     weft__fiber_switch_out(fiber, WHY_WAITS);

@@ -39,6 +39,7 @@ int weft__actors_make(struct weft__actors **out, struct weft_pool *pool,
     system->counted = config->counted;
     system->simulated = simulated;
     system->executor_count = n;
+    weft__actors_set_clock(system, weft__clock_now());
     system->executors = weft__alloc(n * sizeof system->executors[0]);
     int error = system->executors ? 0 : -ENOMEM;
     if (!error && !simulated)

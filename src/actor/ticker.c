@@ -7,6 +7,8 @@
 #include "actor/actor.h"
 #include "os/clock.h"
 #include "os/memory.h"
+#include "os/thread.h"
+
 #include <errno.h>
 
 enum { SHORT_NS = 30000 }; /* as thieves of the pool wait for right sides */
@@ -86,7 +88,7 @@ static bool tick(struct weft__actors *system, uint64_t now)
 {
     bool busy = false;
     /* relaxed, all but one: requests; one that comes too late is there the next time. */
-    atomic_store_relaxed(&system->clock, now);
+    weft__actors_set_clock(system, now);
     for (unsigned i = 0; i < system->executor_count; i++) {
         struct weft__executor *executor = &system->executors[i];
         bool ageing = atomic_load_relaxed(&executor->is_ageing);
@@ -153,6 +155,7 @@ static void *run(void *arg)
         if (!busy) {
             last = weft__clock_now();
             next = last + short_quantum(system);
+            weft__actors_set_clock(system, last);
         }
         busy = true;
     }
@@ -166,7 +169,8 @@ static bool start(struct weft__actors *system)
     struct weft__ticker *ticker = &system->ticker;
     weft__lock_take(&ticker->lock);
     if (!ticker->started)
-        ticker->started = pthread_create(&ticker->thread, NULL, run, system) == 0;
+        ticker->started =
+            weft__thread_start(&ticker->thread, system->pool->config.stack_size, run, system) == 0;
     bool started = ticker->started;
     weft__lock_drop(&ticker->lock);
     return started;
@@ -179,9 +183,11 @@ int weft__ticker_start(struct weft__actors *system)
 
 void weft__ticker_busy(struct weft__actors *system)
 {
-    atomic_fetch_add_seq_cst(&system->busy, 1);     /* seq_cst A5: it is seen, */
-    if (atomic_load_seq_cst(&system->ticker.dozes)) /* seq_cst A5: or this sees the other */
+    atomic_fetch_add_seq_cst(&system->busy, 1);            /* seq_cst A5: it is seen, */
+    if (atomic_load_seq_cst(&system->ticker.dozes)) {      /* seq_cst A5: or this sees the other */
+        weft__actors_set_clock(system, weft__clock_now()); /* it stood still */
         look_again(&system->ticker);
+    }
 }
 
 static bool somebody_wants_work(const struct weft__actors *system)

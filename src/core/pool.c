@@ -3,6 +3,7 @@
 #include "core/wait.h"
 
 #include "core/fatal.h"
+#include "core/fiber.h"
 #include "core/guest.h"
 #include "os/clock.h"
 #include "os/futex.h"
@@ -375,4 +376,5 @@ static void forget_parent(void)
     standard.lock = (struct weft__lock){0};
     atomic_store_relaxed(&standard.pool, NULL);
     weft__park_forked();
+    atomic_store_relaxed(&weft__fiber_wakers, 0); /* who was about to wake one is not here */
 }

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static weft_actor *start(weft_pool *pool, weft_actor_fn *fn, void *arg,
                          const weft_actor_config *config)
@@ -519,6 +520,50 @@ static int use_some(weft *w, void *arg)
     memset(weft_alloc(w, 50000), 1, 50000);
     gate_job(w, gate);
     return 0;
+}
+
+/* Computes for as many microseconds as each message says. */
+static int compute_for(weft *w, void *arg)
+{
+    void *us;
+    while (weft_receive(w, &us) == 0 && us) {
+        uint64_t until = weft_now() + (uintptr_t)us * 1000;
+        while (weft_now() < until)
+            weft_poll(w);
+    }
+    return 0;
+}
+
+static uint64_t runnable_ns(weft_actor *actor)
+{
+    weft_actor_info info;
+    weft_actor_get_info(actor, &info);
+    return info.runnable_ns;
+}
+
+/* The clock stands still while nobody has anything to do: that is no time in a queue. */
+static void idle_time_is_not_counted(void **state)
+{
+    enum { PAUSE_NS = 300000000, SLACK_NS = PAUSE_NS / 2 }; /* the clock may be late */
+    weft_pool *pool = pool_make(1, 0);
+    weft_actor *actors[2];
+    uint64_t start_time = weft_now();
+    for (int i = 0; i < 2; i++)
+        actors[i] = start(pool, compute_for, NULL, NULL);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(weft_actor_send(NULL, actors[i], (void *)1000), 0);
+    nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+    uint64_t before = runnable_ns(actors[0]) + runnable_ns(actors[1]), sent = weft_now();
+    assert_true(before <= 2 * (sent - start_time));
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(weft_actor_send(NULL, actors[i % 2], i < 2 ? (void *)3000 : NULL), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(weft_actor_wait(NULL, actors[i]), 0);
+    uint64_t after = runnable_ns(actors[0]) + runnable_ns(actors[1]);
+    assert_true(after - before <= 2 * (weft_now() - sent) + SLACK_NS);
+    for (int i = 0; i < 2; i++)
+        weft_actor_release(actors[i]);
+    pool_drop(pool);
 }
 
 static void info_tells(void **state)
@@ -1121,6 +1166,7 @@ int main(void)
         cmocka_unit_test(pinned_ones_stay),
         cmocka_unit_test(idle_ones_need_not_wait_for_a_quantum),
         cmocka_unit_test(info_tells),
+        cmocka_unit_test(idle_time_is_not_counted),
         cmocka_unit_test(mailbox_has_an_end),
         cmocka_unit_test(messages_keep_their_order),
         cmocka_unit_test(waiting_senders_lose_nothing),

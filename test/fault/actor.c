@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* actor.c: actors that leave their stacks, and rules that are broken. */
+/* actor.c: actors that leave their stacks, that find no memory, in forked processes, and rules that
+ * are broken. */
 #include "weft/actor.h"
 #include "child.h"
+#include "core/fiber.h"
+#include "core/group.h"
+#include "os/memory.h"
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void nothing(weft *w, void *arg)
 {
@@ -199,6 +205,131 @@ static int let_other_end_block(weft *w, void *arg)
     return 0;
 }
 
+/* ---- No memory ---- */
+
+static void count_up(weft *w, void *count)
+{
+    atomic_fetch_add((atomic_int *)count, 1);
+}
+
+static int count_actor(weft *w, void *count)
+{
+    count_up(w, count);
+    return 0;
+}
+
+static int use_scope(weft *w, void *count)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    weft_scope_deadline(&scope, weft_now() + 1000000000);
+    int error = 0;
+    for (int i = 0; i < 3 && !error; i++)
+        error = weft_spawn(w, &scope, count_up, count);
+    int failure = weft_scope_close(w, &scope);
+    return error ? error : failure;
+}
+
+static int try_without(uint32_t k)
+{
+    weft_pool *pool = child_pool(2, 0, WAY_NO_SPIN);
+    weft_actor *actor;
+    atomic_int count = 0;
+    until_asleep(pool, 2); /* they allocate when they start */
+    atomic_store_relaxed(&weft__alloc_fail_at, k);
+    int error = weft_actor_create(&actor, pool, use_scope, &count, NULL);
+    if (!error) {
+        CHECK_EQUAL(weft_actor_run(actor), 0);
+        error = end(actor);
+    }
+    bool failed = atomic_load_relaxed(&weft__alloc_fail_at) == 0;
+    atomic_store_relaxed(&weft__alloc_fail_at, 0);
+    CHECK(error == 0 || error == -ENOMEM);
+    CHECK(error || atomic_load(&count) == 3);
+    child_pool_end(pool);
+    return failed;
+}
+
+static void actors_without_memory(void)
+{
+    uint32_t k = 1;
+    while (try_without(k))
+        k++;
+    CHECK(k > 5); /* executors, a slab, a block, a parking place, the actor, ... */
+}
+
+/* ---- Ended by two at once ---- */
+
+struct killers {
+    _Atomic(weft_actor *) actor; /* to be killed by the other one; itself: no more */
+    atomic_int done;
+};
+
+static void *kill_each(void *arg)
+{
+    struct killers *killers = arg;
+    weft_actor *actor, *last = NULL;
+    for (;;) {
+        UNTIL((actor = atomic_load(&killers->actor)) != last);
+        if (actor == (void *)killers)
+            return NULL;
+        last = actor;
+        weft_actor_kill(actor);
+        atomic_fetch_add(&killers->done, 1);
+    }
+}
+
+/* Before it has started: one of them ends it, and the other's failure of its group is taken back,
+ * or the whole process would look for what was cancelled for ever. */
+static void killed_twice_before_it_starts(void)
+{
+    enum { TIMES = SCALED(10000, 1000) };
+    static weft_actor *actors[TIMES]; /* released late: all have addresses of their own */
+    struct killers killers = {NULL, 0};
+    weft_pool *pool = child_pool(1, 0, WAY_NO_SPIN);
+    atomic_int count = 0;
+    pthread_t thread;
+    child_thread(kill_each, &killers, &thread);
+    for (int i = 0; i < TIMES; i++) {
+        CHECK_EQUAL(weft_actor_create(&actors[i], pool, count_actor, &count, NULL), 0);
+        atomic_store(&killers.actor, actors[i]);
+        for (volatile int wait = 0; wait < i % 64; wait++)
+            ; /* as long as the other one may need to see it */
+        weft_actor_kill(actors[i]);
+        UNTIL(atomic_load(&killers.done) == i + 1);
+    }
+    atomic_store(&killers.actor, (void *)&killers);
+    child_thread_join(thread);
+    for (int i = 0; i < TIMES; i++)
+        CHECK_EQUAL(end(actors[i]), -ECANCELED);
+    CHECK_EQUAL(atomic_load(&count), 0);
+    child_pool_end(pool);
+    CHECK(!weft__group_alarm());
+}
+
+/* ---- Forked ---- */
+
+/* As if another thread had been about to wake a fiber when the process was forked. */
+static void forked_beside_a_waker(void)
+{
+    atomic_fetch_add_relaxed(&weft__fiber_wakers, 1);
+    weft_pool *parents = child_pool(1, 0, WAY_SPIN); /* forks are watched from the first on */
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        alarm(20);
+        atomic_int count = 0;
+        weft_pool *pool = child_pool(1, 0, WAY_SPIN);
+        CHECK_EQUAL(end(start(pool, count_actor, &count)), 0);
+        child_pool_end(pool);
+        _exit(atomic_load(&count) == 1 ? 0 : 1);
+    }
+    int status;
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+    atomic_fetch_sub_acq_rel(&weft__fiber_wakers, 1);
+    child_pool_end(parents);
+}
+
 static void unmerged_fork(void **state)
 {
     expect_broken(forget_merge, WORDS("actor", "without merging"));
@@ -237,6 +368,9 @@ int main(void)
         IN_CHILD(overflow_on_caller),
         IN_CHILD(overflow_on_guest),
 #endif
+        IN_CHILD(actors_without_memory),
+        IN_CHILD(killed_twice_before_it_starts),
+        IN_CHILD(forked_beside_a_waker),
         cmocka_unit_test(unmerged_fork),
         cmocka_unit_test(unclosed_scope),
         cmocka_unit_test(unended_block),
