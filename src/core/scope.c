@@ -225,6 +225,8 @@ int weft_spawn_fifo(weft *w, weft_scope *public, weft_fn *fn, void *arg)
         return -ECHILD;
     if (weft__context_of(w)->ops)
         return spawn_in_fiber(scope_of(public), fn, arg);
+    if (scope_of(public)->group.left) /* an actor's: its fifo has no tokens */
+        return weft_spawn(w, public, fn, arg);
     struct scope *scope = scope_of(public);
     struct spawn *spawn = spawn_make(me);
     if (!spawn)

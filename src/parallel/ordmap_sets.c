@@ -70,6 +70,12 @@ static void run_pair(weft *w, void *arg)
 {
     struct pair *pair = arg;
     struct weft__tree *a = pair->a;
+    if (weft__context_of(w)->ops) { /* in an actor it may have to be done again: weft_alloc(3) */
+        pair->result = operate(w, pair->all, weft__tree_share(a), pair->b);
+        pair->a = NULL;
+        weft__tree_drop(a);
+        return;
+    }
     pair->a = NULL;
     pair->result = operate(w, pair->all, a, pair->b);
 }

@@ -159,6 +159,7 @@ static void run_part(weft *w, void *arg)
 {
     struct part *part = arg;
     struct weft__pacer pacer;
+    part->yes = part->no = 0; /* of a try that was given up: see weft_alloc(3) */
     weft__pacer_start(&pacer, part->sieve->key, part->end - part->begin, 1);
     split(w, &pacer, part, part->begin, part->end);
 }

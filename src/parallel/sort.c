@@ -207,7 +207,8 @@ static void sort_part(weft *w, struct part *p);
 
 static void sort_run(weft *w, void *arg)
 {
-    sort_part(w, arg);
+    struct part part = *(struct part *)arg; /* it may have to be done again: see weft_alloc(3) */
+    sort_part(w, &part);
 }
 
 /* True: both sides are done; false: the right one is left to do. */
