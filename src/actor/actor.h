@@ -57,10 +57,10 @@ _Static_assert(sizeof(struct weft__actor_slot) == sizeof(struct weft__slot) &&
                "struct weft__slot");
 
 enum stolen_state {
-    STOLEN_PENDING, /* sent, or running */
-    STOLEN_LIBRARY, /* the same, and a function of the library may have forked it that holds
-                       memory */
-    STOLEN_DONE,
+    STOLEN_PENDING = 0, /* sent, or running; with one of these, or both: */
+    STOLEN_LIBRARY = 1, /* a function of the library may have forked it that holds memory */
+    STOLEN_CAREFUL = 2, /* it is part of what somebody does who holds a mutex */
+    STOLEN_DONE = 4,
     STOLEN_GIVEN_BACK, /* its victim runs it when it merges it */
 };
 
@@ -93,6 +93,8 @@ struct weft__member {
     struct weft__group *group;
     unsigned keeps;   /* it runs what was given back, and so many more inside of that */
     unsigned library; /* of the fiber, at its entry */
+    unsigned mutexes; /* the same */
+    bool careful;     /* nothing may run on top of it: it may want a mutex that it is part of */
     enum outcome outcome;
     jmp_buf entry; /* where it unwinds to */
 };
@@ -130,7 +132,7 @@ struct weft__fiber {
     weft *waits_at;       /* its first free slot, while it waits for delegates; else NULL */
     uint64_t ready_since; /* by the system's clock */
     size_t used;          /* of its members' arenas */
-    struct weft__park *park;
+    struct weft__park park;
     struct atomic_bool merging; /* it waits for delegates, for nothing else, and still does */
     struct atomic_bool woken;   /* its letter is on its way */
     struct weft__letter wake, move;
@@ -363,7 +365,7 @@ static inline struct weft__executor *weft__executor_of(struct weft__fiber *fiber
 
 static inline bool weft__fiber_is_killed(struct weft__fiber *fiber)
 {
-    return atomic_load_relaxed(&fiber->actor->killed); /* relaxed: a request */
+    return atomic_load_acquire(&fiber->actor->killed); /* acquire A14 */
 }
 
 static inline void weft__fiber_guard(struct weft__fiber *fiber, bool raised)

@@ -50,15 +50,10 @@ static struct weft__fiber *make(struct weft__actors *system)
         slab->next = system->slabs;
         system->slabs = slab;
     }
-    struct weft__park *park = weft__park_get();
-    if (!park)
-        return NULL;
     char *block = slab->blocks + slab->used * WEFT_BLOCK_SIZE;
     /* -ENOMEM past vm.max_map_count */
-    if (mprotect(block + SLOTS_END, GUARD_SIZE, PROT_NONE)) {
-        weft__park_put(park);
+    if (mprotect(block + SLOTS_END, GUARD_SIZE, PROT_NONE))
         return NULL;
-    }
     slab->used++;
     system->fiber_count++;
     struct weft__fiber *fiber = (struct weft__fiber *)(void *)block;
@@ -68,8 +63,8 @@ static struct weft__fiber *make(struct weft__actors *system)
     context->eager = true;
     context->ops = &weft__actor_ops;
     context->fork_count = weft__fork_count();
-    fiber->park = park;
-    park->fiber = context;
+    weft__park_init(&fiber->park);
+    fiber->park.fiber = context;
     atomic_store_relaxed(&context->oldest, context->first); /* relaxed: nobody has it yet */
     return fiber;
 }
@@ -144,11 +139,6 @@ void weft__fibers_unmap(struct weft__actors *system)
         weft__thread_yield();
     while (system->slabs) {
         struct weft__slab *slab = system->slabs;
-        for (unsigned i = 0; i < slab->used; i++) {
-            struct weft__fiber *fiber =
-                (struct weft__fiber *)(void *)(slab->blocks + i * WEFT_BLOCK_SIZE);
-            weft__park_put(fiber->park);
-        }
         system->slabs = slab->next;
         weft__unmap(slab->blocks, SLAB_BLOCKS * WEFT_BLOCK_SIZE);
         weft__free(slab);
@@ -195,7 +185,7 @@ static void wake(struct weft__context *context)
 
 static struct weft__park *park(struct weft__context *context)
 {
-    return ((struct weft__fiber *)context)->park;
+    return &((struct weft__fiber *)context)->park;
 }
 
 static unsigned index_of(weft *w)

@@ -278,8 +278,8 @@ void weft_actor_kill(weft_actor *actor)
     }
     weft__lock_take(&actor->lock); /* while it is held, the actor is not over */
     if (!actor->closed) {
-        atomic_store_relaxed(&actor->killed, true);  /* relaxed: a request */
         weft__group_fail(&actor->group, -ECANCELED); /* where it can't be unwound */
+        atomic_store_release(&actor->killed, true);  /* release A14: that it is cancelled */
         struct weft__fiber *fiber = atomic_load_acquire(&actor->fiber); /* acquire A7 */
         if (fiber)
             weft__fiber_wake(fiber);

@@ -133,6 +133,12 @@ static bool has_more(struct weft__fiber *fiber, weft *top)
 
 /* ---- Stealing ---- */
 
+/* What would run on top of it may want a mutex that it holds, or that it helps the holder of. */
+static bool is_careful(const struct weft__fiber *fiber)
+{
+    return fiber->context.mutexes > 0 || fiber->top->careful;
+}
+
 /* The member's next slot is not its own any more. */
 static struct weft__actor_slot *take(struct weft__fiber *fiber, struct weft__member *victim,
                                      struct weft__event event)
@@ -147,7 +153,10 @@ static struct weft__actor_slot *take(struct weft__fiber *fiber, struct weft__mem
     victim->cursor++;
     size_t lineage = victim->lineage + used_by(victim);
     slot->since = (uint32_t)((lineage + ARENA_UNIT - 1) / ARENA_UNIT);
-    weft__answer_expect(slot, victim, fiber->context.library ? STOLEN_LIBRARY : STOLEN_PENDING);
+    bool careful = victim->careful || (victim == fiber->top && fiber->context.mutexes > 0);
+    weft__answer_expect(slot, victim,
+                        (fiber->context.library ? STOLEN_LIBRARY : STOLEN_PENDING) |
+                            (careful ? STOLEN_CAREFUL : STOLEN_PENDING));
     atomic_store_relaxed(&slot->wanted, SLOT_WANTED);          /* relaxed: own */
     atomic_fetch_add_relaxed(&fiber->actor->counts.steals, 1); /* relaxed: statistics */
     weft__trace(fiber->actor->system, event);
@@ -177,8 +186,8 @@ static struct weft__actor_slot *steal_at_quantum(struct weft__fiber *fiber, weft
     bool runnable = victim == fiber->top, two = actor->strict && runnable;
     if (two && (!is_eligible(fiber, victim->cursor + 1, end) || !fits(fiber, victim)))
         return NULL; /* the others would wait for one, which is no gain */
-    if (two && fiber->context.mutexes > 0)
-        return NULL; /* what would run on top may want what it holds */
+    if (two && is_careful(fiber))
+        return NULL;
     struct weft__executor *to = weft__executor_underused(executor, actor, weft__posse_may_join);
     if (!to)
         return NULL;
@@ -279,7 +288,9 @@ void weft__delegation_arrives(struct weft__executor *executor, struct weft__acto
             give_back(slot, executor);
             return;
         }
+        weft__lock_take(&actor->posse_lock);        /* a kill sees it, or it sees the kill */
         atomic_store_release(&place->fiber, fiber); /* release A8 */
+        weft__lock_drop(&actor->posse_lock);
         arrivals_push(fiber, slot);
         weft__executor_ready(executor, fiber);
         return;
@@ -402,8 +413,11 @@ static void await_last_answer(struct weft__fiber *fiber, weft *w)
 static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot, weft *w)
 {
     struct weft__member *victim = slot->victim;
-    size_t lineage = (size_t)slot->since * ARENA_UNIT;
     struct weft_actor *actor = fiber->actor;
+    size_t lineage = (size_t)slot->since * ARENA_UNIT;
+    if (lineage > actor->limit)
+        lineage = actor->limit; /* by rounding: a victim past it gives nothing away */
+    unsigned how = atomic_load_relaxed(&slot->state); /* relaxed: came with the letter */
     if (weft__fiber_is_killed(fiber) || fiber->used > lineage) {
         end_stolen(fiber, slot, false);
         return;
@@ -418,10 +432,12 @@ static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
         .lineage = lineage,
         .group = group_of(slot),
         .library = fiber->context.library,
+        .mutexes = fiber->context.mutexes,
+        .careful = how & STOLEN_CAREFUL,
     };
     fiber->context.group = weft__slot_of(w)->group = member.group;
     fiber->top = &member;
-    if (atomic_load_relaxed(&slot->state) == STOLEN_LIBRARY) /* relaxed: as below */
+    if (how & STOLEN_LIBRARY)
         fiber->context.library++;
     trace_slot(fiber, EVENT_START, &member, slot);
     if (_setjmp(member.entry) == 0) {
@@ -438,6 +454,7 @@ static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
         member.outcome = OUTCOME_NO_MEMORY;
     fiber->top = member.below;
     fiber->context.library = member.library;
+    fiber->context.mutexes = member.mutexes;
     fiber->context.group = outer;
     weft__slot_of(w)->group = outer_here;
     fiber->may_steal = true;
@@ -486,7 +503,7 @@ static void ageing_leave(struct weft__fiber *fiber)
  * marked when the quantum ended. */
 static void wait_a_moment(struct weft__fiber *fiber, weft *top)
 {
-    bool alone = fiber->context.mutexes == 0, ages = alone && has_more(fiber, top);
+    bool alone = !is_careful(fiber), ages = alone && has_more(fiber, top);
     weft__executor_of(fiber)->hungry |= alone;
     fiber->waits_at = top;
     fiber->full = false;
@@ -510,7 +527,7 @@ static void wait_for(struct weft__fiber *fiber, struct weft__actor_slot *awaited
         bool over = awaited ? weft__answer_has_come(awaited) : weft__answer_all_have_come(member);
         if (over)
             break;
-        if (fiber->context.mutexes > 0) { /* what would run on top may want what it holds */
+        if (is_careful(fiber)) {
             weft__give_back_arrivals(fiber);
             wait_a_moment(fiber, top);
         } else if ((next = arrivals_pop(fiber)) || (next = steal_seamlessly(fiber, top))) {

@@ -13,6 +13,15 @@ static struct {
     struct weft__park *first;
 } spare;
 
+void weft__park_init(struct weft__park *park)
+{
+    park->cpu = -1;
+    park->census = NULL;
+    park->crowd = NULL;
+    park->place = 0;
+    park->fiber = NULL;
+}
+
 struct weft__park *weft__park_get(void)
 {
     weft__lock_take(&spare.lock);
@@ -22,13 +31,8 @@ struct weft__park *weft__park_get(void)
     weft__lock_drop(&spare.lock);
     if (!park)
         park = weft__alloc(sizeof *park);
-    if (park) {
-        park->cpu = -1;
-        park->census = NULL;
-        park->crowd = NULL;
-        park->place = 0;
-        park->fiber = NULL;
-    }
+    if (park)
+        weft__park_init(park);
     return park;
 }
 

@@ -46,6 +46,7 @@ struct weft__park {
     struct weft__park *next;     /* in the list of free ones */
 };
 
+void weft__park_init(struct weft__park *park);
 struct weft__park *weft__park_get(void); /* NULL: no memory */
 void weft__park_put(struct weft__park *park);
 

@@ -216,6 +216,67 @@ static void nothing_on_top_of_a_holder(void **state)
     pool_drop(pool);
 }
 
+/* ---- The same for who helps a holder: the times are such that the one who wants the mutex would
+ * be sent to where one waits that the holder waits for. ---- */
+
+static void poll_for(weft *w, unsigned ms)
+{
+    uint64_t until = weft_now() + ms * UINT64_C(1000000);
+    while (weft_now() < until)
+        weft_poll(w);
+}
+
+static void help_the_helper(weft *w, void *mutex)
+{
+    poll_for(w, 60);
+}
+
+static void help_the_holder(weft *w, void *mutex)
+{
+    weft *in = weft_fork(w, help_the_helper, mutex);
+    poll_for(in, 12);
+    if (!weft_merge(w))
+        help_the_helper(w, mutex);
+}
+
+static void hold_and_fork(weft *w, void *mutex)
+{
+    weft_mutex_lock(w, mutex);
+    weft *in = weft_fork(w, help_the_holder, mutex);
+    poll_for(in, 80);
+    if (!weft_merge(w))
+        help_the_holder(w, mutex);
+    weft_mutex_unlock(w, mutex);
+}
+
+static void want_mutex(weft *w, void *mutex)
+{
+    weft_mutex_lock(w, mutex);
+    weft_mutex_unlock(w, mutex);
+}
+
+static int hold_and_want(weft *w, void *mutex)
+{
+    weft *first = weft_fork(w, hold_and_fork, mutex);
+    poll_for(first, 35);
+    weft *second = weft_fork(first, want_mutex, mutex);
+    poll_for(second, 20);
+    if (!weft_merge(first))
+        want_mutex(first, mutex);
+    if (!weft_merge(w))
+        hold_and_fork(w, mutex);
+    return 0;
+}
+
+static void nothing_on_top_of_a_holders_delegate(void **state)
+{
+    weft_pool *pool = pool_make(4, 0);
+    weft_mutex mutex = WEFT_MUTEX_INIT;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(run_one(pool, hold_and_want, &mutex), 0);
+    pool_drop(pool);
+}
+
 /* ---- Killed on all its executors ---- */
 
 static void sleep_for_an_hour(weft *w, void *asleep)
@@ -657,6 +718,7 @@ int main(void)
         cmocka_unit_test(mutex_between_actors_jobs_and_threads),
         cmocka_unit_test(killed_at_a_mutex),
         cmocka_unit_test(nothing_on_top_of_a_holder),
+        cmocka_unit_test(nothing_on_top_of_a_holders_delegate),
         cmocka_unit_test(killed_while_a_delegate_sleeps),
         cmocka_unit_test(event_lets_all_go),
         cmocka_unit_test(channel_loses_nothing),
