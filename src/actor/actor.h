@@ -94,7 +94,7 @@ struct weft__member {
     unsigned keeps;   /* it runs what was given back, and so many more inside of that */
     unsigned library; /* of the fiber, at its entry */
     unsigned mutexes; /* the same */
-    bool careful;     /* nothing may run on top of it: it may want a mutex that it is part of */
+    bool careful;     /* it is part of what a mutex holder does: nothing may run on top of it */
     enum outcome outcome;
     jmp_buf entry; /* where it unwinds to */
 };

@@ -447,6 +447,7 @@ static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
         check_returned(w, member.group);
     } else {
         forget_forks(w);
+        fiber->context.mutexes = member.mutexes;
     }
     await_last_answer(fiber, w);
     collect(fiber, &member);
@@ -454,7 +455,6 @@ static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
         member.outcome = OUTCOME_NO_MEMORY;
     fiber->top = member.below;
     fiber->context.library = member.library;
-    fiber->context.mutexes = member.mutexes;
     fiber->context.group = outer;
     weft__slot_of(w)->group = outer_here;
     fiber->may_steal = true;
