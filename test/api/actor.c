@@ -2,6 +2,7 @@
 /* actor.c: actors from their creation to their end: what is refused, the reason that is told, and
  * that the others go on. */
 #include "weft/actor.h"
+#include "actors.h"
 #include "check.h"
 #include "pools.h"
 #include "weft/ordmap.h"
@@ -12,28 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-static weft_actor *start(weft_pool *pool, weft_actor_fn *fn, void *arg,
-                         const weft_actor_config *config)
-{
-    weft_actor *actor;
-    CHECK(weft_actor_create(&actor, pool, fn, arg, config) == 0);
-    CHECK(weft_actor_run(actor) == 0);
-    return actor;
-}
-
-static int end(weft_actor *actor)
-{
-    int reason = weft_actor_wait(NULL, actor);
-    CHECK(weft_actor_done(actor));
-    weft_actor_release(actor);
-    return reason;
-}
-
-static int run_one(weft_pool *pool, weft_actor_fn *fn, void *arg)
-{
-    return end(start(pool, fn, arg, NULL));
-}
 
 static int count_one(weft *w, void *count)
 {
@@ -450,63 +429,6 @@ static void pinned_ones_stay(void **state)
     pool_drop(pool);
 }
 
-/* ---- Idle executors ---- */
-
-enum { RIGHT_SIDES = 6 };
-
-struct givers {
-    atomic_uint given; /* right sides that another executor has run */
-    unsigned executor;
-};
-
-static void run_elsewhere(weft *w, void *arg)
-{
-    struct givers *givers = arg;
-    CHECK(weft_worker_index(w) != givers->executor);
-    atomic_fetch_add(&givers->given, 1);
-}
-
-static void fork_and_poll(weft *w, struct givers *givers, int depth)
-{
-    weft *in = weft_fork(w, run_elsewhere, givers);
-    if (depth > 1)
-        fork_and_poll(in, givers, depth - 1);
-    else
-        while (atomic_load(&givers->given) < RIGHT_SIDES)
-            weft_poll(in);
-    CHECK(weft_merge(w));
-}
-
-static int give_all(weft *w, void *arg)
-{
-    struct givers *givers = arg;
-    givers->executor = weft_worker_index(w);
-    fork_and_poll(w, givers, RIGHT_SIDES);
-    return 0;
-}
-
-/* Quanta are short where somebody is idle: at the beginning, and whenever a delegate has ended. If
- * they were not, it would take at least as many long ones as there are right sides. Now and then a
- * short one is missed, and it takes a long one. */
-static void idle_ones_need_not_wait_for_a_quantum(void **state)
-{
-    const uint64_t quantum = 200000000;
-    unsigned quick = 0;
-    for (unsigned i = 0; i < 50 && quick < 5; i++) {
-        weft_pool *pool = pool_make(2, 0);
-        weft_actors_config config = {
-            .size = sizeof config, .quantum = quantum, .executors = 2 + i % 3};
-        assert_int_equal(weft_actors_setup(pool, &config), 0);
-        struct givers givers = {.given = 0};
-        uint64_t start = weft_now();
-        assert_int_equal(run_one(pool, give_all, &givers), 0);
-        quick += weft_now() - start < quantum;
-        assert_int_equal(atomic_load(&givers.given), RIGHT_SIDES);
-        pool_drop(pool);
-    }
-    assert_int_equal(quick, 5);
-}
-
 /* ---- Looking inside ---- */
 
 static void look(weft_actor *actor, const weft_actor_info *info, void *data)
@@ -784,183 +706,6 @@ static void waiting_senders_learn_of_its_end(void **state)
     pool_drop(pool);
 }
 
-/* ---- Alone ---- */
-
-static int alloc_too_much(weft *w, void *bytes)
-{
-    for (;;) {
-        char *p = weft_alloc(w, *(size_t *)bytes);
-        CHECK((uintptr_t)p % _Alignof(max_align_t) == 0);
-        memset(p, 1, *(size_t *)bytes);
-    }
-    return 0;
-}
-
-static int add_up(weft *w, void *arg)
-{
-    unsigned long sum = 0;
-    for (unsigned long i = 1; i <= 100000; i++) {
-        sum += i;
-        weft_poll(w);
-    }
-    return sum == 5000050000 ? 0 : 1;
-}
-
-static void memory_ends_for_one_alone(void **state)
-{
-    static size_t sizes[] = {1, 100, 5000, 1 << 20, (size_t)1 << 40, SIZE_MAX};
-    weft_pool *pool = pool_make(2, 0);
-    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
-        config.memory = WEFT_ACTOR_STACK + (3 << 20);
-        weft_actor *greedy = start(pool, alloc_too_much, &sizes[i], &config);
-        weft_actor *other = start(pool, add_up, NULL, NULL);
-        assert_int_equal(weft_actor_wait(NULL, greedy), -ENOMEM);
-        weft_actor_info info;
-        weft_actor_get_info(greedy, &info);
-        assert_int_equal(info.memory, 0);
-        /* What was asked for is limited; the blocks that it lies in are a little larger. */
-        assert_true(info.memory_peak <= (3 << 20) + (3 << 16));
-        weft_actor_release(greedy);
-        assert_int_equal(end(other), 0);
-    }
-    pool_drop(pool);
-}
-
-/* ---- Turns ---- */
-
-static int sleep_a_little(weft *w, void *arg)
-{
-    uint64_t when = weft_now() + *(uint64_t *)arg;
-    weft_sleep_until(w, when);
-    return weft_now() >= when ? 0 : 1;
-}
-
-static void sleepers_wake(void **state)
-{
-    enum { N = 50 };
-    weft_pool *pool = pool_make(1, 0);
-    weft_actor *actors[N];
-    uint64_t times[N];
-    for (unsigned i = 0; i < N; i++) {
-        times[i] = i * 7919 % N * 100000;
-        actors[i] = start(pool, sleep_a_little, &times[i], NULL);
-    }
-    for (unsigned i = 0; i < N; i++)
-        assert_int_equal(end(actors[i]), 0);
-    uint64_t when = weft_now() + 1000;
-    weft_sleep_until(NULL, when);
-    assert_true(weft_now() >= when);
-    pool_drop(pool);
-}
-
-struct turns {
-    atomic_bool seen[2];
-    unsigned me;
-    struct turns *other;
-    weft_actor *actor;
-};
-
-static int poll_until_other(weft *w, void *arg)
-{
-    struct turns *turns = arg;
-    atomic_store(&turns->seen[0], true);
-    while (!atomic_load(&turns->other->seen[0]))
-        weft_poll(w);
-    return 0;
-}
-
-static int fork_until_other(weft *w, void *arg)
-{
-    struct turns *turns = arg;
-    atomic_store(&turns->seen[0], true);
-    while (!atomic_load(&turns->other->seen[0]))
-        weft_join(w, nothing, NULL, nothing, NULL);
-    return 0;
-}
-
-static void set_other(weft *w, void *arg)
-{
-    atomic_store(&((struct turns *)arg)->seen[0], true);
-}
-
-/* With one worker: each of them, and the pool's jobs, have their turn after a quantum. */
-static void all_have_their_turn(void **state)
-{
-    static weft_actor_fn *const fns[] = {poll_until_other, fork_until_other};
-    weft_pool *pools[] = {pool_make(1, 0), pool_make(1, WEFT_NO_GUESTS), pool_make(1, 0)};
-    const weft_actors_config counted = {.size = sizeof counted, .counted = 100};
-    assert_int_equal(weft_actors_setup(pools[2], &counted), 0);
-    for (unsigned i = 0; i < 12; i++) {
-        weft_pool *pool = pools[i % 3];
-        struct turns turns[2] = {{.other = &turns[1]}, {.other = &turns[0]}};
-        weft_actor *actors[2];
-        for (int j = 0; j < 2; j++)
-            actors[j] = start(pool, fns[i / 3 % 2], &turns[j], NULL);
-        for (int j = 0; j < 2; j++)
-            assert_int_equal(end(actors[j]), 0);
-        struct turns alone = {.other = &turns[0]};
-        atomic_store(&turns[0].seen[0], false);
-        actors[0] = start(pool, fns[i / 3 % 2], &alone, NULL);
-        WAIT_UNTIL(atomic_load(&alone.seen[0]));
-        weft_task task;
-        assert_int_equal(weft_submit(pool, &task, set_other, &turns[0]), 0);
-        assert_int_equal(end(actors[0]), 0);
-        assert_int_equal(weft_task_wait(&task), 0);
-    }
-    for (int i = 0; i < 3; i++)
-        pool_drop(pools[i]);
-}
-
-/* Two that only wait for each other are always among those just woken. */
-static int play_until_seen(weft *w, void *arg)
-{
-    struct turns *me = arg;
-    void *message;
-    while (weft_receive(w, &message) == 0 && !message) {
-        bool stop = atomic_load(&me->seen[0]) && atomic_load(&me->seen[1]);
-        CHECK(weft_actor_send(w, me->other->actor, stop ? me : NULL) == 0);
-        if (stop)
-            break;
-    }
-    return 0;
-}
-
-static int set_first(weft *w, void *arg)
-{
-    atomic_store(&((struct turns *)arg)->seen[0], true);
-    return 0;
-}
-
-static void set_second(weft *w, void *arg)
-{
-    atomic_store(&((struct turns *)arg)->seen[1], true);
-}
-
-static void ping_pong_leaves_turns_to_others(void **state)
-{
-    for (unsigned counted = 0; counted <= 100; counted += 100) {
-        weft_pool *pool = pool_make(1, WEFT_NO_GUESTS);
-        const weft_actors_config config = {.size = sizeof config, .counted = counted};
-        assert_int_equal(weft_actors_setup(pool, &config), 0);
-        struct turns turns[2] = {{.other = &turns[1]}, {.other = &turns[0]}};
-        weft_actor_config two = WEFT_ACTOR_CONFIG_INIT;
-        two.pin = 1;
-        for (int i = 0; i < 2; i++)
-            turns[i].actor = start(pool, play_until_seen, &turns[i], &two);
-        assert_int_equal(weft_actor_send(NULL, turns[0].actor, NULL), 0);
-        weft_task task;
-        assert_int_equal(weft_submit(pool, &task, set_second, &turns[0]), 0);
-        assert_int_equal(weft_task_wait(&task), 0);
-        set_second(NULL, &turns[1]);
-        assert_int_equal(run_one(pool, set_first, &turns[1]), 0);
-        set_first(NULL, &turns[0]);
-        for (int i = 0; i < 2; i++)
-            assert_int_equal(end(turns[i].actor), 0);
-        pool_drop(pool);
-    }
-}
-
 /* ---- The toolbox ---- */
 
 enum { N = SCALED(200000, 4) };
@@ -1164,17 +909,12 @@ int main(void)
         cmocka_unit_test(killed_wherever_it_is),
         cmocka_unit_test(self_is_the_actor),
         cmocka_unit_test(pinned_ones_stay),
-        cmocka_unit_test(idle_ones_need_not_wait_for_a_quantum),
         cmocka_unit_test(info_tells),
         cmocka_unit_test(idle_time_is_not_counted),
         cmocka_unit_test(mailbox_has_an_end),
         cmocka_unit_test(messages_keep_their_order),
         cmocka_unit_test(waiting_senders_lose_nothing),
         cmocka_unit_test(waiting_senders_learn_of_its_end),
-        cmocka_unit_test(memory_ends_for_one_alone),
-        cmocka_unit_test(sleepers_wake),
-        cmocka_unit_test(all_have_their_turn),
-        cmocka_unit_test(ping_pong_leaves_turns_to_others),
         cmocka_unit_test(results_are_the_same_inside),
         cmocka_unit_test(no_more_at_the_end),
         cmocka_unit_test(waits_for_itself),

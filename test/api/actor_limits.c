@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* actor_limits.c: right sides that come back because of a limit are done once, as far as anybody
- * can see. */
+/* actor_limits.c: limits of memory: who is past one ends alone, and right sides that come back
+ * because of one are done once, as far as anybody can see. */
+#include "actors.h"
 #include "check.h"
 #include "pools.h"
 #include "weft/actor.h"
@@ -10,13 +11,45 @@
 #include <stdatomic.h>
 #include <string.h>
 
-static weft_actor *start(weft_pool *pool, weft_actor_fn *fn, void *arg,
-                         const weft_actor_config *config)
+static int alloc_too_much(weft *w, void *bytes)
 {
-    weft_actor *actor;
-    CHECK(weft_actor_create(&actor, pool, fn, arg, config) == 0);
-    CHECK(weft_actor_run(actor) == 0);
-    return actor;
+    for (;;) {
+        char *p = weft_alloc(w, *(size_t *)bytes);
+        CHECK((uintptr_t)p % _Alignof(max_align_t) == 0);
+        memset(p, 1, *(size_t *)bytes);
+    }
+    return 0;
+}
+
+static int add_up(weft *w, void *arg)
+{
+    unsigned long sum = 0;
+    for (unsigned long i = 1; i <= 100000; i++) {
+        sum += i;
+        weft_poll(w);
+    }
+    return sum == 5000050000 ? 0 : 1;
+}
+
+static void memory_ends_for_one_alone(void **state)
+{
+    static size_t sizes[] = {1, 100, 5000, 1 << 20, (size_t)1 << 40, SIZE_MAX};
+    weft_pool *pool = pool_make(2, 0);
+    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+        config.memory = WEFT_ACTOR_STACK + (3 << 20);
+        weft_actor *greedy = start(pool, alloc_too_much, &sizes[i], &config);
+        weft_actor *other = start(pool, add_up, NULL, NULL);
+        assert_int_equal(weft_actor_wait(NULL, greedy), -ENOMEM);
+        weft_actor_info info;
+        weft_actor_get_info(greedy, &info);
+        assert_int_equal(info.memory, 0);
+        /* What was asked for is limited; the blocks that it lies in are a little larger. */
+        assert_true(info.memory_peak <= (3 << 20) + (3 << 16));
+        weft_actor_release(greedy);
+        assert_int_equal(end(other), 0);
+    }
+    pool_drop(pool);
 }
 
 enum { LEAVES = 256 };
@@ -129,8 +162,7 @@ static void maps_lose_nothing_at_the_limit(void **state)
         weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
         config.memory = WEFT_ACTOR_STACK + KEYS / 2 * EACH / (size_t)(1 + i % 3);
         weft_actor *actor = start(pool, intersect, &maps, &config);
-        int reason = weft_actor_wait(NULL, actor);
-        weft_actor_release(actor);
+        int reason = end(actor);
         assert_true(reason == -ENOMEM || (reason == 0 && maps.size == KEYS));
         assert_true(reason == 0 || i % 3);
     }
@@ -142,6 +174,7 @@ static void maps_lose_nothing_at_the_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_ends_for_one_alone),
         cmocka_unit_test(odd_limits_are_limits),
         cmocka_unit_test(maps_lose_nothing_at_the_limit),
     };
