@@ -5,13 +5,15 @@
 #: make server       build, and run the example whose requests are actors (ARGS="--port 0")
 #: make test         build and test everything that follows
 #: make test-gcc     one of them: gcc, with the lint and installation tests
-#: make test-spin0     the same build, with WEFT_SPIN=0 and WEFT_QUANTUM_US=0: workers sleep at
-#:                     once, and right sides are taken at once; and counters
 #: make test-clang     clang, without libhwloc
 #: make test-asan      AddressSanitizer and UBSan, not optimised, checks on
 #: make test-tsan      ThreadSanitizer
-#: make test-eager   not part of make test: WEFT_FORK=eager and tickle-seqcst
-#: make test-counters  nor is this: WEFT_SLEEP=counters; likewise any other protocol
+#: make test-long    not part of make test, but of CI:
+#: make test-spin0     the build of test-gcc, with WEFT_SPIN=0 and WEFT_QUANTUM_US=0: workers sleep
+#:                     at once, and right sides are taken at once; and counters
+#: make test-tsan-stress  the stress tests of test-tsan
+#: make test-eager   in neither: WEFT_FORK=eager and tickle-seqcst
+#: make test-counters  nor this: WEFT_SLEEP=counters; likewise any other protocol
 #: make lint         the lint tests alone
 #: make check-full   every harness of weft check without bounds: hours
 #: make format       format the sources
@@ -27,7 +29,8 @@ PEERS := OFF
 BUILD := build/release
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
-MATRIX := gcc spin0 clang asan tsan
+MATRIX := gcc clang asan tsan
+LONG := spin0 tsan-stress
 PROTOCOLS := tickle tickle-seqcst tickle-flag tickle-swap counters counters-local counters-blocks \
 	counters-all
 
@@ -57,7 +60,10 @@ server: build
 test:
 	@sh test/matrix.sh $(MATRIX)
 
-$(MATRIX:%=test-%) test-eager $(PROTOCOLS:%=test-%): test-%:
+test-long:
+	@sh test/matrix.sh $(LONG)
+
+$(MATRIX:%=test-%) $(LONG:%=test-%) test-eager $(PROTOCOLS:%=test-%): test-%:
 	@sh test/matrix.sh $*
 
 lint:
@@ -80,5 +86,5 @@ uninstall:
 clean:
 	@rm -rf build
 
-.PHONY: all help build demo bench server test $(MATRIX:%=test-%) test-eager $(PROTOCOLS:%=test-%) lint \
+.PHONY: all help build demo bench server test test-long $(MATRIX:%=test-%) $(LONG:%=test-%) test-eager $(PROTOCOLS:%=test-%) lint \
 	check-full format install uninstall clean

@@ -5,6 +5,7 @@
 #include "contest.h"
 
 #include <err.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +32,11 @@ const struct benchmark benchmarks[] = {
     {.name = "pipeline", .contest = &pipeline_contest},
     {.name = "2000-floats", .contest = &floats_contest},
     {.name = "short-loops", .contest = &short_contest},
+    {.name = "stencil", .run = bench_stencil, .help = "many steps of a short loop"},
     {.name = "steal", .run = bench_steal, .help = "one fork, taken by a worker that is awake"},
     {.name = "wake", .run = bench_wake, .help = "getting a sleeping pool to work"},
+    {.name = "found", .run = bench_found, .help = "how long a fork waits, whatever was learnt"},
+    {.name = "captured", .run = bench_captured, .help = "small calls beside long tasks"},
     {.name = "idle", .run = bench_idle, .help = "what a pool with nothing to do costs"},
     {.name = "sleep", .run = bench_sleep, .help = "the sleep protocols beside each other"},
     {.name = "actors", .run = bench_actors, .help = "what actors cost, and whether they are fair"},
@@ -46,6 +50,14 @@ int benchmark_run(const struct benchmark *benchmark, const struct bench_run *run
     return status == EXIT_SUCCESS && benchmark->run ? benchmark->run(run) : status;
 }
 
+bool bench_has_peer(const struct bench_run *run, const char *peer)
+{
+    for (unsigned i = 0; i < PEERS; i++)
+        if (strcmp(peer_kinds[i].name, peer) == 0)
+            return run->peers[i];
+    return false;
+}
+
 weft_pool *bench_pool(const weft_config *config)
 {
     weft_config sized = *config;
@@ -55,6 +67,12 @@ weft_pool *bench_pool(const weft_config *config)
     if (error)
         warnx("no pool of %u workers: %s", config->workers, strerror(-error));
     return error ? NULL : pool;
+}
+
+bool bench_has_two_cpus(void)
+{
+    cpu_set_t cpus;
+    return sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) > 1;
 }
 
 void bench_until_asleep(weft_pool *pool)

@@ -32,8 +32,14 @@ extern const size_t benchmarks_count;
 /* 0, or an exit status. */
 int benchmark_run(const struct benchmark *benchmark, const struct bench_run *run);
 
+/* Is this peer wanted? */
+bool bench_has_peer(const struct bench_run *run, const char *peer);
+
 /* A pool, or NULL with a message. The config's size is filled in. */
 weft_pool *bench_pool(const weft_config *config);
+
+/* In the affinity mask. */
+bool bench_has_two_cpus(void);
 
 /* Until all workers sleep. */
 void bench_until_asleep(weft_pool *pool);
@@ -44,5 +50,8 @@ int bench_steal(const struct bench_run *run);
 int bench_sleep(const struct bench_run *run);
 int bench_actors(const struct bench_run *run);
 int bench_sorts(const struct bench_run *run);
+int bench_found(const struct bench_run *run);
+int bench_captured(const struct bench_run *run);
+int bench_stencil(const struct bench_run *run);
 
 #endif

@@ -48,6 +48,7 @@
 #define atomic_load_seq_cst(a) CHECK_LOAD(a, SEQ_CST)
 #define atomic_store_relaxed(a, v) CHECK_STORE(a, v, RELAXED)
 #define atomic_store_release(a, v) CHECK_STORE(a, v, RELEASE)
+#define atomic_store_untold_release(a, v) CHECK_STORE(a, v, RELEASE)
 #define atomic_store_seq_cst(a, v) CHECK_STORE(a, v, SEQ_CST)
 #define atomic_exchange_acquire(a, v) CHECK_RMW(a, v, RMW_EXCHANGE, ACQUIRE)
 #define atomic_exchange_release(a, v) CHECK_RMW(a, v, RMW_EXCHANGE, RELEASE)
@@ -64,6 +65,8 @@
 #define atomic_cas_acq_rel(a, expected, v) CHECK_CAS(a, expected, v, ACQ_REL, ACQUIRE)
 #define atomic_cas_seq_cst(a, expected, v) CHECK_CAS(a, expected, v, SEQ_CST, RELAXED)
 #define atomic_fence_seq_cst() model_fence(SEQ_CST, CHECK_SITE("fence"))
+#define atomic_fence_compiler() \
+    ((void)0) /* threads of the model do what the program says, in order */
 
 /* What weft.h has for compilers that know the library only from there. */
 #define CHECK_ORDER(order)                   \

@@ -57,8 +57,9 @@ enum state { READY, YIELDED, WAITING, DONE };
 struct thread {
     struct fiber *fiber;
     enum state state;
-    int waits_for;  /* location; -1: a thread's end */
-    unsigned stops; /* how many times it came to where another could go on */
+    int waits_for;   /* location; -1: a thread's end */
+    unsigned stops;  /* how many times it came to where another could go on */
+    uint64_t chosen; /* a digest of what was chosen for it, which its events don't show */
     enum touch touch;
     const void *at;
     void (*fn)(void *);
@@ -143,6 +144,7 @@ static struct digest here(void)
         more |= (uint64_t)preemptions << 24 | (uint64_t)running << 32;
     for (unsigned t = 1; t <= thread_total; t++) {
         more = more * 31 + threads[t].state + 4 * threads[t].stops;
+        more = more * 31 + threads[t].chosen;
         more = more * 31 + (uintptr_t)(threads[t].state == WAITING && threads[t].waits_for >= 0
                                            ? memory_address(threads[t].waits_for)
                                            : NULL);
@@ -195,7 +197,7 @@ static int told(char kind)
     return -1;
 }
 
-unsigned explore_choose(unsigned n)
+static unsigned choose(unsigned n)
 {
     if (n < 2)
         return 0;
@@ -204,6 +206,22 @@ unsigned explore_choose(unsigned n)
         return next_choice(n, kind)->chosen;
     int value = told(kind);
     return value >= 0 && (unsigned)value < n ? (unsigned)value : 0;
+}
+
+/* Two executions that differ in nothing but this, so far, are not at the same place. */
+static void note_choice(unsigned chosen)
+{
+    uint64_t *digest = &threads[running].chosen;
+    *digest = (*digest ^ (chosen + 1)) * UINT64_C(0x9e3779b97f4a7c15);
+    *digest = (*digest ^ memory_clock(running)[running]) * UINT64_C(0xbf58476d1ce4e5b9);
+}
+
+unsigned explore_choose(unsigned n)
+{
+    unsigned chosen = choose(n);
+    if (n > 1)
+        note_choice(chosen);
+    return chosen;
 }
 
 /* What the options say, or the harness if it is stricter; -1: no bound. */
@@ -217,7 +235,7 @@ static unsigned choose_bounded(unsigned n, unsigned *used, int limit)
 {
     if (limit >= 0 && *used >= (unsigned)limit)
         return 0;
-    unsigned chosen = explore_choose(n);
+    unsigned chosen = choose(n);
     *used += chosen > 0;
     return chosen;
 }

@@ -15,7 +15,7 @@ static struct weft__latch latch;
 static void setup_latch(void)
 {
     sleep_module = (struct weft__sleep){0};
-    park = (struct weft__park){.cpu = -1};
+    park = (struct weft__park){.cpu = {-1}};
     latch = (struct weft__latch){0};
     MODEL_ASSERT(weft__sleep_init(&sleep_module, WEFT_SLEEP_EVENTS, 1, 1, 0, 2) == 0);
     weft__sleep_place(&sleep_module, 0, &park);
@@ -29,8 +29,8 @@ static bool nothing_queued(void *arg)
 static void wait_and_go(void)
 {
     struct weft__idle idle = {0};
-    struct weft__sleeper sleeper = {&park, &latch, nothing_queued, NULL};
-    weft__sleep_start_looking(&sleep_module, &idle);
+    struct weft__sleeper sleeper = {&park, &latch, nothing_queued, nothing_queued, NULL};
+    weft__sleep_start_looking(&sleep_module, &idle, 0);
     while (!weft__latch_probe(&latch))
         weft__sleep_no_work(&sleep_module, &idle, &sleeper);
     (void)weft__sleep_work_found(&sleep_module, &idle);

@@ -10,6 +10,8 @@
 
 enum { FORKS = 2, GUESTS = 3 };
 
+bool model_forbids_barriers;
+
 static weft_pool *pool;
 static struct weft__worker *guests[GUESTS];
 static int sides[FORKS + 1]; /* how many times each ran; plain, so that a race is found */
@@ -33,6 +35,13 @@ static void prepare(enum weft_fork fork, uint64_t quantum)
 static void lazy(void)
 {
     prepare(WEFT_FORK_LAZY, WEFT_QUANTUM_NONE);
+}
+
+/* The process has entered a sandbox. */
+static void forbidden(void)
+{
+    lazy();
+    model_forbids_barriers = true;
 }
 
 static void eager(void)
@@ -102,6 +111,21 @@ static void fork_quietly(weft *w, void *arg)
     MODEL_ASSERT(sides[0] == 1 && sides[1] == 1);
 }
 
+/* The left side blocks for a while. Before that it has forked, merged, and forked again. */
+static void blocked_side(weft *w, void *ran)
+{
+    weft_join(w, side, ran, side, ran);
+    weft_block_begin(w);
+    weft_block_end(w);
+}
+
+static void fork_and_block(weft *w, void *arg)
+{
+    before = 1;
+    weft_join(w, blocked_side, &sides[0], side, &sides[1]);
+    MODEL_ASSERT(sides[0] == 2 && sides[1] == 1);
+}
+
 static void execute(weft *w, struct weft__job *job)
 {
     weft__call(w, job->fn, job->arg, job->group);
@@ -139,6 +163,11 @@ static void own_quietly(void)
     MODEL_ASSERT(run(0, fork_quietly) == 0);
 }
 
+static void own_and_block(void)
+{
+    MODEL_ASSERT(run(0, fork_and_block) == 0);
+}
+
 static void own_and_own(void)
 {
     MODEL_ASSERT(run(0, fork_and_fork) == 0);
@@ -154,7 +183,7 @@ static void steal(unsigned guest, int times)
     while (times-- > 0)
         if (weft__deque_steal(&guests[0]->deque, &job) == STEAL_GOT ||
             (!guests[0]->context->eager &&
-             weft__steal_slot(me, guests[0]->context, &job) == STEAL_GOT))
+             weft__steal_slot(me, guests[0]->context, NULL, &job) == STEAL_GOT))
             weft__execute(me->context->first, job);
 }
 
@@ -232,8 +261,8 @@ static void failing_setup(void)
 {
     lazy();
     weft__group_begin(&failing, NULL);
-    guests[0]->next_guest = NULL;
-    atomic_store_relaxed(&pool->guests, guests[0]);
+    atomic_store_relaxed(&guests[0]->next_guest, NULL);
+    atomic_store_relaxed(&pool->guests.present, guests[0]);
 }
 
 /* A guest is made while somebody goes through all of them. */
@@ -245,6 +274,45 @@ static void come_as_guest(void)
 static void call_all(void)
 {
     weft__call_attention(pool);
+}
+
+/* Two guests have come in; the second one leaves, and is freed, while a thief looks through all. */
+static struct weft__worker *leaving;
+
+static void two_guests(void)
+{
+    lazy();
+    MODEL_ASSERT(weft__guest_get(pool, WORKER_GUEST) != NULL);
+    leaving = weft__guest_get(pool, WORKER_GUEST);
+    MODEL_ASSERT(leaving != NULL);
+    pool->guests.peak = 1; /* nobody has used more in the last second */
+}
+
+static void walk(void)
+{
+    struct weft__worker *me = pool->workers[0];
+    weft__walk_begin(me);
+    struct weft__worker *guest = weft__guests_first(pool);
+    for (; guest; guest = weft__guests_next(guest))
+        MODEL_ASSERT(weft__deque_size(&guest->deque) == 0 && guest->index > 0);
+    weft__walk_end(me);
+}
+
+static void leave_and_trim(void)
+{
+    weft__guest_put(leaving);
+    weft__guests_trim(pool);
+}
+
+/* A thief that stands on one goes on from there, even if that one has left and come again, and
+ * another one behind it has come and gone. */
+static void come_again(void)
+{
+    MODEL_ASSERT(weft__guest_get(pool, WORKER_GUEST) != NULL);
+    struct weft__worker *other = weft__guest_get(pool, WORKER_GUEST);
+    weft__guest_put(leaving);
+    MODEL_ASSERT(other && weft__guest_get(pool, WORKER_GUEST) == leaving);
+    weft__guest_put(other);
 }
 
 #define FORK(id, text, how, few, ...)                                                 \
@@ -268,7 +336,13 @@ const struct harness fork_harnesses[] = {
          new_thief),
     FORK("fork-lazy-called", "a fork while its computation fails elsewhere", failing_setup, 1,
          own_while_failing, fail_elsewhere),
+    FORK("fork-lazy-forbidden", "a fork whose owner blocks, and a thief without a barrier",
+         forbidden, 1, own_and_block, thief_of_two),
     FORK("guest-called", "a guest comes while all are called", lazy, 1, come_as_guest, call_all),
+    FORK("guest-freed", "a guest leaves and is freed while a thief walks by", two_guests, 0, walk,
+         leave_and_trim),
+    FORK("guest-again", "a guest leaves and comes again while a thief walks by", two_guests, 0,
+         walk, come_again),
     FORK("fork-eager", "a fork on the eager road, and a thief", eager, 0, own_once, thief),
     FORK("fork-eager-new-thief", "the eager road, and a thief that has just come", eager, 1,
          own_once, new_thief),

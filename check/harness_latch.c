@@ -12,7 +12,7 @@ static int result;
 
 static void setup(void)
 {
-    park = (struct weft__park){.cpu = -1};
+    park = (struct weft__park){.cpu = {-1}};
     spin = (struct weft__spin_latch){.owner = &park};
     count = (struct weft__count_latch){0};
     weft__count_latch_init(&count, &park, 2);
@@ -27,7 +27,7 @@ static void sleep_on(struct weft__latch *latch)
             continue;
         weft__park_drowse(&park, false);
         if (weft__latch_sleep(latch))
-            (void)weft__park_sleep(&park, NULL, 0);
+            (void)weft__park_sleep(&park, NULL, weft__one_turn(0));
         else
             weft__park_rouse(&park);
         weft__latch_rouse(latch);

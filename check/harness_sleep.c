@@ -6,7 +6,7 @@
 #include "core/deque.h"
 #include "core/queue.h"
 #include "harnesses.h"
-#include "sleep/sleep.h"
+#include "sleep/common.h"
 
 enum { WORKERS = 2 };
 
@@ -28,7 +28,7 @@ static void prepare(enum weft_sleep protocol, unsigned workers, unsigned jec_bit
     MODEL_ASSERT(weft__deque_init(&deque, 4) == 0);
     deque.flagged = protocol == WEFT_SLEEP_TICKLE_FLAG;
     for (unsigned i = 0; i < WORKERS; i++) {
-        park[i] = (struct weft__park){.cpu = -1};
+        park[i] = (struct weft__park){.cpu = {-1}};
         latch[i] = (struct weft__latch){0};
         if (i < workers)
             weft__sleep_place(&sleep_module, i, &park[i]);
@@ -37,9 +37,14 @@ static void prepare(enum weft_sleep protocol, unsigned workers, unsigned jec_bit
 
 /* ---- A worker ---- */
 
+static bool mail_waits(void *mail)
+{
+    return weft__queue_length(mail) > 0;
+}
+
 static bool last_look(void *mail)
 {
-    return weft__queue_length(mail) > 0 || weft__queue_length(&injector) > 0;
+    return mail_waits(mail) || weft__queue_length(&injector) > 0;
 }
 
 static struct weft__job *look(unsigned i)
@@ -57,13 +62,13 @@ static struct weft__job *look(unsigned i)
 static struct weft__job *work(unsigned i)
 {
     struct weft__idle idle = {0};
-    struct weft__sleeper sleeper = {&park[i], &latch[i], last_look, &mailbox[i]};
+    struct weft__sleeper sleeper = {&park[i], &latch[i], last_look, mail_waits, &mailbox[i]};
     struct weft__job *job = NULL;
-    weft__sleep_start_looking(&sleep_module, &idle);
+    weft__sleep_start_looking(&sleep_module, &idle, 0);
     while (!weft__latch_probe(&latch[i]) && !(job = look(i)))
         weft__sleep_no_work(&sleep_module, &idle, &sleeper);
     if (weft__sleep_work_found(&sleep_module, &idle) && weft__queue_length(&injector) > 0)
-        weft__sleep_more_work(&sleep_module, NULL);
+        weft__sleep_more_work(&sleep_module);
     if (job)
         MODEL_ASSERT(data == 1);
     return job;
@@ -141,17 +146,17 @@ static void send_mail(void)
 static void get_sleepy(void)
 {
     struct weft__idle idle = {0};
-    struct weft__sleeper sleeper = {&park[1], &latch[1], last_look, &mailbox[1]};
-    weft__sleep_start_looking(&sleep_module, &idle);
+    struct weft__sleeper sleeper = {&park[1], &latch[1], last_look, mail_waits, &mailbox[1]};
+    weft__sleep_start_looking(&sleep_module, &idle, 0);
     weft__sleep_no_work(&sleep_module, &idle, &sleeper);
     if (weft__sleep_work_found(&sleep_module, &idle) && weft__queue_length(&injector) > 0)
-        weft__sleep_more_work(&sleep_module, false);
+        weft__sleep_more_work(&sleep_module);
 }
 
 /* A worker that comes later, as spares do: its parking place is made here. */
 static void come_and_work(void)
 {
-    park[1].cpu = -1;
+    park[1] = (struct weft__park){.cpu = {-1}};
     weft__sleep_place(&sleep_module, 1, &park[1]);
     (void)work(1);
 }
@@ -159,19 +164,14 @@ static void come_and_work(void)
 /* Its place is there before it is. */
 static void place_only(void)
 {
-    park[1].cpu = -1;
+    park[1] = (struct weft__park){.cpu = {-1}};
     weft__sleep_place(&sleep_module, 1, &park[1]);
 }
 
 /* A worker that waits for its own latch and mail alone. */
-static bool mail_came(void *mail)
-{
-    return weft__queue_length(mail) > 0;
-}
-
 static void wait_for_mail(void)
 {
-    struct weft__sleeper sleeper = {&park[0], &latch[0], mail_came, &mailbox[0]};
+    struct weft__sleeper sleeper = {&park[0], &latch[0], NULL, mail_waits, &mailbox[0]};
     while (!weft__queue_pop(&mailbox[0]))
         (void)weft__sleep_uncounted(&sleeper, 0);
     MODEL_ASSERT(data == 1);
@@ -198,6 +198,65 @@ static void inject_and_wrap(void)
     get_sleepy();
 }
 
+/* ---- Places ---- */
+
+/* A guest has the worker's place, and leaves it when it has injected a job. */
+static void step_back_and_work(void)
+{
+    struct weft__idle idle = {0};
+    struct weft__sleeper sleeper = {&park[0], &latch[0], last_look, mail_waits, &mailbox[0]};
+    struct weft__job *job = NULL;
+    weft__sleep_start_looking(&sleep_module, &idle, 0);
+    while (!job) {
+        if (weft__sleep_over_full(&sleep_module))
+            weft__sleep_step_back(&sleep_module, &idle, &sleeper);
+        else if (!(job = look(0)))
+            weft__sleep_no_work(&sleep_module, &idle, &sleeper);
+    }
+    (void)weft__sleep_work_found(&sleep_module, &idle);
+    MODEL_ASSERT(data == 1);
+}
+
+static void leave(void)
+{
+    weft__sleep_guest_left(&sleep_module);
+    if (weft__sleep_room_made(&sleep_module) && weft__queue_length(&injector) > 0)
+        weft__sleep_more_work(&sleep_module); /* as core/search.c */
+}
+
+static void inject_and_leave(void)
+{
+    inject();
+    leave();
+}
+
+/* A look-out goes off duty, having seen nobody, while a guest comes in and relies on it. */
+static bool relies, is_gone;
+
+static void go_off_duty(void)
+{
+    struct weft__idle idle = {.looks_out = true};
+    is_gone = weft__lookout_leaves(&sleep_module, &idle);
+}
+
+static void come_in(void)
+{
+    weft__sleep_guest_entered(&sleep_module);
+    relies = !weft__sleep_needs_lookout(&sleep_module, 0);
+}
+
+/* The same for a worker that was away. */
+static void come_back(void)
+{
+    weft__sleep_present(&sleep_module);
+    relies = !weft__sleep_needs_lookout(&sleep_module, 0);
+}
+
+static void nobody_relies_on_nobody(void)
+{
+    MODEL_ASSERT(!(relies && is_gone));
+}
+
 /* ---- For each protocol ---- */
 
 #define SETUPS(name, protocol)   \
@@ -219,6 +278,33 @@ static void events_wide(void)
 SETUPS(counters, WEFT_SLEEP_COUNTERS)
 SETUPS(tickle, WEFT_SLEEP_TICKLE)
 SETUPS(seqcst, WEFT_SLEEP_TICKLE_SEQCST)
+
+#define GUEST_IN(name)                            \
+    static void name##_guest_in(void)             \
+    {                                             \
+        name##_one();                             \
+        weft__sleep_guest_entered(&sleep_module); \
+    }
+GUEST_IN(events)
+GUEST_IN(counters)
+GUEST_IN(seqcst)
+
+/* Its only worker sleeps, and is the look-out. */
+static void on_duty(void)
+{
+    prepare(WEFT_SLEEP_EVENTS, 1, 2);
+    struct weft__idle idle;
+    weft__sleep_start_looking(&sleep_module, &idle, 0);
+    atomic_fetch_add_relaxed(&sleep_module.counters, 1 + ((uint64_t)1 << 31));
+    relies = is_gone = false;
+}
+
+static void on_duty_alone(void)
+{
+    on_duty();
+    sleep_module.workers = 2;
+    weft__sleep_absent(&sleep_module);
+}
 
 static void flag_one(void)
 {
@@ -289,6 +375,26 @@ const struct harness sleep_harnesses[] = {
         events_one, NULL, 1, first_worker, place_only, inject),
     ONE("mail-alone", "mail while its worker waits for nothing else", "events", events_one, NULL, 0,
         wait_for_mail, send_mail),
+    ONE("step-back", "a guest leaves the place that a worker stepped back from", "events",
+        events_guest_in, NULL, 0, step_back_and_work, inject_and_leave),
+    ONE("step-back-both", "a guest leaves while a job is injected", "events", events_guest_in, NULL,
+        1, step_back_and_work, inject, leave),
+    ONE("step-back", "a guest leaves the place that a worker stepped back from", "counters",
+        counters_guest_in, NULL, 0, step_back_and_work, inject_and_leave),
+    ONE("step-back", "a guest leaves the place that a worker stepped back from", "tickle-seqcst",
+        seqcst_guest_in, NULL, 1, step_back_and_work, inject_and_leave),
+    ONE("step-back-both", "a guest leaves while a job is injected", "tickle-seqcst",
+        seqcst_guest_in, NULL, 1, step_back_and_work, inject, leave),
+    {.name = "lookout-leaves",
+     .what = "a guest comes in while the look-out goes off duty",
+     .setup = on_duty,
+     .thread = {go_off_duty, come_in},
+     .finish = nobody_relies_on_nobody},
+    {.name = "lookout-leaves-worker",
+     .what = "a worker comes back while the look-out goes off duty",
+     .setup = on_duty_alone,
+     .thread = {go_off_duty, come_back},
+     .finish = nobody_relies_on_nobody},
     EACH("counters", counters, NULL, 1),
     TWO("counters", counters, NULL, 2),
     EACH("tickle-seqcst", seqcst, NULL, 1),

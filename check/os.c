@@ -12,6 +12,7 @@
 #include "os/overflow.h"
 #include "os/thread.h"
 #include "os/topology.h"
+#include "os/unload.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -38,6 +39,12 @@ void weft__futex_wait_for(struct atomic_u32 *word, uint32_t value, uint64_t ns)
 {
     (void)ns;
     model_wait(word, sizeof word->value, value);
+}
+
+struct atomic_bool weft__membarrier_lost;
+
+void weft__keep_loaded(void)
+{
 }
 
 bool weft__membarrier_init(void)
@@ -81,9 +88,11 @@ void weft__unmap(void *p, size_t size)
 
 /* ---- Threads ---- */
 
-int weft__thread_start(pthread_t *thread, size_t stack_size, void *(*run)(void *), void *arg)
+int weft__thread_start(pthread_t *thread, size_t stack_size, int cpu, void *(*run)(void *),
+                       void *arg)
 {
     (void)stack_size;
+    (void)cpu;
     if (explore_choose_failure())
         return -EPERM;
     unsigned number = model_start(run, arg);
@@ -104,9 +113,10 @@ void weft__thread_leave(void)
 {
 }
 
-void weft__thread_pin(int cpu)
+struct weft__pinned *weft__thread_pin(int cpu)
 {
     (void)cpu;
+    return NULL;
 }
 
 void weft__thread_unpin(void)
@@ -116,6 +126,12 @@ void weft__thread_unpin(void)
 int weft__thread_cpu(void)
 {
     return -1;
+}
+
+void weft__thread_move(const struct weft__pinned *thread, int cpu)
+{
+    (void)thread;
+    (void)cpu;
 }
 
 /* Between two searches, perhaps for the last time: nobody is waited for. */
@@ -149,9 +165,16 @@ int weft__fork_watch(void (*in_child)(void))
     return 0;
 }
 
-void weft__overflow_watch(const char *(*explain)(const void *address))
+void weft__overflow_watch(weft__explain *explain, weft__nested *nested)
 {
     (void)explain;
+    (void)nested;
+}
+
+void weft__overflow_visit(const char *low, const char *high)
+{
+    (void)low;
+    (void)high;
 }
 
 /* ---- Processors ---- */

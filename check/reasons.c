@@ -34,8 +34,13 @@ static const char tickled[] =
 static const char census[] =
     "one rule for all who change the census (Z1); only coming to rest needs all of it";
 static const char enter[] =
-    "no wake-up rests on it: missed, forks of one job are not noticed at once, and a look-out "
-    "finds them later";
+    "left out, who falls asleep may overlook a guest that comes in, and nobody looks out for its "
+    "forks; no harness has a clock to see that by, but lookout-leaves shows the same for events";
+static const char leaves[] =
+    "as where a guest leaves, which the step-back harnesses show; those of blocking have no guests";
+static const char anew[] =
+    "a default pool that is made anew where another one was: in no harness, since it has workers; "
+    "ThreadSanitizer sees it in fault.destroy";
 static const char thief[] =
     "who misses its fork has taken a lock, or read top before a fence; that is far away, and this "
     "is the plain reason";
@@ -58,6 +63,10 @@ static const struct known kept[] = {
     {"sleep/counters.c", "&sleep->counters", OP_LOAD, ACQUIRE, RELAXED, fences},
     {"sleep/counters.c", "&sleep->counters", OP_RMW, ACQ_REL, ACQUIRE, fences},
     {"sleep/counters.c", "&sleep->counters", OP_RMW, ACQ_REL, RELEASE, fences},
+    {"sleep/tickle.c", "&sleep->counters", OP_LOAD, ACQUIRE, RELAXED, fences},
+    {"core/block.c", "fence", OP_FENCE, SEQ_CST, SEQ_CST, leaves},
+    {"core/pool.c", "&pool->pending", OP_CAS, ACQUIRE, RELAXED, anew},
+    {"sleep/tickle.c", "fence", OP_FENCE, SEQ_CST, SEQ_CST, enter},
     {"core/crowd.c", "&crowd->state", OP_CAS, SEQ_CST, ACQ_REL, tickle},
     {"core/crowd.h", "&crowd->state", OP_RMW, SEQ_CST, ACQ_REL, tickle},
     {"core/deque.c", "&deque->flag", OP_LOAD, SEQ_CST, ACQUIRE, tickle},
@@ -66,9 +75,10 @@ static const struct known kept[] = {
     {"core/crowd.c", "&crowd->state", OP_CAS, ACQ_REL, ACQUIRE, tickled},
     {"core/census.h", "&census->word", OP_RMW, ACQ_REL, ACQUIRE, census},
     {"core/census.h", "&census->word", OP_RMW, ACQ_REL, RELEASE, census},
-    {"sleep/sleep.c", "fence", OP_FENCE, SEQ_CST, SEQ_CST, enter},
+    {"sleep/sleep.c", "&sleep->counters", OP_CAS, ACQ_REL, ACQUIRE, fences},
+    {"sleep/sleep.c", "&sleep->counters", OP_CAS, ACQ_REL, RELEASE, fences},
     {"core/fork.c", "&slot->thief", OP_STORE, RELEASE, RELAXED, thief},
-    {"core/search.c", "thief", OP_LOAD, ACQUIRE, RELAXED, thief},
+    {"core/search.c", "aim->thief", OP_LOAD, ACQUIRE, RELAXED, thief},
     {"core/run.c", "&task->fd", OP_CAS, ACQ_REL, ACQUIRE, fd},
     {"core/run.c", "&task->fd", OP_CAS, ACQ_REL, RELEASE, fd},
     {"core/run.c", "&task->fd", OP_RMW, ACQUIRE, RELAXED, fd},

@@ -65,6 +65,5 @@ int main(void)
     struct accounts accounts = {.busy = 0};
     weft_mutex_init(&accounts.ours, "ours");
     weft_mutex_init(&accounts.theirs, "theirs");
-    weft_run(pool, do_both, &accounts);
-    return 1; /* it can't come back */
+    return weft_run(pool, do_both, &accounts) ? 1 : 2; /* it can't come back */
 }

@@ -23,7 +23,7 @@ int main(void)
     for (int i = 0; i < TASKS; i++) {
         int error = weft_submit(NULL, &tasks[i], heavy, &results[i]);
         if (error)
-            return fprintf(stderr, "weft_submit: error %d\n", -error), 1;
+            return fprintf(stderr, "weft_submit: %s\n", weft_strerror(error)), 1;
         struct epoll_event event = {.events = EPOLLIN, .data.u32 = (unsigned)i};
         epoll_ctl(loop, EPOLL_CTL_ADD, weft_task_fd(&tasks[i]), &event);
     }
@@ -32,7 +32,10 @@ int main(void)
         if (epoll_wait(loop, &event, 1, -1) != 1)
             return 1;
         int i = (int)event.data.u32;
-        weft_task_wait(&tasks[i]); /* closes the descriptor, and with it its place in the loop */
+        /* Closes the descriptor, and with it its place in the loop. */
+        int error = weft_task_wait(&tasks[i]);
+        if (error)
+            return fprintf(stderr, "task %d: %s\n", i, weft_strerror(error)), 1;
         printf("task %d: %u\n", i, results[i]);
     }
     return close(loop);

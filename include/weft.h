@@ -5,7 +5,10 @@
  * and runs a job; the job forks, and idle workers take what was forked. Every function
  * that runs inside a pool gets its context, `weft *w`, and passes it on.
  *
- * Functions that can fail return 0 or a negative errno value.
+ * Functions that can fail return 0 or a negative errno value; weft_strerror() says what it means.
+ * A NULL pool means the default one, in every function that takes a pool but weft_pool_destroy()
+ * and weft_pool_dump(). A broken rule ends the process, with one line on standard error that says
+ * which: weft_mistakes(7) has a list.
  */
 #ifndef WEFT_H
 #define WEFT_H
@@ -21,9 +24,11 @@
 
 #if defined __GNUC__
 #define WEFT_API __attribute__((visibility("default")))
+#define WEFT_MUST_USE __attribute__((warn_unused_result)) /* to ignore this is a mistake */
 #define WEFT_INLINE inline
 #else
 #define WEFT_API
+#define WEFT_MUST_USE
 #define WEFT_INLINE
 #endif
 
@@ -56,6 +61,10 @@ typedef void weft_fn(weft *w, void *arg);
 
 /* The version of the library that is linked, "0.1.0". */
 WEFT_API const char *weft_version(void);
+
+/* What a function of the library means by the value that it returned, or the word of strerror(3)
+ * for it, whatever its sign. */
+WEFT_API const char *weft_strerror(int error);
 
 /* ---- Pools ------------------------------------------------------------------- */
 
@@ -100,12 +109,14 @@ enum weft_pin {
 };
 
 enum weft_flag {
-    WEFT_USE_CALLER = 1 << 0, /* the thread that creates the pool is its worker 0; it works
-                                 while it is inside weft_run, a wait or the pool's destruction,
-                                 which is its business alone. Broadcasts wait for it, too */
-    WEFT_NO_GUESTS = 1 << 1,  /* outside threads hand their job to a worker and sleep
-                                 instead of working */
-    WEFT_NO_SIGSEGV = 1 << 2, /* don't install the handler that explains stack overflows */
+    WEFT_USE_CALLER = 1 << 0,  /* the thread that creates the pool is its worker 0; it works
+                                  while it is inside weft_run, a wait or the pool's destruction,
+                                  which is its business alone. Broadcasts wait for it, too */
+    WEFT_NO_GUESTS = 1 << 1,   /* outside threads hand their job to a worker and sleep
+                                  instead of working */
+    WEFT_NO_SIGSEGV = 1 << 2,  /* don't install the handler that explains stack overflows */
+    WEFT_GUESTS_HELP = 1 << 3, /* a guest that waits runs anybody's jobs meanwhile, however long
+                                  they take; otherwise only parts of its own computation */
 };
 
 /* Starts a thread that calls run(arg), once, and returns 0 or a negative errno value.
@@ -130,7 +141,8 @@ typedef struct weft_config {
                           from the lazy road; default WEFT_QUANTUM_US, else WEFT_QUANTUM.
                           WEFT_QUANTUM_NONE: none */
     int spin_rounds;   /* fruitless searches before a worker gets sleepy; -1: none */
-    size_t stack_size; /* of a worker, in bytes; default 8 MiB */
+    size_t stack_size; /* of a worker, in bytes; default 64 MiB, of which only what is touched takes
+                          memory, or 8 MiB where address space is limited (ulimit -v) */
     const char *name;  /* threads are called NAME-0, NAME-1, ...; default "weft" */
     void (*on_start)(weft_pool *pool, unsigned worker, void *data); /* on the worker's thread, */
     void (*on_exit)(weft_pool *pool, unsigned worker, void *data);  /* first and last */
@@ -156,10 +168,10 @@ static inline weft_config weft_config_init(void)
 /* clang-format on */
 #endif
 
-/* -EINVAL: a value out of range; -ENOTSUP: a field this release does not have; -EBUSY:
- * WEFT_USE_CALLER on a thread that is in a pool already; -ENOMEM; or why a thread could not
- * be started. Nothing is left behind on failure. */
-WEFT_API int weft_pool_create(weft_pool **pool, const weft_config *config);
+/* -EINVAL: a value out of range, or a config that does not start as WEFT_CONFIG_INIT; -ENOTSUP: a
+ * field this release does not have; -EBUSY: WEFT_USE_CALLER on a thread that is in a pool already;
+ * -ENOMEM; or why a thread could not be started. Nothing is left behind on failure. */
+WEFT_API WEFT_MUST_USE int weft_pool_create(weft_pool **pool, const weft_config *config);
 
 /* Finishes everything that was submitted, kills actors that are left (weft/actor.h), then joins the
  * workers. -EDEADLK: called from inside a job of this pool; -EPERM: made with WEFT_USE_CALLER by
@@ -167,44 +179,48 @@ WEFT_API int weft_pool_create(weft_pool **pool, const weft_config *config);
 WEFT_API int weft_pool_destroy(weft_pool *pool);
 
 /* Made on first use, with default values; NULL if that fails. May be destroyed like any
- * other; the next use makes it anew. A forked child gets one of its own. */
+ * other, also while others use it as NULL: a use that began is finished, the next one makes it
+ * anew. A forked child gets one of its own. */
 WEFT_API weft_pool *weft_pool_default(void);
 
-WEFT_API unsigned weft_pool_workers(const weft_pool *pool);
+WEFT_API unsigned weft_pool_workers(const weft_pool *pool); /* 0: there is no default pool */
 
-/* Runs fn(w, arg) and returns what it failed with, or 0. NULL pool: the default one.
- * The caller becomes a guest of the pool and runs the job itself while workers help: it
- * takes the place of one, so that no more threads compute than the pool has workers. A
- * worker of the same pool runs the job directly.
+/* Runs fn(w, arg) and returns what it failed with, or 0.
+ * The caller becomes a guest of the pool and runs the job itself while workers help. It takes the
+ * place of one: no more threads compute than the pool has workers, or guests if these are more. (A
+ * worker that is in the middle of a job when a guest comes ends that job first.)
+ * While it waits, it runs parts of its own job only (see WEFT_GUESTS_HELP). A worker of the same
+ * pool runs the job directly.
  * -EINVAL: no function; -ESHUTDOWN: the pool is being destroyed; -ENOMEM; -ECHILD: this
  * process was forked after the pool was made. */
-WEFT_API int weft_run(weft_pool *pool, weft_fn *fn, void *arg);
+WEFT_API WEFT_MUST_USE int weft_run(weft_pool *pool, weft_fn *fn, void *arg);
 
 /* A task lives with its caller and must stay where it is until weft_task_wait() has
  * returned. What is in it is the library's business. */
 typedef struct weft_task {
-    WEFT_ALIGNAS(8) unsigned char opaque[128];
+    WEFT_ALIGNAS(8) unsigned char opaque[160];
 } weft_task;
 
-/* Queues fn(w, arg) for any worker. Errors as of weft_run(). */
-WEFT_API int weft_submit(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg);
+/* Queues fn(w, arg) for any worker. Errors as of weft_run(); -EBUSY: this task is pending. */
+WEFT_API WEFT_MUST_USE int weft_submit(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg);
 
 /* Waits until the task is over and returns what it failed with, or 0. A caller that
  * comes before any worker runs the task itself (unless WEFT_NO_GUESTS); a worker runs
  * other work meanwhile. Any number of outside threads may wait, and one job: a second
- * one gets -EBUSY. From a job, wait only for tasks that the job itself submitted. */
-WEFT_API int weft_task_wait(weft_task *task);
+ * one gets -EBUSY. From a job, wait only for tasks that the job itself submitted. -EINVAL: a task
+ * that is zero, and was never submitted; -EDEADLK: the caller is part of the task. */
+WEFT_API WEFT_MUST_USE int weft_task_wait(weft_task *task);
 
 WEFT_API bool weft_task_done(const weft_task *task);
 
 /* An eventfd that becomes readable when the task is over, for poll, epoll, libuv and
  * io_uring. It belongs to the task: weft_task_wait() closes it. Or a negative errno. */
-WEFT_API int weft_task_fd(weft_task *task);
+WEFT_API WEFT_MUST_USE int weft_task_fd(weft_task *task);
 
 /* Runs fn(w, arg) once on each worker; the first returns when all have. Inside fn,
  * weft_worker_index() tells which one it is. */
-WEFT_API int weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg);
-WEFT_API int weft_broadcast_detached(weft_pool *pool, weft_fn *fn, void *arg);
+WEFT_API WEFT_MUST_USE int weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg);
+WEFT_API WEFT_MUST_USE int weft_broadcast_detached(weft_pool *pool, weft_fn *fn, void *arg);
 
 /* ---- Fork and join ----------------------------------------------------------- */
 
@@ -221,7 +237,7 @@ WEFT_API int weft_broadcast_detached(weft_pool *pool, weft_fn *fn, void *arg);
  * right side that has not started is skipped: merge returns true and what the right
  * side would have written is not. */
 WEFT_API WEFT_INLINE weft *weft_fork(weft *w, weft_fn *right, void *arg);
-WEFT_API WEFT_INLINE bool weft_merge(weft *w);
+WEFT_API WEFT_MUST_USE WEFT_INLINE bool weft_merge(weft *w);
 
 /* Runs left(w', l) and right(w'', r), perhaps at the same time; returns when both are over.
  * The left side always runs. */
@@ -294,7 +310,7 @@ inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r)
  *     long left = fib(right_in, n - 1);
  *     return left + WEFT_MERGE(w, fib, right);
  */
-#define WEFT_FORKABLE(type, function, arguments, call)                                \
+#define WEFT_FORKABLE(type, function, arguments, ...)                                 \
     struct function##_arguments {                                                     \
         arguments                                                                     \
     };                                                                                \
@@ -304,7 +320,7 @@ inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r)
     };                                                                                \
     static inline type function##_call(weft *w, const struct function##_arguments *a) \
     {                                                                                 \
-        return call;                                                                  \
+        return __VA_ARGS__;                                                           \
     }                                                                                 \
     static void function##_forked(weft *w, void *fork)                                \
     {                                                                                 \
@@ -319,17 +335,17 @@ inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r)
     (weft_merge(w) ? (right).result : function##_call((w), &(right).arguments_))
 
 WEFT_API weft *weft_fork_checked(weft *w, weft_fn *right, void *arg, const char *where);
-WEFT_API bool weft_merge_checked(weft *w, const char *where);
+WEFT_API WEFT_MUST_USE bool weft_merge_checked(weft *w, const char *where);
 WEFT_API void weft_join_checked(weft *w, weft_fn *left, void *l, weft_fn *right, void *r,
                                 const char *where);
 #if WEFT_DEBUG
 #define WEFT_STRING_(x) #x
 #define WEFT_STRING(x) WEFT_STRING_(x)
 #define WEFT_WHERE __FILE__ ":" WEFT_STRING(__LINE__)
-#define weft_fork(w, right, arg) weft_fork_checked((w), (right), (arg), WEFT_WHERE)
-#define weft_merge(w) weft_merge_checked((w), WEFT_WHERE)
-#define weft_join(w, left, l, right, r) \
-    weft_join_checked((w), (left), (l), (right), (r), WEFT_WHERE)
+/* Arguments as they are: a compound literal or a lambda has commas of its own. */
+#define weft_fork(...) weft_fork_checked(__VA_ARGS__, WEFT_WHERE)
+#define weft_merge(...) weft_merge_checked(__VA_ARGS__, WEFT_WHERE)
+#define weft_join(...) weft_join_checked(__VA_ARGS__, WEFT_WHERE)
 #endif
 
 /* ---- Scopes ------------------------------------------------------------------ */
@@ -347,16 +363,16 @@ WEFT_API void weft_scope_deadline(weft_scope *scope, uint64_t when);
 
 /* Runs fn(w, arg) sometime before the scope closes. What one worker spawned, it runs
  * last in, first out; the _fifo kind first in, first out. -EINVAL, -ENOMEM, or -ECHILD in a
- * forked child: not spawned. */
-WEFT_API int weft_spawn(weft *w, weft_scope *scope, weft_fn *fn, void *arg);
-WEFT_API int weft_spawn_fifo(weft *w, weft_scope *scope, weft_fn *fn, void *arg);
+ * forked child: not spawned. A scope that is closed is a broken rule. */
+WEFT_API WEFT_MUST_USE int weft_spawn(weft *w, weft_scope *scope, weft_fn *fn, void *arg);
+WEFT_API WEFT_MUST_USE int weft_spawn_fifo(weft *w, weft_scope *scope, weft_fn *fn, void *arg);
 
 /* Nobody waits for it but the pool's destruction. */
-WEFT_API int weft_spawn_detached(weft *w, weft_fn *fn, void *arg);
+WEFT_API WEFT_MUST_USE int weft_spawn_detached(weft *w, weft_fn *fn, void *arg);
 
 /* Waits for all children; returns the first failure, -ETIMEDOUT, -ECANCELED or 0. Called with
  * the context that opened the scope. */
-WEFT_API int weft_scope_close(weft *w, weft_scope *scope);
+WEFT_API WEFT_MUST_USE int weft_scope_close(weft *w, weft_scope *scope);
 
 /* ---- Failure and cancellation ------------------------------------------------ */
 
@@ -396,12 +412,13 @@ typedef struct weft_pool_info {
     unsigned guests;   /* outside threads working in the pool now */
     size_t queued;     /* submitted tasks nobody has started */
     const char *sleep; /* the protocol, as WEFT_SLEEP names it: "events" */
-    const char *fork;  /* "lazy", "eager", or "eager (no membarrier)" */
+    const char *fork;  /* "lazy", "eager", or "eager (...)" and why lazy can't be had */
     uint64_t quantum;  /* nanoseconds; 0: none */
     unsigned blocked;  /* workers and guests blocked in weft_block_begin, mutexes and so on */
     unsigned spares;   /* threads that stand in for them now */
 } weft_pool_info;
 
+/* All zero: there is no default pool. */
 WEFT_API void weft_pool_get_info(weft_pool *pool, weft_pool_info *info);
 
 /* What one worker has done so far. */
@@ -414,8 +431,9 @@ typedef struct weft_worker_info {
     uint64_t cpu_ns;    /* CPU time of its thread, 0 if unknown */
 } weft_worker_info;
 
-/* -EINVAL: no such worker. */
-WEFT_API int weft_worker_get_info(weft_pool *pool, unsigned worker, weft_worker_info *info);
+/* -EINVAL: no such worker; -ENOMEM: no default pool. */
+WEFT_API WEFT_MUST_USE int weft_worker_get_info(weft_pool *pool, unsigned worker,
+                                                weft_worker_info *info);
 
 /* Writes every worker's and guest's state, one line each, for finding out why something
  * does not move. */

@@ -54,9 +54,10 @@ describe()
         options='-DWEFT_SANITIZE=address -DCMAKE_BUILD_TYPE=Debug'
         without='stress.(bedtime|deadlocks|guests|joins|reductions|sorts|spawns|submits)|bench.smoke'
         ;;
-    tsan)
-        cc=clang options=-DWEFT_SANITIZE=thread
-        without='stress.(deadlocks|reductions|sorts)|bench.smoke'
+    tsan) cc=clang options=-DWEFT_SANITIZE=thread skip='stress|bench' ;;
+    tsan-stress)
+        directory=build/tsan cc=clang options=-DWEFT_SANITIZE=thread only=stress
+        without='stress.(deadlocks|reductions|sorts)'
         ;;
     *) fail "$1" "no such configuration" ;;
     esac

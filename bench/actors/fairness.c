@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     FAIR_REPS = 5,
@@ -173,18 +172,10 @@ struct fairness {
     bool known;
 };
 
-static bool wants_tbb(const struct bench_run *run)
-{
-    for (unsigned i = 0; i < PEERS; i++)
-        if (strcmp(peer_kinds[i].name, "tbb") == 0)
-            return run->peers[i];
-    return false;
-}
-
 static bool open_peers(struct fairness *f)
 {
     bool failed = false;
-    f->has_peer = wants_tbb(f->run);
+    f->has_peer = bench_has_peer(f->run, "tbb");
     for (int i = 0; i < CASES && f->has_peer; i++)
         f->has_peer = peer_start(&f->peers[i], "tbb", f->contest->kernels[i]->name, f->count,
                                  f->run->workers, &failed);

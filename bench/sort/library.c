@@ -95,18 +95,10 @@ static bool add_sorts(struct ring *ring, unsigned workers)
     return true;
 }
 
-static bool is_chosen(const struct bench_run *run, const char *peer)
-{
-    for (unsigned i = 0; i < PEERS; i++)
-        if (strcmp(peer_kinds[i].name, peer) == 0)
-            return run->peers[i];
-    return false;
-}
-
 static bool add_others(struct ring *ring, unsigned workers)
 {
     for (int i = 0; i < OTHERS; i++)
-        if (is_chosen(ring->run, others[i].peer) && (workers == 1 || others[i].all) &&
+        if (bench_has_peer(ring->run, others[i].peer) && (workers == 1 || others[i].all) &&
             !ring_add_peer(ring, others[i].peer, others[i].benchmark, others[i].name, workers))
             return false;
     return true;

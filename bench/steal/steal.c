@@ -168,15 +168,9 @@ static void print_all(struct steal *steal, struct report *report)
     report_title(report, "\n");
 }
 
-static bool two_cpus(void)
-{
-    cpu_set_t cpus;
-    return sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) > 1;
-}
-
 int bench_steal(const struct bench_run *run)
 {
-    if (!two_cpus()) {
+    if (!bench_has_two_cpus()) {
         report_title(run->report, "steal: needs two CPUs\n\n");
         return EXIT_SUCCESS;
     }

@@ -66,3 +66,33 @@ void sleeper_stop(struct sleeper *sleeper)
     sleeper_wake(sleeper);
     pthread_join(sleeper->thread, NULL);
 }
+
+int sleeper_pair_start(struct sleeper_pair *pair)
+{
+    int error = sleeper_start(&pair->on[0], 0);
+    if (error)
+        return error;
+    error = sleeper_start(&pair->on[1], 1);
+    if (error)
+        sleeper_stop(&pair->on[0]);
+    return error;
+}
+
+void sleeper_pair_stop(struct sleeper_pair *pair)
+{
+    sleeper_stop(&pair->on[0]);
+    sleeper_stop(&pair->on[1]);
+}
+
+double sleeper_pair_wake(struct sleeper_pair *pair)
+{
+    clock_rest(300e-6); /* until it sleeps */
+    clock_compute(SLEEPER_BUSY);
+    struct sleeper *sleeper = &pair->on[(sched_getcpu() + 1) % 2];
+    unsigned answered = atomic_load(&sleeper->pong);
+    double start = clock_now();
+    sleeper_wake(sleeper);
+    while (atomic_load(&sleeper->pong) == answered)
+        ;
+    return atomic_load(&sleeper->woken_at) - start;
+}

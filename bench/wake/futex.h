@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* futex.h: the twin of the `wake` benchmark: two threads and a futex, nothing else. */
+/* futex.h: the twin of the `wake` and `found` benchmarks: two threads and a futex, nothing else. */
 #ifndef BENCH_WAKE_FUTEX_H
 #define BENCH_WAKE_FUTEX_H
 
@@ -21,5 +21,20 @@ void sleeper_stop(struct sleeper *sleeper);
 
 void sleeper_wake(struct sleeper *sleeper);
 void sleeper_wait_pong(struct sleeper *sleeper); /* asleep, until it has answered */
+
+/* One on each of two CPUs, so that there is one on another CPU than the caller's. */
+struct sleeper_pair {
+    struct sleeper on[2];
+};
+
+int sleeper_pair_start(struct sleeper_pair *pair); /* 0 or an errno value */
+void sleeper_pair_stop(struct sleeper_pair *pair);
+
+/* The caller computes, wakes the one on the other CPU, and goes on computing: so the woken thread
+ * needs a CPU of its own, and quickly. Seconds until it runs. */
+double sleeper_pair_wake(struct sleeper_pair *pair);
+
+/* How long the caller computes before. */
+#define SLEEPER_BUSY 500e-6
 
 #endif

@@ -5,7 +5,6 @@
 #include "../clock.h"
 #include "futex.h"
 
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,24 +153,6 @@ static void run_many(weft_pool *pool, unsigned runs, const struct report *report
 
 /* ---- A second worker beside a busy first ---- */
 
-/* The waker computed before and goes on computing: so the woken thread needs a CPU of its
- * own, and quickly. */
-#define BUSY 500e-6
-
-static double raw_second(struct sleeper *sleepers, int cpus)
-{
-    rest();
-    clock_compute(BUSY);
-    int other = (sched_getcpu() + 1) % cpus;
-    struct sleeper *sleeper = &sleepers[other];
-    unsigned answered = atomic_load(&sleeper->pong);
-    double start = clock_now();
-    sleeper_wake(sleeper);
-    while (atomic_load(&sleeper->pong) == answered)
-        ;
-    return atomic_load(&sleeper->woken_at) - start;
-}
-
 struct second {
     double forked_at;
     _Atomic double started_at;
@@ -187,7 +168,7 @@ static void note_start(weft *w, void *arg)
 static void fork_once(weft *w, void *arg)
 {
     struct second *second = arg;
-    clock_compute(BUSY);
+    clock_compute(SLEEPER_BUSY);
     second->forked_at = clock_now();
     weft_fork(w, note_start, second);
     double give_up = second->forked_at + 0.1;
@@ -233,17 +214,16 @@ static bool second_worker(const struct pools *pools, unsigned reps, struct repor
         report_title(report, "wake: a second worker beside a busy first: needs two CPUs\n");
         return true;
     }
-    struct sleeper sleepers[2];
+    struct sleeper_pair sleepers;
     struct samples raw = {0}, fork = {0};
-    bool ready = samples_init(&raw, reps) && samples_init(&fork, reps) &&
-                 sleeper_start(&sleepers[0], 0) == 0 && sleeper_start(&sleepers[1], 1) == 0;
+    bool ready =
+        samples_init(&raw, reps) && samples_init(&fork, reps) && sleeper_pair_start(&sleepers) == 0;
     for (unsigned i = 0; i < reps && ready; i++) {
-        samples_add(&raw, raw_second(sleepers, 2));
+        samples_add(&raw, sleeper_pair_wake(&sleepers));
         samples_add(&fork, weft_second(pools->pool));
     }
     if (ready) {
-        sleeper_stop(&sleepers[0]);
-        sleeper_stop(&sleepers[1]);
+        sleeper_pair_stop(&sleepers);
         second_print(&raw, &fork, &info, report);
     }
     samples_free(&raw);

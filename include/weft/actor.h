@@ -14,7 +14,9 @@
  *     }
  *
  *     weft_actor *actor;
- *     weft_actor_create(&actor, NULL, request, arg, NULL);
+ *     int error = weft_actor_create(&actor, NULL, request, arg, NULL);
+ *     if (error)
+ *         return error;
  *     weft_actor_run(actor);
  *     int reason = weft_actor_wait(NULL, actor);
  *     weft_actor_release(actor);
@@ -91,8 +93,8 @@ static inline weft_actor_config weft_actor_config_init(void)
 /* NULL pool: the default one. The actor does nothing until it is run, or gets its first message.
  * -EINVAL: a value out of range; -ENOMEM; -ESHUTDOWN: the pool is being destroyed; -ECHILD as
  * weft_run(). */
-WEFT_API int weft_actor_create(weft_actor **actor, weft_pool *pool, weft_actor_fn *fn, void *arg,
-                               const weft_actor_config *config);
+WEFT_API WEFT_MUST_USE int weft_actor_create(weft_actor **actor, weft_pool *pool, weft_actor_fn *fn,
+                                             void *arg, const weft_actor_config *config);
 
 /* Once is enough: -EALREADY. */
 WEFT_API int weft_actor_run(weft_actor *actor);
@@ -126,14 +128,14 @@ WEFT_API weft_actor *weft_actor_self(weft *w); /* NULL: w is not an actor's */
 /* Puts a message into the actor's mailbox; if that is full, the first waits until it is not and
  * the second says -EAGAIN. -EPIPE: the actor is over; the message is still the caller's. -EDEADLK:
  * it is the caller's own, and full. `w`: the caller's context, or NULL in a thread outside. */
-WEFT_API int weft_actor_send(weft *w, weft_actor *actor, void *message);
-WEFT_API int weft_actor_try_send(weft *w, weft_actor *actor, void *message);
+WEFT_API WEFT_MUST_USE int weft_actor_send(weft *w, weft_actor *actor, void *message);
+WEFT_API WEFT_MUST_USE int weft_actor_try_send(weft *w, weft_actor *actor, void *message);
 
 /* The oldest message of the actor that w belongs to. The first waits for one, the second says
  * -EAGAIN. -EPERM: w is not an actor's, or runs what the actor forked. -ECANCELED: it was killed,
  * and is called by a function of the library that returns before the actor ends. */
-WEFT_API int weft_receive(weft *w, void **message);
-WEFT_API int weft_try_receive(weft *w, void **message);
+WEFT_API WEFT_MUST_USE int weft_receive(weft *w, void **message);
+WEFT_API WEFT_MUST_USE int weft_try_receive(weft *w, void **message);
 
 /* Does nothing until weft_now() passes `when`. Outside an actor the thread sleeps. */
 WEFT_API void weft_sleep_until(weft *w, uint64_t when);
@@ -212,7 +214,7 @@ typedef struct weft_actors_config {
     uint64_t seed;      /* for what is left to chance; default: a constant */
 } weft_actors_config;
 
-WEFT_API int weft_actors_setup(weft_pool *pool, const weft_actors_config *config);
+WEFT_API WEFT_MUST_USE int weft_actors_setup(weft_pool *pool, const weft_actors_config *config);
 
 #ifdef __cplusplus
 }

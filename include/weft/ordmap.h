@@ -36,20 +36,22 @@ typedef struct weft_ordmap_entry {
 /* ---- One map ----------------------------------------------------------------- */
 
 /* -EINVAL: no key size, no comparison, or too large. */
-WEFT_API int weft_ordmap_empty(weft_ordmap **result, const weft_ordmap_kind *kind);
+WEFT_API WEFT_MUST_USE int weft_ordmap_empty(weft_ordmap **result, const weft_ordmap_kind *kind);
 
 /* Of n keys and their values, in arrays; `values` NULL: zeros. -EINVAL: as above, or a key is not
  * greater than the one before it. */
-WEFT_API int weft_ordmap_build(weft *w, weft_ordmap **result, const weft_ordmap_kind *kind,
-                               const void *keys, const void *values, size_t n);
+WEFT_API WEFT_MUST_USE int weft_ordmap_build(weft *w, weft_ordmap **result,
+                                             const weft_ordmap_kind *kind, const void *keys,
+                                             const void *values, size_t n);
 
-WEFT_API int weft_ordmap_copy(weft_ordmap **result, const weft_ordmap *map);
+WEFT_API WEFT_MUST_USE int weft_ordmap_copy(weft_ordmap **result, const weft_ordmap *map);
 WEFT_API void weft_ordmap_release(weft_ordmap *map); /* may be NULL */
 
 /* With this key, in place of an equal one if there is any; without it. `value` NULL: zeros. */
-WEFT_API int weft_ordmap_insert(weft_ordmap **result, const weft_ordmap *map, const void *key,
-                                const void *value);
-WEFT_API int weft_ordmap_remove(weft_ordmap **result, const weft_ordmap *map, const void *key);
+WEFT_API WEFT_MUST_USE int weft_ordmap_insert(weft_ordmap **result, const weft_ordmap *map,
+                                              const void *key, const void *value);
+WEFT_API WEFT_MUST_USE int weft_ordmap_remove(weft_ordmap **result, const weft_ordmap *map,
+                                              const void *key);
 
 WEFT_API size_t weft_ordmap_size(const weft_ordmap *map);
 
@@ -73,30 +75,31 @@ WEFT_API bool weft_ordmap_walk(const weft_ordmap *map, size_t begin, size_t end,
 
 /* The same keys, and of each value what fn makes of it, in value_size bytes. -EINVAL: too large. */
 typedef void weft_ordmap_map_fn(weft *w, void *out, const void *key, const void *value, void *arg);
-WEFT_API int weft_ordmap_map(weft *w, weft_ordmap **result, const weft_ordmap *map,
-                             size_t value_size, weft_ordmap_map_fn *fn, void *arg);
+WEFT_API WEFT_MUST_USE int weft_ordmap_map(weft *w, weft_ordmap **result, const weft_ordmap *map,
+                                           size_t value_size, weft_ordmap_map_fn *fn, void *arg);
 
 /* Those for which keep is true. */
 typedef bool weft_ordmap_keep_fn(const void *key, const void *value, void *arg);
-WEFT_API int weft_ordmap_filter(weft *w, weft_ordmap **result, const weft_ordmap *map,
-                                weft_ordmap_keep_fn *keep, void *arg);
+WEFT_API WEFT_MUST_USE int weft_ordmap_filter(weft *w, weft_ordmap **result, const weft_ordmap *map,
+                                              weft_ordmap_keep_fn *keep, void *arg);
 
 /* `into` is, on entry, what comes before the first entry; it, and what fn makes of all entries, in
  * `size` bytes, are combined in the keys' order. fn NULL: the values themselves. The result is
  * the same, bit for bit, for any number of workers; not for another map with the same keys and
  * values, where combine is not exactly associative. -EINVAL: no fn, and `size` is not that of
  * values; -ENOMEM, -ECANCELED: `into` is not defined. */
-WEFT_API int weft_ordmap_reduce(weft *w, const weft_ordmap *map, size_t size,
-                                weft_ordmap_map_fn *fn, weft_combine_fn *combine, void *arg,
-                                void *into);
+WEFT_API WEFT_MUST_USE int weft_ordmap_reduce(weft *w, const weft_ordmap *map, size_t size,
+                                              weft_ordmap_map_fn *fn, weft_combine_fn *combine,
+                                              void *arg, void *into);
 
 /* halt is asked about `into` as it is on entry, and about the combination of some neighbouring
  * entries: once it is true, what follows is left out. NULL: never. Where it halts is the same for
  * any number of workers. A computation of its own: returns what it failed with, or 0; -EINVAL,
  * -ENOMEM as above. */
-WEFT_API int weft_ordmap_reduce_halting(weft *w, const weft_ordmap *map, size_t size,
-                                        weft_ordmap_map_fn *fn, weft_combine_fn *combine,
-                                        weft_halt_fn *halt, void *arg, void *into);
+WEFT_API WEFT_MUST_USE int weft_ordmap_reduce_halting(weft *w, const weft_ordmap *map, size_t size,
+                                                      weft_ordmap_map_fn *fn,
+                                                      weft_combine_fn *combine, weft_halt_fn *halt,
+                                                      void *arg, void *into);
 
 /* ---- Two maps ---------------------------------------------------------------- */
 
@@ -104,12 +107,14 @@ WEFT_API int weft_ordmap_reduce_halting(weft *w, const weft_ordmap *map, size_t 
  * of a, and combine, if not NULL, adds that of b to it. Takes O(m log(n / m + 1)) steps for maps of
  * m and n keys, where m is the smaller. -EINVAL: the maps are not of one kind; but where values
  * of b are not copied, they may have another size. */
-WEFT_API int weft_ordmap_union(weft *w, weft_ordmap **result, const weft_ordmap *a,
-                               const weft_ordmap *b, weft_combine_fn *combine, void *arg);
-WEFT_API int weft_ordmap_intersection(weft *w, weft_ordmap **result, const weft_ordmap *a,
-                                      const weft_ordmap *b, weft_combine_fn *combine, void *arg);
-WEFT_API int weft_ordmap_difference(weft *w, weft_ordmap **result, const weft_ordmap *a,
-                                    const weft_ordmap *b);
+WEFT_API WEFT_MUST_USE int weft_ordmap_union(weft *w, weft_ordmap **result, const weft_ordmap *a,
+                                             const weft_ordmap *b, weft_combine_fn *combine,
+                                             void *arg);
+WEFT_API WEFT_MUST_USE int weft_ordmap_intersection(weft *w, weft_ordmap **result,
+                                                    const weft_ordmap *a, const weft_ordmap *b,
+                                                    weft_combine_fn *combine, void *arg);
+WEFT_API WEFT_MUST_USE int weft_ordmap_difference(weft *w, weft_ordmap **result,
+                                                  const weft_ordmap *a, const weft_ordmap *b);
 
 #ifdef __cplusplus
 }

@@ -106,8 +106,9 @@ WEFT_API void weft_reduce_unordered(weft *w, size_t begin, size_t end, const wef
 
 /* weft_reduce() as a computation of its own: weft_fail() in it ends it early, and that code is
  * returned; else 0. */
-WEFT_API int weft_reduce_halting(weft *w, size_t begin, size_t end, const weft_reducer *reducer,
-                                 void *arg, void *result);
+WEFT_API WEFT_MUST_USE int weft_reduce_halting(weft *w, size_t begin, size_t end,
+                                               const weft_reducer *reducer, void *arg,
+                                               void *result);
 
 /* Arrays. `result` is, on entry, what comes before the first element; it, and all elements, or
  * what `map` makes of them, are combined from left to right, as by weft_reduce(). `size` is
@@ -123,12 +124,13 @@ WEFT_API void weft_map_reduce(weft *w, const void *in, size_t n, size_t in_size,
 /* halt is asked about the combination of some neighbouring elements, and about `result` as it is
  * on entry: once it is true, what follows is left out. NULL: never. A computation of its own:
  * returns what it failed with, or 0. */
-WEFT_API int weft_array_reduce_halting(weft *w, const void *in, size_t n, size_t size,
-                                       weft_combine_fn *combine, weft_halt_fn *halt, void *arg,
-                                       void *result);
-WEFT_API int weft_map_reduce_halting(weft *w, const void *in, size_t n, size_t in_size,
-                                     weft_map_fn *map, size_t size, weft_combine_fn *combine,
-                                     weft_halt_fn *halt, void *arg, void *result);
+WEFT_API WEFT_MUST_USE int weft_array_reduce_halting(weft *w, const void *in, size_t n, size_t size,
+                                                     weft_combine_fn *combine, weft_halt_fn *halt,
+                                                     void *arg, void *result);
+WEFT_API WEFT_MUST_USE int weft_map_reduce_halting(weft *w, const void *in, size_t n,
+                                                   size_t in_size, weft_map_fn *map, size_t size,
+                                                   weft_combine_fn *combine, weft_halt_fn *halt,
+                                                   void *arg, void *result);
 
 /* Numbers. weft_sum_T, _min_T, _max_T and _count_T for T i8, u8, i16, u16, i32, u32, i64, u64,
  * f32 and f64. The sum of integers has 64 bits and wraps around; that of f32 and f64 is an f64,
@@ -413,8 +415,7 @@ WEFT_API void weft_for_checked(weft *w, size_t begin, size_t end, weft_range_fn 
 #endif
 
 #if WEFT_DEBUG
-#define weft_for(w, begin, end, body, arg) \
-    weft_for_checked((w), (begin), (end), (body), (arg), WEFT_WHERE)
+#define weft_for(...) weft_for_checked(__VA_ARGS__, WEFT_WHERE)
 #endif
 
 #include "lines.h"

@@ -31,8 +31,8 @@ WEFT_API void weft_sort(weft *w, void *base, size_t n, size_t size, weft_compare
 
 /* Equal elements keep their order. What is sorted already, in long runs, takes less time.
  * -ENOMEM: there was no memory for a second array, and nothing was moved. */
-WEFT_API int weft_sort_stable(weft *w, void *base, size_t n, size_t size, weft_compare_fn *compare,
-                              void *arg);
+WEFT_API WEFT_MUST_USE int weft_sort_stable(weft *w, void *base, size_t n, size_t size,
+                                            weft_compare_fn *compare, void *arg);
 
 /* ---- Numbers ----------------------------------------------------------------- */
 
@@ -92,8 +92,8 @@ typedef struct weft_sorter {
 } weft_sorter;
 
 WEFT_API void weft_sort_by(weft *w, void *base, size_t n, const weft_sorter *sorter, void *arg);
-WEFT_API int weft_sort_stable_by(weft *w, void *base, size_t n, const weft_sorter *sorter,
-                                 void *arg);
+WEFT_API WEFT_MUST_USE int weft_sort_stable_by(weft *w, void *base, size_t n,
+                                               const weft_sorter *sorter, void *arg);
 
 /* x if c, else y, without a jump: compilers make one of ?: where it can't be predicted. */
 #define WEFT_EITHER_(type, c, x, y) \

@@ -38,8 +38,9 @@ typedef struct weft_mutex {
 
 WEFT_API void weft_mutex_init(weft_mutex *mutex, const char *name); /* for reports; or NULL */
 WEFT_API void weft_mutex_lock(weft *w, weft_mutex *mutex);
-WEFT_API bool weft_mutex_trylock(weft *w, weft_mutex *mutex); /* true: the caller holds it now */
-WEFT_API void weft_mutex_unlock(weft *w, weft_mutex *mutex);  /* by the job that locked it */
+WEFT_API WEFT_MUST_USE bool
+weft_mutex_trylock(weft *w, weft_mutex *mutex);              /* true: the caller holds it now */
+WEFT_API void weft_mutex_unlock(weft *w, weft_mutex *mutex); /* by the job that locked it */
 
 /* ---- Event ------------------------------------------------------------------- */
 
@@ -67,16 +68,16 @@ typedef struct weft_channel {
 } weft_channel;
 
 /* -EINVAL: no item size, or too large; -ENOMEM. */
-WEFT_API int weft_channel_init(weft_channel *channel, const char *name, size_t item_size,
-                               size_t capacity);
+WEFT_API WEFT_MUST_USE int weft_channel_init(weft_channel *channel, const char *name,
+                                             size_t item_size, size_t capacity);
 WEFT_API void weft_channel_destroy(weft_channel *channel); /* nobody uses it any more */
 
 /* Both copy one item. -EPIPE: it is closed; for receivers, and all that was sent has been
  * received. The try kinds give -EAGAIN instead of waiting. */
-WEFT_API int weft_channel_send(weft *w, weft_channel *channel, const void *item);
-WEFT_API int weft_channel_receive(weft *w, weft_channel *channel, void *item);
-WEFT_API int weft_channel_try_send(weft *w, weft_channel *channel, const void *item);
-WEFT_API int weft_channel_try_receive(weft *w, weft_channel *channel, void *item);
+WEFT_API WEFT_MUST_USE int weft_channel_send(weft *w, weft_channel *channel, const void *item);
+WEFT_API WEFT_MUST_USE int weft_channel_receive(weft *w, weft_channel *channel, void *item);
+WEFT_API WEFT_MUST_USE int weft_channel_try_send(weft *w, weft_channel *channel, const void *item);
+WEFT_API WEFT_MUST_USE int weft_channel_try_receive(weft *w, weft_channel *channel, void *item);
 
 /* No more is sent; who waits to do so gets -EPIPE. Closing twice is closing once. */
 WEFT_API void weft_channel_close(weft *w, weft_channel *channel);

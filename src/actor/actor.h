@@ -132,6 +132,7 @@ struct weft__fiber {
     weft *waits_at;       /* its first free slot, while it waits for delegates; else NULL */
     uint64_t ready_since; /* by the system's clock */
     size_t used;          /* of its members' arenas */
+    unsigned valgrind;    /* its stack's number there */
     struct weft__park park;
     struct atomic_bool merging; /* it waits for delegates, for nothing else, and still does */
     struct atomic_bool woken;   /* its letter is on its way */
@@ -484,7 +485,7 @@ void weft__actor_not_elsewhere(struct weft_actor *actor, size_t less);
 
 /* ---- ticker.c ---- */
 
-int weft__ticker_start(struct weft__actors *system);  /* 0 or -EAGAIN */
+int weft__ticker_start(struct weft__actors *system);  /* 0 or a negative errno value */
 void weft__ticker_busy(struct weft__actors *system);  /* one more executor has a driver */
 void weft__ticker_hurry(struct weft__actors *system); /* a short quantum, if somebody is idle */
 void weft__ticker_stop(struct weft__actors *system);

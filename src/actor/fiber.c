@@ -11,6 +11,7 @@
 #include "core/fatal.h"
 #include "os/memory.h"
 #include "os/thread.h"
+#include "os/valgrind.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -18,6 +19,9 @@
 enum {
     SLOTS_END = 1 << 20, /* where the guard begins, */
     GUARD_SIZE = 64 << 10,
+    STACK_BEGIN = SLOTS_END + GUARD_SIZE,
+    STACK_SIZE = WEFT_BLOCK_SIZE - STACK_BEGIN,
+    UNUSED = 512, /* at its top: valgrind follows no back trace where there is less above it */
     SLAB_BLOCKS = 16,
     KEPT = 32, /* free ones that an executor keeps for itself, with the memory they touched */
     KEPT_BYTES = 64 << 10, /* of the stack of any other free one */
@@ -58,6 +62,7 @@ static struct weft__fiber *make(struct weft__actors *system)
     system->fiber_count++;
     struct weft__fiber *fiber = (struct weft__fiber *)(void *)block;
     struct weft__context *context = &fiber->context;
+    fiber->valgrind = weft__valgrind_stack(block + STACK_BEGIN, STACK_SIZE);
     context->first = (weft *)(void *)((char *)block + sizeof *fiber);
     context->last = (weft *)(void *)(block + SLOTS_END) - 1;
     context->eager = true;
@@ -94,8 +99,7 @@ struct weft__fiber *weft__fiber_get(struct weft__executor *executor, struct weft
     struct weft__fiber *fiber = find(executor);
     if (!fiber)
         return NULL;
-    char *stack = (char *)fiber + SLOTS_END + GUARD_SIZE;
-    weft__strand_make(&fiber->strand, stack, WEFT_BLOCK_SIZE - SLOTS_END - GUARD_SIZE,
+    weft__strand_make(&fiber->strand, (char *)fiber + STACK_BEGIN, STACK_SIZE - UNUSED,
                       weft__fiber_main, fiber);
     fiber->actor = actor;
     fiber->held = held;
@@ -124,12 +128,21 @@ void weft__fiber_put(struct weft__executor *executor, struct weft__fiber *fiber)
         executor->free = fiber;
         return;
     }
-    char *stack = (char *)fiber + SLOTS_END + GUARD_SIZE;
-    madvise(stack, WEFT_BLOCK_SIZE - SLOTS_END - GUARD_SIZE - KEPT_BYTES, MADV_DONTNEED);
+    madvise((char *)fiber + STACK_BEGIN, STACK_SIZE - KEPT_BYTES, MADV_DONTNEED);
     weft__lock_take(&system->fiber_lock);
     fiber->next = system->free;
     system->free = fiber;
     weft__lock_drop(&system->fiber_lock);
+}
+
+static void free_slab(struct weft__slab *slab)
+{
+    for (unsigned i = 0; i < slab->used; i++) {
+        char *block = slab->blocks + i * WEFT_BLOCK_SIZE;
+        weft__valgrind_no_stack(((struct weft__fiber *)(void *)block)->valgrind);
+    }
+    weft__unmap(slab->blocks, SLAB_BLOCKS * WEFT_BLOCK_SIZE);
+    weft__free(slab);
 }
 
 void weft__fibers_unmap(struct weft__actors *system)
@@ -140,8 +153,7 @@ void weft__fibers_unmap(struct weft__actors *system)
     while (system->slabs) {
         struct weft__slab *slab = system->slabs;
         system->slabs = slab->next;
-        weft__unmap(slab->blocks, SLAB_BLOCKS * WEFT_BLOCK_SIZE);
-        weft__free(slab);
+        free_slab(slab);
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* An actor's life, as seen from outside: made, started, killed, over, freed. */
 #include "actor/actor.h"
+#include "core/misuse.h"
 #include "core/wait.h"
 #include "os/memory.h"
 
@@ -113,10 +114,7 @@ int weft_actor_create(weft_actor **out, weft_pool *pool, weft_actor_fn *fn, void
     if (!out || !fn)
         return -EINVAL;
     *out = NULL;
-    pool = weft__pool_or_default(pool);
-    if (!pool)
-        return -ENOMEM;
-    int error = weft__pool_enter(pool); /* until it is over */
+    int error = weft__pool_enter(&pool); /* until it is over */
     if (error)
         return error;
     struct weft__actors *system = weft__actors_of(pool, NULL, &error);
@@ -235,7 +233,7 @@ bool weft_actor_done(const weft_actor *actor)
 
 int weft_actor_wait(weft *w, weft_actor *actor)
 {
-    (void)w;
+    WEFT__EXPECT_OWN_OR_NULL(w);
     if (!actor)
         return -EINVAL;
     if (weft__actor_here() == actor)
@@ -251,7 +249,7 @@ int weft_actor_wait(weft *w, weft_actor *actor)
     }
     weft__lock_drop(&actor->lock);
     if (!over)
-        weft__wait_anywhere(&waiter.latch);
+        weft__wait_anywhere(&waiter.latch, (struct weft__awaited){.by = weft__executor_execute});
     weft__thread_unpark(waiter.latch.owner);
     return actor->reason;
 }
@@ -350,6 +348,8 @@ static bool grow(struct weft__fiber *fiber, struct weft__arena *arena, size_t si
 
 static void *alloc(weft *w, size_t bytes, bool result)
 {
+    if (w)
+        weft__expect_own(w, result ? "weft_alloc_result" : "weft_alloc");
     if (!w || !weft__context_of(w)->ops)
         return NULL;
     struct weft__fiber *fiber = weft__fiber_of(w);
@@ -381,6 +381,7 @@ void *weft_alloc_result(weft *w, size_t bytes)
 
 void weft_poll_slow(weft *w)
 {
+    weft__expect_own(w, "weft_poll");
     if (weft__context_of(w)->ops)
         weft__context_of(w)->ops->poll(w);
 }
@@ -427,12 +428,10 @@ void weft_actor_get_info(weft_actor *actor, weft_actor_info *info)
     weft__lock_drop(&actor->posse_lock);
 }
 
-size_t weft_actor_each(weft_pool *pool, void (*fn)(weft_actor *, const weft_actor_info *, void *),
-                       void *data)
+static size_t each(struct weft_pool *pool,
+                   void (*fn)(weft_actor *, const weft_actor_info *, void *), void *data)
 {
-    pool = weft__pool_or_default(pool);
-    /* acquire A1: it is made. */
-    struct weft__actors *system = pool ? atomic_load_acquire(&pool->actors) : NULL;
+    struct weft__actors *system = atomic_load_acquire(&pool->actors); /* acquire A1: it is made */
     if (!system)
         return 0;
     weft__lock_take(&system->lock);
@@ -443,5 +442,17 @@ size_t weft_actor_each(weft_pool *pool, void (*fn)(weft_actor *, const weft_acto
     }
     size_t count = system->actor_count;
     weft__lock_drop(&system->lock);
+    return count;
+}
+
+size_t weft_actor_each(weft_pool *pool, void (*fn)(weft_actor *, const weft_actor_info *, void *),
+                       void *data)
+{
+    if (pool)
+        return each(pool, fn, data);
+    if (weft__pool_enter(&pool))
+        return 0;
+    size_t count = each(pool, fn, data);
+    weft__pool_leave(pool);
     return count;
 }

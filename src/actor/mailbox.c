@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages, and waiting for a time. */
 #include "actor/actor.h"
+#include "core/misuse.h"
 #include "core/wait.h"
 #include "os/clock.h"
 #include "os/memory.h"
@@ -63,20 +64,20 @@ static int send(struct weft_actor *actor, void *message, bool wait)
     weft__lock_drop(&actor->lock);
     if (!waits || !sender.latch.owner)
         return error;
-    weft__wait_anywhere(&sender.latch);
+    weft__wait_anywhere(&sender.latch, (struct weft__awaited){.by = weft__executor_execute});
     weft__thread_unpark(sender.latch.owner);
     return sender.result;
 }
 
 int weft_actor_send(weft *w, weft_actor *actor, void *message)
 {
-    (void)w;
+    WEFT__EXPECT_OWN_OR_NULL(w);
     return send(actor, message, true);
 }
 
 int weft_actor_try_send(weft *w, weft_actor *actor, void *message)
 {
-    (void)w;
+    WEFT__EXPECT_OWN_OR_NULL(w);
     return send(actor, message, false);
 }
 
@@ -130,16 +131,19 @@ static int receive(weft *w, void **message, bool wait)
 
 int weft_receive(weft *w, void **message)
 {
+    WEFT__EXPECT_OWN_OR_NULL(w);
     return receive(w, message, true);
 }
 
 int weft_try_receive(weft *w, void **message)
 {
+    WEFT__EXPECT_OWN_OR_NULL(w);
     return receive(w, message, false);
 }
 
 void weft_sleep_until(weft *w, uint64_t when)
 {
+    WEFT__EXPECT_OWN_OR_NULL(w);
     uint64_t now = weft__clock_now();
     if (now >= when)
         return;

@@ -7,6 +7,7 @@
  * its answer (answer.h). */
 #include "actor/answer.h"
 #include "core/fatal.h"
+#include "core/misuse.h"
 #include "os/memory.h"
 
 #include <errno.h>
@@ -357,8 +358,7 @@ static void forget_forks(weft *base)
 
 static void check_returned(weft *w, struct weft__group *group)
 {
-    if (atomic_load_relaxed(&weft__slot_of(w)->fn)) /* relaxed: own */
-        weft__fatal("an actor returned without merging what it forked");
+    weft__expect_merged(w, "an actor");
     if (weft__context_of(w)->group != group)
         weft__fatal("an actor returned without closing a scope that it opened");
     if (weft__fiber_of(w)->blocks > 0)

@@ -123,10 +123,10 @@ int weft_actors_setup(weft_pool *pool, const weft_actors_config *config)
     enum { EXECUTORS_MAX = WEFT_WORKERS_MAX };
     if (!config || config->size != sizeof *config || config->executors > EXECUTORS_MAX)
         return -EINVAL;
-    pool = weft__pool_or_default(pool);
-    if (!pool)
-        return -ENOMEM;
-    int error;
+    int error = weft__pool_enter(&pool);
+    if (error)
+        return error;
     weft__actors_of(pool, config, &error);
+    weft__pool_leave(pool);
     return error;
 }

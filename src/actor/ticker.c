@@ -5,6 +5,7 @@
  * Quanta are short for those who ask: where an executor has nothing to do, and another one could
  * give work away. There is a CPU then that has time for a clock that ticks more often. */
 #include "actor/actor.h"
+#include "core/wait.h"
 #include "os/clock.h"
 #include "os/memory.h"
 #include "os/thread.h"
@@ -83,10 +84,10 @@ static uint64_t ring(struct weft__ticker *ticker, uint64_t now)
     return wait;
 }
 
-/* True: somebody is at work. */
+/* True: somebody is at work, or waits for a driver. */
 static bool tick(struct weft__actors *system, uint64_t now)
 {
-    bool busy = false;
+    bool busy = false, undriven = false;
     /* relaxed, all but one: requests; one that comes too late is there the next time. */
     weft__actors_set_clock(system, now);
     for (unsigned i = 0; i < system->executor_count; i++) {
@@ -95,13 +96,19 @@ static bool tick(struct weft__actors *system, uint64_t now)
         if (!ageing && !atomic_load_relaxed(&executor->inbox.posted))
             continue;
         busy = true;
+        bool missed = atomic_load_relaxed(&executor->tick); /* nobody has seen the last one */
         atomic_store_relaxed(&executor->tick, true);
         struct weft__fiber *fiber = atomic_load_acquire(&executor->current); /* acquire A13 */
-        if (fiber)
+        if (fiber) {
             atomic_store_relaxed(&fiber->context.guard, UINTPTR_MAX);
-        else if (ageing)
+            continue;
+        }
+        if (ageing)
             weft__executor_post(executor);
+        undriven |= missed;
     }
+    if (undriven) /* perhaps all workers are busy */
+        weft__wake_helpers(system->pool);
     return busy;
 }
 
@@ -164,21 +171,17 @@ static void *run(void *arg)
 
 /* ---- For others ---- */
 
-static bool start(struct weft__actors *system)
-{
-    struct weft__ticker *ticker = &system->ticker;
-    weft__lock_take(&ticker->lock);
-    if (!ticker->started)
-        ticker->started =
-            weft__thread_start(&ticker->thread, system->pool->config.stack_size, run, system) == 0;
-    bool started = ticker->started;
-    weft__lock_drop(&ticker->lock);
-    return started;
-}
-
 int weft__ticker_start(struct weft__actors *system)
 {
-    return start(system) ? 0 : -EAGAIN;
+    struct weft__ticker *ticker = &system->ticker;
+    int error = 0;
+    weft__lock_take(&ticker->lock);
+    if (!ticker->started)
+        error =
+            weft__thread_start(&ticker->thread, system->pool->config.stack_size, -1, run, system);
+    ticker->started |= !error;
+    weft__lock_drop(&ticker->lock);
+    return error;
 }
 
 void weft__ticker_busy(struct weft__actors *system)

@@ -11,6 +11,8 @@
 #ifdef WEFT_MODEL
 #include "check/atomic.h" /* weft check: every operation is the model's */
 #else
+#include "os/sanitize.h"
+
 #include <stdatomic.h>
 #endif
 #include <stdbool.h>
@@ -44,62 +46,79 @@ struct atomic_ptr {
 
 #ifndef WEFT_MODEL
 
+/* ThreadSanitizer is told of a release before it is done, and of an acquire after that; see
+ * os/sanitize.h. A compare-exchange that fails has been told of, too: it may take that for an edge
+ * which is not there, but never misses one. The operation stands there twice so that what follows
+ * it in a processor's flags need not be kept. */
+#define WEFT__RELEASES(a, operation) (weft__tsan_releases(&(a)->value), (operation))
+#define WEFT__TELLS(a, operation, before)          \
+    (__extension__({                               \
+        __typeof__(operation) found_;              \
+        if (weft__tsan_is_outside()) {             \
+            before;                                \
+            found_ = (operation);                  \
+            weft__tsan_tell_acquired(&(a)->value); \
+        } else {                                   \
+            found_ = (operation);                  \
+        }                                          \
+        found_;                                    \
+    }))
+#define WEFT__ACQUIRES(a, operation) WEFT__TELLS(a, operation, (void)0)
+#define WEFT__HANDS_OVER(a, operation) \
+    WEFT__TELLS(a, operation, weft__tsan_tell_releases(&(a)->value))
+
 #define atomic_load_relaxed(a) atomic_load_explicit(&(a)->value, memory_order_relaxed)
-#define atomic_load_acquire(a) atomic_load_explicit(&(a)->value, memory_order_acquire)
-#define atomic_load_seq_cst(a) atomic_load_explicit(&(a)->value, memory_order_seq_cst)
+#define atomic_load_acquire(a) \
+    WEFT__ACQUIRES(a, atomic_load_explicit(&(a)->value, memory_order_acquire))
+#define atomic_load_seq_cst(a) \
+    WEFT__ACQUIRES(a, atomic_load_explicit(&(a)->value, memory_order_seq_cst))
 
 #define atomic_store_relaxed(a, v) atomic_store_explicit(&(a)->value, (v), memory_order_relaxed)
-#define atomic_store_release(a, v) atomic_store_explicit(&(a)->value, (v), memory_order_release)
-#define atomic_store_seq_cst(a, v) atomic_store_explicit(&(a)->value, (v), memory_order_seq_cst)
+#define atomic_store_release(a, v) \
+    WEFT__RELEASES(a, atomic_store_explicit(&(a)->value, (v), memory_order_release))
+/* For lazy forks, which there are none of while ThreadSanitizer looks. */
+#define atomic_store_untold_release(a, v) \
+    atomic_store_explicit(&(a)->value, (v), memory_order_release)
+#define atomic_store_seq_cst(a, v) \
+    WEFT__RELEASES(a, atomic_store_explicit(&(a)->value, (v), memory_order_seq_cst))
 
 #define atomic_exchange_acquire(a, v) \
-    atomic_exchange_explicit(&(a)->value, (v), memory_order_acquire)
+    WEFT__ACQUIRES(a, atomic_exchange_explicit(&(a)->value, (v), memory_order_acquire))
 #define atomic_exchange_release(a, v) \
-    atomic_exchange_explicit(&(a)->value, (v), memory_order_release)
+    WEFT__RELEASES(a, atomic_exchange_explicit(&(a)->value, (v), memory_order_release))
 #define atomic_exchange_acq_rel(a, v) \
-    atomic_exchange_explicit(&(a)->value, (v), memory_order_acq_rel)
+    WEFT__HANDS_OVER(a, atomic_exchange_explicit(&(a)->value, (v), memory_order_acq_rel))
 #define atomic_exchange_seq_cst(a, v) \
-    atomic_exchange_explicit(&(a)->value, (v), memory_order_seq_cst)
+    WEFT__HANDS_OVER(a, atomic_exchange_explicit(&(a)->value, (v), memory_order_seq_cst))
 
 #define atomic_fetch_add_relaxed(a, v) \
     atomic_fetch_add_explicit(&(a)->value, (v), memory_order_relaxed)
 #define atomic_fetch_add_seq_cst(a, v) \
-    atomic_fetch_add_explicit(&(a)->value, (v), memory_order_seq_cst)
+    WEFT__HANDS_OVER(a, atomic_fetch_add_explicit(&(a)->value, (v), memory_order_seq_cst))
 #define atomic_fetch_add_acq_rel(a, v) \
-    atomic_fetch_add_explicit(&(a)->value, (v), memory_order_acq_rel)
+    WEFT__HANDS_OVER(a, atomic_fetch_add_explicit(&(a)->value, (v), memory_order_acq_rel))
 #define atomic_fetch_sub_relaxed(a, v) \
     atomic_fetch_sub_explicit(&(a)->value, (v), memory_order_relaxed)
 #define atomic_fetch_sub_acq_rel(a, v) \
-    atomic_fetch_sub_explicit(&(a)->value, (v), memory_order_acq_rel)
+    WEFT__HANDS_OVER(a, atomic_fetch_sub_explicit(&(a)->value, (v), memory_order_acq_rel))
 #define atomic_fetch_or_acq_rel(a, v) \
-    atomic_fetch_or_explicit(&(a)->value, (v), memory_order_acq_rel)
+    WEFT__HANDS_OVER(a, atomic_fetch_or_explicit(&(a)->value, (v), memory_order_acq_rel))
 
 /* Compare-exchange: true if *a was *expected and is now v; otherwise *expected is what
  * was found. A failed one orders nothing unless its name says so. */
-#define atomic_cas_relaxed(a, expected, v)                                                      \
-    atomic_compare_exchange_strong_explicit(&(a)->value, (expected), (v), memory_order_relaxed, \
-                                            memory_order_relaxed)
-#define atomic_cas_acquire(a, expected, v)                                                      \
-    atomic_compare_exchange_strong_explicit(&(a)->value, (expected), (v), memory_order_acquire, \
-                                            memory_order_relaxed)
-#define atomic_cas_release(a, expected, v)                                                      \
-    atomic_compare_exchange_strong_explicit(&(a)->value, (expected), (v), memory_order_release, \
-                                            memory_order_relaxed)
+#define WEFT__CAS(a, expected, v, success, failure) \
+    atomic_compare_exchange_strong_explicit(&(a)->value, (expected), (v), success, failure)
+#define atomic_cas_relaxed(a, expected, v) \
+    WEFT__CAS(a, expected, v, memory_order_relaxed, memory_order_relaxed)
+#define atomic_cas_acquire(a, expected, v) \
+    WEFT__ACQUIRES(a, WEFT__CAS(a, expected, v, memory_order_acquire, memory_order_relaxed))
+#define atomic_cas_release(a, expected, v) \
+    WEFT__RELEASES(a, WEFT__CAS(a, expected, v, memory_order_release, memory_order_relaxed))
 /* Acquires on failure too. */
-#define atomic_cas_acq_rel(a, expected, v)                                                      \
-    atomic_compare_exchange_strong_explicit(&(a)->value, (expected), (v), memory_order_acq_rel, \
-                                            memory_order_acquire)
-#define atomic_cas_seq_cst(a, expected, v)                                                      \
-    atomic_compare_exchange_strong_explicit(&(a)->value, (expected), (v), memory_order_seq_cst, \
-                                            memory_order_relaxed)
-
-#if defined __SANITIZE_THREAD__
-#define WEFT__TSAN 1
-#elif defined __has_feature
-#if __has_feature(thread_sanitizer)
-#define WEFT__TSAN 1
-#endif
-#endif
+#define atomic_cas_acq_rel(a, expected, v) \
+    WEFT__HANDS_OVER(a, WEFT__CAS(a, expected, v, memory_order_acq_rel, memory_order_acquire))
+#define atomic_cas_seq_cst(a, expected, v) \
+    WEFT__HANDS_OVER(a, WEFT__CAS(a, expected, v, memory_order_seq_cst, memory_order_relaxed))
 
 static inline void atomic_fence_seq_cst(void)
 {
@@ -112,6 +131,12 @@ static inline void atomic_fence_seq_cst(void)
 #else
     atomic_thread_fence(memory_order_seq_cst);
 #endif
+}
+
+/* For the compiler alone: another thread's barrier does the rest. */
+static inline void atomic_fence_compiler(void)
+{
+    atomic_signal_fence(memory_order_seq_cst);
 }
 
 /* Marks what a thread looks at once more before it rests on what it saw first: weft check

@@ -3,6 +3,7 @@
 
 #include "core/fatal.h"
 #include "core/fiber.h"
+#include "core/misuse.h"
 #include "core/pool.h"
 #include "core/report.h"
 #include "core/search.h"
@@ -12,11 +13,14 @@
  * searches already finds by itself what there is. */
 static void call_another(struct weft_pool *pool)
 {
+    /* fence F1 (LeaveFence): its place is free before the counters are read. Partner: SleepFence,
+     * after which who steps back looks for room. */
+    atomic_fence_seq_cst();
     struct weft__resting resting = weft__sleep_resting(&pool->sleep);
     if (resting.idle > 0)
         return;
     if (resting.sleeping > 0)
-        weft__sleep_more_work(&pool->sleep, false);
+        weft__sleep_more_work(&pool->sleep);
     else
         weft__spare_call(pool);
 }
@@ -38,46 +42,66 @@ void weft__block_uncount(struct weft_pool *pool)
     weft__spare_dismiss(pool);
 }
 
-void weft__block_mark(struct weft__worker *me, const struct weft__blocked *what)
+static void mark(struct weft__worker *worker, const struct weft__blocked *what)
 {
-    struct weft_pool *pool = me->pool;
-    if (weft__pool_is_forked(pool))
-        weft__fatal("a job waits in a forked child for what only its parent's threads do");
-    me->blocked = what;
-    /* relaxed: a thief that misses it waits for a quantum. */
-    atomic_store_relaxed(&me->context->away, true);
-    if (me->kind == WORKER_GUEST)
-        (void)weft__sleep_guest_left(&pool->sleep);
+    struct weft_pool *pool = worker->pool;
+    worker->blocked = what;
+    /* release B3: the slots, as they are now. A thief that misses it waits for a quantum. */
+    atomic_store_release(&worker->context->away, true);
+    if (worker->kind == WORKER_GUEST)
+        weft__sleep_guest_left(&pool->sleep);
     else
         weft__sleep_absent(&pool->sleep);
-    weft__state_is(me, WORKER_BLOCKED);
+    weft__state_is(worker, WORKER_BLOCKED);
     weft__block_count(pool);
+}
+
+static void unmark(struct weft__worker *worker)
+{
+    struct weft_pool *pool = worker->pool;
+    worker->blocked = NULL;
+    atomic_store_relaxed(&worker->context->away, false); /* relaxed: the fence orders it */
+    /* fence B3, in both: back, before it merges anything. A thief that has seen it away said before
+     * what it wants. */
+    if (worker->kind == WORKER_GUEST)
+        weft__sleep_guest_entered(&pool->sleep);
+    else
+        weft__sleep_present(&pool->sleep);
+    weft__state_is(worker, WORKER_BUSY);
+    weft__block_uncount(pool);
+}
+
+/* A thread that stands in several pools is blocked in all of them. All are marked before it rests
+ * in any: whoever finds one pool at rest, and looks at the others, sees that. */
+
+void weft__block_mark(struct weft__worker *me, const struct weft__blocked *what)
+{
+    if (weft__pool_is_forked(me->pool))
+        weft__fatal("a job waits in a forked child for what only its parent's threads do");
+    for (; me; me = me->host)
+        mark(me, what);
 }
 
 void weft__block_rest(struct weft__worker *me)
 {
-    weft__census_rest(&me->pool->census);
+    for (; me; me = me->host)
+        weft__census_rest(&me->pool->census);
 }
 
 void weft__block_rouse(struct weft__worker *worker)
 {
-    struct weft_pool *pool = worker->pool;
-    weft__lock_take(&pool->blocking.lock);
-    weft__census_rouse(&pool->census, 1);
-    weft__lock_drop(&pool->blocking.lock);
+    for (; worker; worker = worker->host) {
+        struct weft_pool *pool = worker->pool;
+        weft__lock_take(&pool->blocking.lock);
+        weft__census_rouse(&pool->census, 1);
+        weft__lock_drop(&pool->blocking.lock);
+    }
 }
 
 void weft__block_unmark(struct weft__worker *me)
 {
-    struct weft_pool *pool = me->pool;
-    me->blocked = NULL;
-    atomic_store_relaxed(&me->context->away, false); /* relaxed: as above */
-    if (me->kind == WORKER_GUEST)
-        weft__sleep_guest_entered(&pool->sleep);
-    else
-        weft__sleep_present(&pool->sleep);
-    weft__state_is(me, WORKER_BUSY);
-    weft__block_uncount(pool);
+    for (; me; me = me->host)
+        unmark(me);
 }
 
 /* ---- Other people's waits ---- */
@@ -102,8 +126,17 @@ void weft__block_outside_ends(struct weft__worker *me)
     weft__block_unmark(me);
 }
 
+/* Of a caller that passed none: what it runs in, or NULL for a thread outside. */
+static weft *context_or_none(weft *w)
+{
+    return w ? w : weft_here();
+}
+
 void weft_block_begin(weft *w)
 {
+    WEFT__EXPECT_OWN_OR_NULL(w);
+    if (!(w = context_or_none(w)))
+        return;
     if (weft__context_of(w)->ops) {
         weft__context_of(w)->ops->block_begin(w);
         return;
@@ -111,8 +144,11 @@ void weft_block_begin(weft *w)
     weft__block_outside(weft__worker_of(w));
 }
 
+/* Whoever ends the wait may call it: so w need not be this thread's. */
 void weft_block_end(weft *w)
 {
+    if (!(w = context_or_none(w)))
+        return;
     if (weft__context_of(w)->ops) {
         weft__context_of(w)->ops->block_end(w);
         return;
@@ -127,14 +163,10 @@ void weft_block_end(weft *w)
  * dead, one of them, or a spare, looks once more. False: there is nothing, or nobody. */
 static bool wake_for_what_is_left(struct weft_pool *pool)
 {
-    struct weft__worker *worker = NULL;
-    bool left = weft__pool_holds_jobs(pool);
-    while (!left && (worker = weft__next_worker(pool, worker)))
-        left = weft__context_has_pending(worker->context);
-    if (!left)
+    if (!weft__pool_holds_work(pool))
         return false;
     if (weft__sleep_resting(&pool->sleep).sleeping > 0)
-        weft__sleep_more_work(&pool->sleep, false);
+        weft__sleep_more_work(&pool->sleep);
     else
         weft__spare_call(pool);
     return !weft__census_full(atomic_load_relaxed(&pool->census.word)); /* relaxed: own writes */
@@ -154,18 +186,22 @@ void weft__block_all_rest(struct weft__census *census)
     atomic_fence_seq_cst();
     uint32_t marks = atomic_load_relaxed(&blocking->marks);
     bool full = weft__census_full(atomic_load_acquire(&census->word)); /* acquire Z1 */
-    if (full && blocking->looked != marks && wake_for_what_is_left(pool))
+    if (full && blocking->looked != marks && wake_for_what_is_left(pool)) {
         blocking->looked = marks;
-    else if (full && blocking->reported != marks && weft__report_deadlock(pool))
-        blocking->reported = marks;
+    } else if (full) {
+        atomic_store_release(&blocking->settled, marks); /* release Z4 */
+        if (blocking->reported != marks && weft__report_deadlock(pool))
+            blocking->reported = marks;
+    }
     atomic_store_release(&blocking->reporting, false); /* release Z3: what was read, was read */
     weft__lock_drop(&blocking->lock);
 }
 
-void weft__block_look(struct weft_pool *pool)
+void weft__block_look(struct weft__worker *me)
 {
-    if (weft__census_full(atomic_load_relaxed(&pool->census.word))) /* relaxed: a hint */
-        weft__block_all_rest(&pool->census);
+    for (; me; me = me->host)
+        if (weft__census_full(atomic_load_relaxed(&me->pool->census.word))) /* relaxed: a hint */
+            weft__block_all_rest(&me->pool->census);
 }
 
 void weft__block_let_report(struct weft_pool *pool)

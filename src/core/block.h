@@ -6,7 +6,8 @@
  * and calls somebody in its place), then rests (census.h). Whoever ends the wait rouses it. If
  * all threads of the pool rest, sleepers included, and one is blocked, the last one to rest
  * looks for a deadlock (report.h), under the lock that rousing needs, too: so what it reads
- * stays as it is. */
+ * stays as it is. A thread that stands in several pools, one on top of the other, is blocked in
+ * each of them. */
 #ifndef WEFT_CORE_BLOCK_H
 #define WEFT_CORE_BLOCK_H
 
@@ -36,6 +37,8 @@ struct weft__blocking {
     struct atomic_u32 count;      /* workers and guests that are marked */
     struct atomic_u32 marks;      /* how often anybody was marked: wraps around */
     uint32_t looked;              /* that number, when somebody was woken to look again; lock */
+    struct atomic_u32 settled;    /* the same, when there was nothing to be woken for; written under
+                                     the lock, read by other pools */
     uint32_t reported;            /* the same, when a deadlock was reported; lock */
     struct atomic_bool reporting; /* who wakes up meanwhile waits for the lock */
 };
@@ -57,8 +60,8 @@ void weft__block_uncount(struct weft_pool *pool);
 /* The census's call: looks for a deadlock. */
 void weft__block_all_rest(struct weft__census *census);
 
-/* The same at any time, if all rest. */
-void weft__block_look(struct weft_pool *pool);
+/* The same at any time, in each pool that the thread stands in, if all rest there. */
+void weft__block_look(struct weft__worker *me);
 
 /* Who has rested lets a report end before it changes anything. */
 void weft__block_let_report(struct weft_pool *pool);

@@ -69,10 +69,7 @@ int weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg)
     weft__worker_check_left(__builtin_frame_address(0));
     if (!fn)
         return -EINVAL;
-    pool = weft__pool_or_default(pool);
-    if (!pool)
-        return -ENOMEM;
-    int error = weft__pool_enter(pool);
+    int error = weft__pool_enter(&pool);
     if (error)
         return error;
     error = -ENOMEM;
@@ -80,7 +77,7 @@ int weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg)
     struct broadcast *all = park ? broadcast_make(pool, park) : NULL;
     if (all) {
         send_to_all(pool, all, fn, arg, execute_waited);
-        weft__wait_anywhere(&all->latch.spin);
+        weft__wait_anywhere(&all->latch.spin, (struct weft__awaited){0});
         error = weft__group_end(&all->group);
     }
     weft__free(all);
@@ -95,10 +92,7 @@ int weft_broadcast_detached(weft_pool *pool, weft_fn *fn, void *arg)
     weft__worker_check_left(__builtin_frame_address(0));
     if (!fn)
         return -EINVAL;
-    pool = weft__pool_or_default(pool);
-    if (!pool)
-        return -ENOMEM;
-    int error = weft__pool_enter(pool);
+    int error = weft__pool_enter(&pool);
     if (error)
         return error;
     struct broadcast *all = broadcast_make(pool, NULL);

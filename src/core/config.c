@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STACK_DEFAULT = 8 << 20, STACK_MIN = 64 << 10, SPARES_DEFAULT = 16 };
+enum { STACK_MIN = 64 << 10, SPARES_DEFAULT = 16 };
 
 static void complain(const char *name, const char *value, const char *wanted)
 {
@@ -87,7 +87,8 @@ static int check(const weft_config *config)
     if (config->workers > WEFT_WORKERS_MAX || config->spin_rounds < -1 || config->spares < -1 ||
         config->spares > WEFT_WORKERS_MAX)
         return -EINVAL;
-    if (config->flags & ~(unsigned)(WEFT_USE_CALLER | WEFT_NO_GUESTS | WEFT_NO_SIGSEGV))
+    if (config->flags &
+        ~(unsigned)(WEFT_USE_CALLER | WEFT_NO_GUESTS | WEFT_NO_SIGSEGV | WEFT_GUESTS_HELP))
         return -EINVAL;
     if (config->stack_size && config->stack_size < STACK_MIN)
         return -EINVAL;
@@ -120,8 +121,6 @@ int weft__config_complete(weft_config *full, const weft_config *given, unsigned 
         full->workers = workers_wanted();
     if (full->spin_rounds == 0)
         full->spin_rounds = spin_wanted(cpus);
-    if (full->stack_size == 0)
-        full->stack_size = STACK_DEFAULT;
     if (full->pin == WEFT_PIN_DEFAULT)
         full->pin = WEFT_PIN_ASLEEP;
     if (full->spares == 0)

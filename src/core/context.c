@@ -41,7 +41,7 @@ weft *weft__context_top(struct weft__context *context)
 {
     weft *w = context->first;
     /* relaxed: the caller's own writes. */
-    while (w < context->last && atomic_load_relaxed(&weft__slot_of(w)->fn))
+    while (w <= context->last && atomic_load_relaxed(&weft__slot_of(w)->fn))
         w++;
     return w;
 }
@@ -67,6 +67,8 @@ void weft__context_call(struct weft__context *context)
 
 void weft__context_call_merges(struct weft__context *context)
 {
+    if (context->eager)
+        return; /* every merge takes the slow road there */
     weft__context_lock(context);
     struct weft__slot *slot = atomic_load_relaxed(&context->oldest);
     for (; slot <= weft__slot_of(context->last) && atomic_load_relaxed(&slot->fn); slot++)

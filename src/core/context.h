@@ -72,9 +72,11 @@ struct weft__context {
     struct weft__worker *worker;            /* whose it is; of a fiber: who runs it */
     struct weft__group *group;              /* of the job running on top. Owner only */
     weft *first, *last;
-    uint32_t fork_count;               /* of the process, when the context was made */
-    uint64_t quantum;                  /* nanoseconds; constant */
-    bool eager;                        /* constant */
+    uint32_t fork_count;     /* of the process, when the context was made */
+    uint64_t quantum;        /* nanoseconds; constant */
+    bool eager;              /* constant */
+    struct atomic_ptr root;  /* struct weft__group: of the job running on top, or NULL; a hint */
+    struct atomic_u32 mixed; /* jobs below it that belong to other computations; a hint */
     const struct weft__fiber_ops *ops; /* NULL: a thread's own; see fiber.h. Constant */
     unsigned mutexes;                  /* of a fiber: that it holds */
     unsigned library; /* of a fiber: functions of the library that hold memory; see fiber.h */
@@ -105,7 +107,8 @@ static inline struct weft__slot *weft__slot_of(weft *w)
     return (struct weft__slot *)w;
 }
 
-/* The first free slot: the context of whatever runs on top now. */
+/* The first free slot: the context of whatever runs on top now. If all are in use it is on the page
+ * that nobody may touch: who uses it is told that there are too many forks. */
 weft *weft__context_top(struct weft__context *context);
 
 /* Is a right side pending that could be stolen? A hint, unless its owner rests. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/crowd.h"
 
-#include "os/clock.h"
 #include "os/futex.h"
 #include "os/memory.h"
 #include "os/thread.h"
@@ -100,18 +99,11 @@ static bool go_to_sleep(struct weft__crowd *crowd, const struct weft__park *park
 
 /* relaxed, the notices: the lock, which is taken afterwards, orders them. They are 32 bits wide:
  * who is kept from this wait while they go round, each of them a sleep and a wake, sleeps on. */
-static void wait_for_notice(struct weft__crowd *crowd, uint32_t notice, uint64_t ns)
+static void wait_for_notice(struct weft__crowd *crowd, uint32_t notice, struct weft__turns *turns)
 {
-    uint64_t end = ns ? weft__clock_now() + ns : 0;
-    while (atomic_load_relaxed(&crowd->notices) == notice) {
-        uint64_t now = ns ? weft__clock_now() : 0;
-        if (!ns)
-            weft__futex_wait(&crowd->notices, notice);
-        else if (now < end)
-            weft__futex_wait_for(&crowd->notices, notice, end - now);
-        else
-            return;
-    }
+    while (atomic_load_relaxed(&crowd->notices) == notice &&
+           weft__turn_wait(turns, &crowd->notices, notice))
+        ;
 }
 
 /* Its time is up: false if it has been woken meanwhile. */
@@ -129,7 +121,7 @@ static bool get_up(struct weft__crowd *crowd, uint32_t notice)
 }
 
 enum park_result weft__crowd_sleep(struct weft__crowd *crowd, struct weft__park *park,
-                                   struct atomic_u64 *counted, uint64_t ns)
+                                   struct atomic_u64 *counted, struct weft__turns turns)
 {
     bool rests_last = false;
     weft__lock_take(&crowd->lock);
@@ -140,12 +132,10 @@ enum park_result weft__crowd_sleep(struct weft__crowd *crowd, struct weft__park 
         return PARK_WAS_NUDGED;
     if (rests_last)
         park->census->all_rest(park->census); /* which may wake somebody, this one too */
-    if (park->cpu >= 0)
-        weft__thread_pin(park->cpu);
-    wait_for_notice(crowd, notice, ns);
+    weft__turns_begin(&turns, atomic_load_relaxed(&park->cpu)); /* relaxed: own writes */
+    wait_for_notice(crowd, notice, &turns);
     bool by_itself = get_up(crowd, notice);
-    if (park->cpu >= 0)
-        weft__thread_unpin();
+    weft__turns_end(&turns);
     return by_itself ? PARK_TIMED_OUT : PARK_WAS_WOKEN;
 }
 

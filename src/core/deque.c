@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/deque.h"
 
+#include "core/group.h"
+#include "core/job.h"
 #include "os/memory.h"
 
 #include <errno.h>
 
 static struct weft__ring *ring_make(size_t capacity)
 {
-    if (capacity > (SIZE_MAX - sizeof(struct weft__ring)) / sizeof(struct atomic_ptr))
+    if (capacity > (SIZE_MAX - sizeof(struct weft__ring)) / sizeof(struct weft__entry))
         return NULL;
     struct weft__ring *ring = weft__alloc(sizeof *ring + capacity * sizeof ring->jobs[0]);
     if (ring)
@@ -15,7 +17,7 @@ static struct weft__ring *ring_make(size_t capacity)
     return ring;
 }
 
-static struct atomic_ptr *ring_at(struct weft__ring *ring, int64_t index)
+static struct weft__entry *ring_at(struct weft__ring *ring, int64_t index)
 {
     return &ring->jobs[index & ring->mask];
 }
@@ -50,8 +52,11 @@ static struct weft__ring *grow(struct weft__deque *deque, struct weft__ring *old
     if (!ring)
         return NULL;
     ring->older = old;
-    for (int64_t i = top; i < bottom; i++)
-        atomic_store_relaxed(ring_at(ring, i), atomic_load_relaxed(ring_at(old, i)));
+    for (int64_t i = top; i < bottom; i++) {
+        struct weft__entry *from = ring_at(old, i), *to = ring_at(ring, i);
+        atomic_store_relaxed(&to->job, atomic_load_relaxed(&from->job)); /* relaxed: D2 below */
+        atomic_store_relaxed(&to->root, atomic_load_relaxed(&from->root));
+    }
     /* release D2: a thief that sees the new ring sees what was copied into it (fault 18:
      * published relaxed, it need not). */
     atomic_store_release(&deque->ring, ring);
@@ -72,7 +77,9 @@ int weft__deque_push(struct weft__deque *deque, struct weft__job *job)
         if (!WEFT__FAULT(18))
             ring = larger; /* the one pushed to below */
     }
-    atomic_store_relaxed(ring_at(ring, bottom), job); /* relaxed: bottom publishes it */
+    struct weft__entry *entry = ring_at(ring, bottom);
+    atomic_store_relaxed(&entry->job, job); /* relaxed, both: bottom publishes them */
+    atomic_store_relaxed(&entry->root, job->group ? job->group->root : NULL);
     /* release D1: the job and its place in the ring. */
     atomic_store_release(&deque->bottom, bottom + 1);
     if (deque->flagged)
@@ -95,7 +102,7 @@ struct weft__job *weft__deque_pop(struct weft__deque *deque)
         atomic_store_relaxed(&deque->bottom, bottom + 1); /* relaxed: there is no job below */
         return NULL;
     }
-    struct weft__job *job = atomic_load_relaxed(ring_at(ring, bottom));
+    struct weft__job *job = atomic_load_relaxed(&ring_at(ring, bottom)->job);
     if (top == bottom) { /* the last one: thieves may want it too */
         /* seq_cst D4. No acquire is needed: the owner pushed the job itself. */
         if (!atomic_cas_seq_cst(&deque->top, &top, top + 1))
@@ -105,7 +112,17 @@ struct weft__job *weft__deque_pop(struct weft__deque *deque)
     return job;
 }
 
-enum steal_result weft__deque_steal(struct weft__deque *deque, struct weft__job **job)
+struct weft__job *weft__deque_next(struct weft__deque *deque)
+{
+    /* relaxed, all: own writes, but for top, which is a hint. */
+    int64_t bottom = atomic_load_relaxed(&deque->bottom);
+    struct weft__ring *ring = atomic_load_relaxed(&deque->ring);
+    if (atomic_load_relaxed(&deque->top) >= bottom)
+        return NULL;
+    return atomic_load_relaxed(&ring_at(ring, bottom - 1)->job);
+}
+
+enum steal_result weft__deque_look(struct weft__deque *deque, struct weft__glimpse *glimpse)
 {
     if (deque->flagged)
         (void)atomic_load_seq_cst(&deque->flag); /* seq_cst V3: after the thief got sleepy */
@@ -119,13 +136,32 @@ enum steal_result weft__deque_steal(struct weft__deque *deque, struct weft__job 
     if (top >= bottom)
         return STEAL_EMPTY;
     if (!WEFT__FAULT(17))
-        ring = atomic_load_acquire(&deque->ring);   /* acquire D2; after bottom (fault 17) */
-    *job = atomic_load_relaxed(ring_at(ring, top)); /* not to be followed before the exchange */
-    /* seq_cst D4: in one order with the fences; and release D3: the read above comes
+        ring = atomic_load_acquire(&deque->ring); /* acquire D2; after bottom (fault 17) */
+    struct weft__entry *entry = ring_at(ring, top);
+    glimpse->job = atomic_load_relaxed(&entry->job); /* relaxed, both: the exchange decides */
+    glimpse->root = atomic_load_relaxed(&entry->root);
+    glimpse->top = top;
+    return STEAL_GOT;
+}
+
+enum steal_result weft__deque_take(struct weft__deque *deque, struct weft__glimpse *glimpse)
+{
+    /* seq_cst D4: in one order with the fences; and release D3: what was read at a glimpse comes
      * before the place is used again. */
-    if (!atomic_cas_seq_cst(&deque->top, &top, top + 1))
+    if (!atomic_cas_seq_cst(&deque->top, &glimpse->top, glimpse->top + 1))
         return STEAL_LOST;
     return STEAL_GOT;
+}
+
+enum steal_result weft__deque_steal(struct weft__deque *deque, struct weft__job **job)
+{
+    struct weft__glimpse glimpse;
+    enum steal_result result = weft__deque_look(deque, &glimpse);
+    if (result == STEAL_GOT)
+        result = weft__deque_take(deque, &glimpse);
+    if (result == STEAL_GOT)
+        *job = glimpse.job;
+    return result;
 }
 
 size_t weft__deque_size(const struct weft__deque *deque)

@@ -16,12 +16,19 @@
 
 #include <stddef.h>
 
+struct weft__group;
 struct weft__job;
+
+/* What a thief may know of a job before it has it. Nothing here may be followed before. */
+struct weft__entry {
+    struct atomic_ptr job;  /* struct weft__job */
+    struct atomic_ptr root; /* struct weft__group: whose computation it is part of, or NULL */
+};
 
 struct weft__ring {
     int64_t mask;             /* capacity - 1; never changes */
     struct weft__ring *older; /* owner only */
-    struct atomic_ptr jobs[];
+    struct weft__entry jobs[];
 };
 
 struct weft__deque {
@@ -44,11 +51,18 @@ enum steal_result { STEAL_EMPTY, STEAL_LOST, STEAL_YOUNG, STEAL_GOT };
 /* Anybody. LOST: another thief, or the owner, was faster; there may be more. */
 enum steal_result weft__deque_steal(struct weft__deque *deque, struct weft__job **job);
 
-/* Owner only: where the next job goes. Pops never go below a place with jobs above it. */
-static inline int64_t weft__deque_bottom(const struct weft__deque *deque)
-{
-    return atomic_load_relaxed(&deque->bottom); /* relaxed: own writes */
-}
+/* The same in two steps, for a thief that looks first: GOT: there is a job. What its owner did
+ * before it pushed the job is seen by what the thief does between the two. */
+struct weft__glimpse {
+    struct weft__job *job;
+    const struct weft__group *root;
+    int64_t top;
+};
+enum steal_result weft__deque_look(struct weft__deque *deque, struct weft__glimpse *glimpse);
+enum steal_result weft__deque_take(struct weft__deque *deque, struct weft__glimpse *glimpse);
+
+/* Owner only: the job that pop would return, unless a thief is faster; NULL: empty. */
+struct weft__job *weft__deque_next(struct weft__deque *deque);
 
 size_t weft__deque_size(const struct weft__deque *deque); /* anybody; a hint */
 

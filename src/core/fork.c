@@ -35,7 +35,9 @@
 
 #include "core/fatal.h"
 #include "core/fiber.h"
+#include "core/misuse.h"
 #include "core/pool.h"
+#include "core/search.h"
 #include "core/wait.h"
 #include "os/clock.h"
 #include "os/membarrier.h"
@@ -71,6 +73,12 @@ static void waited_for(weft *w, void *arg)
 {
     (void)arg;
     marked(w, w);
+}
+
+weft_fn *weft__right_of(weft *w)
+{
+    weft_fn *fn = atomic_load_relaxed(&weft__slot_of(w)->fn); /* relaxed: for a message */
+    return fn == marked ? weft__context_of(w)->marked_fn : fn;
 }
 
 /* Last touch of the slot. */
@@ -110,6 +118,9 @@ static struct weft__job *right_as_job(struct weft__context *context, struct weft
 static void eager_fork(struct weft__context *context, weft *w)
 {
     struct weft__slot *slot = weft__slot_of(w);
+    if (slot->execute) /* its first right side is on the deque, or was taken from there */
+        weft__fatal("weft_fork: w has forked and not merged; run the left side in the context that "
+                    "weft_fork returned");
     /* If it can't be published, the caller runs it at merge. */
     if (weft__post_fork(context->worker, right_as_job(context, slot)))
         slot->execute = NULL;
@@ -170,7 +181,8 @@ static void guard_set(struct weft__context *context)
     weft *oldest = atomic_load_relaxed(&context->oldest);
     uintptr_t guard = (uintptr_t)(oldest + context->shallow);
     /* relaxed: the lock carries what the owner has to learn. */
-    atomic_store_relaxed(&context->guard, context->called ? UINTPTR_MAX : guard);
+    bool raised = context->called || weft__membarrier_is_gone();
+    atomic_store_relaxed(&context->guard, raised ? UINTPTR_MAX : guard);
 }
 
 /* The owner's way to the lock. A thief that waits for an answer gets one: everything the
@@ -183,7 +195,8 @@ static void answer_and_lock(struct weft__context *context)
 
 /* Somebody sleeps who could help. Usually it is woken by the first fork there is, since the
  * owner may never come by here again. But if jobs of this kind have been over quickly so
- * far, only once this one goes on for longer; then shallow forks look at the clock. */
+ * far, only once this one goes on for longer; then shallow forks look at the clock. That is a
+ * guess, and a wrong one costs a turn of the look-out: so it is made only while there is one. */
 static bool wake_now(struct weft__context *context, weft *w)
 {
     struct weft__help *help = &context->help;
@@ -193,8 +206,9 @@ static bool wake_now(struct weft__context *context, weft *w)
     if (help->started == 0) {
         help->started = now;
         help->first_right = atomic_load_relaxed(&weft__slot_of(w)->fn); /* relaxed: own */
-        help->little = help->whole && weft__habit_is_brief(&context->worker->pool->habits,
-                                                           help->whole, help->first_right);
+        struct weft_pool *pool = context->worker->pool;
+        help->little = help->whole && weft__sleep_is_watched(&pool->sleep) &&
+                       weft__habit_is_brief(&pool->habits, help->whole, help->first_right);
     }
     return !help->little || now - help->started >= WEFT__LITTLE_NS;
 }
@@ -227,9 +241,12 @@ static void unpublish(struct weft__context *context, struct weft__slot *slot)
 }
 
 /* Under the lock. The fork that wakes a worker puts its right side where that one finds it
- * without stopping anybody; unless there is an older one, which is for it to take. */
+ * without stopping anybody; unless there is an older one, which is for it to take. The last slot
+ * stays where it is: there is none after it to be the oldest. */
 static void publish(struct weft__context *context, struct weft__slot *slot)
 {
+    if ((weft *)slot == context->last)
+        return;
     slot->group_is_lent = !slot->group;
     if (weft__deque_push(&context->worker->deque, right_as_job(context, slot)))
         unpublish(context, slot);
@@ -252,7 +269,8 @@ static bool look_up(struct weft__context *context, weft *w, bool wake, bool *can
     bool look_again = (context->help.wanted && !wake) || weft__group_alarm();
     context->shallow = look_again ? SHALLOW_SLOTS : 0;
     struct weft__slot *oldest = atomic_load_relaxed(&context->oldest);
-    if (wake && oldest == weft__slot_of(w) && weft__sleep_would_wake(&pool->sleep))
+    if (wake && oldest == weft__slot_of(w) &&
+        (weft__membarrier_is_gone() || weft__sleep_would_wake(&pool->sleep)))
         publish(context, oldest);
     else if (wake && context->quantum) /* it ages while the one that is woken wakes up */
         mark(context, oldest, weft__clock_now());
@@ -267,6 +285,7 @@ static bool look_up(struct weft__context *context, weft *w, bool wake, bool *can
 
 void weft_fork_slow(weft *w)
 {
+    weft__expect_fork(w, "weft_fork");
     struct weft__context *context = weft__context_of(w);
     if (context->ops) {
         context->ops->fork(w);
@@ -276,7 +295,8 @@ void weft_fork_slow(weft *w)
         eager_fork(context, w);
         return;
     }
-    bool cancelled, wake = wake_now(context, w);
+    /* Without a barrier, nobody could take it from a silent owner: as on the eager road. */
+    bool cancelled, wake = weft__membarrier_is_gone() || wake_now(context, w);
     if (wake || !only_looks_at_the_clock(context))
         look_up(context, w, wake, &cancelled);
 }
@@ -298,12 +318,16 @@ static void slot_is_back(struct weft__context *context, weft *w, bool robbed)
 
 bool weft_merge_slow(weft *w)
 {
+    weft__expect_fork(w, "weft_merge");
     struct weft__context *context = weft__context_of(w);
     struct weft__slot *slot = weft__slot_of(w);
     if (context->ops)
         return context->ops->merge(w);
-    if (context->eager)
-        return published_merge(context, w);
+    if (context->eager) {
+        bool over = published_merge(context, w);
+        slot->execute = NULL; /* the next fork looks */
+        return over;
+    }
     if (slot->execute) {
         bool over = published_merge(context, w);
         slot_is_back(context, w, over);
@@ -336,8 +360,10 @@ static void execute_stolen(weft *w, struct weft__job *job)
     right_is_over(slot);
 }
 
-/* Under the lock: the owner is on a slow road, or will be before it takes the slot back. */
-static void stop_owner(struct weft__context *context, struct weft__slot *slot)
+/* Under the lock: the owner is on a slow road, or will be before it takes the slot back. False: it
+ * has not answered, and there is no barrier any more. An owner that is blocked needs none: when it
+ * goes on, it passes a fence before it merges (B3). */
+static bool stop_owner(struct weft__context *context, struct weft__slot *slot)
 {
     /* relaxed, all: the answer or the barrier orders them. */
     atomic_store_relaxed(&context->answered, false);
@@ -345,10 +371,13 @@ static void stop_owner(struct weft__context *context, struct weft__slot *slot)
     atomic_store_relaxed(&context->guard, UINTPTR_MAX);
     for (int i = WEFT__ANSWER_SPINS; i > 0; i--) {
         if (atomic_load_acquire(&context->answered)) /* acquire B1 */
-            return;
+            return true;
         weft__relax();
     }
-    weft__membarrier(); /* fence B1: in every thread; partner: each look at the guard */
+    if (weft__membarrier()) /* fence B1: in every thread; partner: each look at the guard */
+        return true;
+    atomic_fence_seq_cst(); /* fence B3: wanted, before it looks for the owner */
+    return atomic_load_acquire(&context->away); /* acquire B3: the slots as it left them */
 }
 
 static bool is_ripe(struct weft__context *context, weft_fn *fn, uint64_t now)
@@ -377,14 +406,25 @@ static struct weft__job *take(struct weft__worker *me, struct weft__context *con
     return &me->stolen;
 }
 
+/* Can the oldest slot be part of that computation? A hint, so that nobody is stopped in vain. */
+static bool may_be_part_of(struct weft__context *context, const struct weft__group *root)
+{
+    return !root || atomic_load_relaxed(&context->root) == root ||
+           atomic_load_relaxed(&context->mixed) > 0; /* relaxed, both: a hint */
+}
+
 enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context *context,
-                                   struct weft__job **job)
+                                   const struct weft__group *root, struct weft__job **job)
 {
     struct weft__slot *slot = atomic_load_relaxed(&context->oldest);
     /* relaxed, as long as the lock is not held: hints. */
     weft_fn *fn = atomic_load_relaxed(&slot->fn);
     if (!fn)
         return STEAL_EMPTY;
+    if (!may_be_part_of(context, root)) {
+        me->saw_foreign = true;
+        return STEAL_EMPTY;
+    }
     uint64_t now = context->quantum ? weft__clock_now() : 0;
     if (fn == marked && !is_ripe(context, fn, now))
         return STEAL_YOUNG;
@@ -398,18 +438,22 @@ enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context
         weft__lock_drop(&context->lock);
         return STEAL_YOUNG;
     }
-    stop_owner(context, slot);
+    bool stopped = stop_owner(context, slot);
     fn = atomic_load_acquire(&slot->fn); /* acquire B2: what the owner forked */
-    bool taken = fn && is_ripe(context, fn, now);
+    bool taken = stopped && fn && is_ripe(context, fn, now) &&
+                 weft__may_take(me, root, group_of(slot)->root);
     if (taken) {
         *job = take(me, context, slot, fn);
         if (context->quantum) /* the next one ages while the thief is busy */
             mark(context, slot + 1, now);
     } else {
-        want(slot, context->called);
+        /* Whose group was looked at stays wanted: its merge goes by the lock, after that look. */
+        want(slot, context->called || (stopped && fn));
     }
     guard_set(context);
     weft__lock_drop(&context->lock);
+    if (!stopped)
+        weft__call_attention(me->pool); /* from now on, every fork is on the eager road */
     return taken ? STEAL_GOT : STEAL_EMPTY;
 }
 
@@ -438,18 +482,6 @@ void weft__context_expect(struct weft__context *context)
 {
     context->help = (struct weft__help){.wanted = true};
     weft__context_call(context);
-}
-
-/* A guard that is raised for another reason than sleepers stays so for the next fork. Who has
- * failed meanwhile is noticed by the code that forks like this: it asks before each part. */
-weft *weft__fork_quietly(weft *w, weft_fn *right, void *arg)
-{
-    if (weft__context_of(w)->eager)
-        return weft_fork(w, right, arg);
-    struct weft__slot *slot = weft__slot_of(w);
-    atomic_store_relaxed(&slot->arg, arg);  /* relaxed: released with fn */
-    atomic_store_release(&slot->fn, right); /* release B2 */
-    return w + 1;
 }
 
 /* On the deque it is found by who looks, without a quantum's wait and without a barrier. Older
@@ -484,9 +516,10 @@ weft *weft_fork_checked(weft *w, weft_fn *right, void *arg, const char *where)
 {
     if (!w || !right)
         weft__fatal("%s: weft_fork needs a context and a function", where);
+    weft__expect_own(w, where);
     if (atomic_load_relaxed(&weft__slot_of(w)->fn))
         weft__fatal("%s: weft_fork in a context that has forked already; run the left side in "
-                    "the context that weft_fork returned",
+                    "the context that weft_fork returned: here, or where w came from",
                     where);
     return weft_fork(w, right, arg);
 }
@@ -495,13 +528,14 @@ bool weft_merge_checked(weft *w, const char *where)
 {
     if (!w)
         weft__fatal("%s: weft_merge needs a context", where);
+    weft__expect_own(w, where);
     if (!atomic_load_relaxed(&weft__slot_of(w)->fn))
         weft__fatal("%s: weft_merge without weft_fork; merge takes the context that was given "
-                    "to fork",
+                    "to fork, and the left side the one that fork returned: was it given w?",
                     where);
     if (w < weft__context_of(w)->last && atomic_load_relaxed(&weft__slot_of(w + 1)->fn))
         weft__fatal("%s: weft_merge in another order; what the left side forked has to be merged "
-                    "first",
+                    "first: did it return between weft_fork and weft_merge?",
                     where);
     return weft_merge(w);
 }

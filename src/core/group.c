@@ -13,6 +13,7 @@ struct atomic_u32 weft__alarms;
 void weft__group_begin(struct weft__group *group, struct weft__group *parent)
 {
     group->parent = parent;
+    group->root = parent ? parent->root : group;
     group->left = NULL;
     atomic_store_relaxed(&group->deadline, 0);
     atomic_store_relaxed(&group->error, 0);
@@ -51,6 +52,16 @@ bool weft__group_walk(struct weft__group *group, bool *noticed)
         }
     }
     return false;
+}
+
+void weft__group_forked(const struct weft__group *group)
+{
+    uint32_t alarms = 0;
+    for (; group; group = group->parent) {
+        alarms += atomic_load_relaxed(&group->deadline) != 0;
+        alarms += atomic_load_relaxed(&group->error) != 0;
+    }
+    atomic_store_relaxed(&weft__alarms, alarms);
 }
 
 static bool parent_failed(const struct weft__group *group)

@@ -12,6 +12,8 @@
 
 struct weft__group {
     struct weft__group *parent;              /* outlives this one; written before it is shared */
+    struct weft__group *root;                /* the outermost one: what the whole computation has in
+                                                common, in whatever pool; as `parent` */
     struct atomic_u64 deadline;              /* 0: none. Written by the owner */
     struct atomic_i32 error;                 /* 0: fine. Written once, by the first to fail */
     void (*left)(struct weft__group *group); /* an actor was unwound past it; NULL: never mind */
@@ -29,6 +31,10 @@ static inline bool weft__group_alarm(void)
     /* relaxed: cancellation is a request; being seen a moment later is fine. */
     return atomic_load_relaxed(&weft__alarms) != 0;
 }
+
+/* In a forked child: the groups of other threads are not there any more. `group`: the innermost of
+ * this thread's, or NULL. */
+void weft__group_forked(const struct weft__group *group);
 
 /* Is it cancelled? *noticed: and this call was the first to notice a deadline. */
 bool weft__group_walk(struct weft__group *group, bool *noticed);

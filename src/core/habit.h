@@ -2,7 +2,11 @@
 /* habit.h: do jobs of this kind usually take long? Waking a worker for a job that is over
  * before the worker runs is a waste, and nothing but experience tells. A pool remembers,
  * for a few pairs of a job's function and what it forks first, how many times in a row they
- * took little time. */
+ * took little time.
+ *
+ * Worst case: a job that takes long after brief ones. Its first right side waits for one turn of
+ * the look-out and two quanta (../sleep/sleep.h); where there is no look-out, nothing is guessed.
+ */
 #ifndef WEFT_CORE_HABIT_H
 #define WEFT_CORE_HABIT_H
 

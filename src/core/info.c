@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Where am I, what is going on. */
 #include "core/fiber.h"
+#include "core/misuse.h"
 #include "core/pool.h"
 #include "core/wait.h"
 #include "os/clock.h"
+#include "os/membarrier.h"
 
 #include <errno.h>
 
@@ -25,28 +27,50 @@ weft *weft_here(void)
 
 weft_pool *weft_pool_of(weft *w)
 {
+    WEFT__EXPECT_OWN(w);
     return weft__worker_of(w)->pool;
 }
 
 unsigned weft_worker_index(weft *w)
 {
+    WEFT__EXPECT_OWN(w);
     const struct weft__fiber_ops *ops = weft__context_of(w)->ops;
     return ops ? ops->index(w) : weft__worker_of(w)->index;
 }
 
-unsigned weft_pool_workers(const weft_pool *pool)
+unsigned weft_pool_workers(const weft_pool *given)
 {
-    return pool->config.workers;
+    if (given)
+        return given->config.workers;
+    weft_pool *pool = NULL;
+    if (weft__pool_enter(&pool))
+        return 0;
+    unsigned workers = pool->config.workers;
+    weft__pool_leave(pool);
+    return workers;
 }
 
-bool weft_yield(weft *w)
+static inline bool yield(weft *w)
 {
     const struct weft__fiber_ops *ops = weft__context_of(w)->ops;
     return ops ? ops->yield(w) : weft__run_one(w);
 }
 
+static __attribute__((noinline)) bool yield_in_doubt(weft *w)
+{
+    weft__look_at_context(w, "weft_yield");
+    return yield(w);
+}
+
+/* Apart from those in doubt: what they need costs each switch of an actor ten instructions. */
+bool weft_yield(weft *w)
+{
+    return weft__context_is_right(w) ? yield(w) : yield_in_doubt(w);
+}
+
 bool weft_has_pending(weft *w)
 {
+    WEFT__EXPECT_OWN(w);
     struct weft__context *context = weft__context_of(w);
     /* relaxed: a hint; on the eager road all forks are in the deque. */
     if (context->ops)
@@ -62,16 +86,27 @@ uint64_t weft_now(void)
 
 void weft_fail(weft *w, int code)
 {
+    WEFT__EXPECT_OWN(w);
     if (code)
         weft__fail(w, code);
 }
 
 bool weft_cancelled(weft *w)
 {
+    if (w && !weft__group_alarm()) /* asked often, and nearly always this */
+        return false;
+    WEFT__EXPECT_OWN(w);
     return weft__cancelled(w);
 }
 
-void weft_pool_get_info(weft_pool *pool, weft_pool_info *info)
+static const char *road_of(const struct weft_pool *pool)
+{
+    if (pool->config.fork == WEFT_FORK_LAZY)
+        return weft__membarrier_is_gone() ? "eager (no membarrier)" : "lazy";
+    return pool->why_eager ? pool->why_eager : "eager";
+}
+
+static void get_info(struct weft_pool *pool, weft_pool_info *info)
 {
     struct weft__resting resting = weft__sleep_resting(&pool->sleep);
     *info = (weft_pool_info){
@@ -79,23 +114,32 @@ void weft_pool_get_info(weft_pool *pool, weft_pool_info *info)
         .cpus = pool->homes.count,
         .idle = resting.idle,
         .sleeping = resting.sleeping,
-        .guests = atomic_load_relaxed(&pool->sleep.guests), /* relaxed: a hint */
+        .guests = weft__sleep_guests(&pool->sleep),
         .queued = weft__queue_length(&pool->injector),
         .sleep = weft__sleep_name(pool->config.sleep),
-        .fork = pool->config.fork == WEFT_FORK_LAZY ? "lazy"
-                : pool->no_membarrier               ? "eager (no membarrier)"
-                                                    : "eager",
+        .fork = road_of(pool),
         .quantum = pool->config.quantum,
         .blocked = atomic_load_relaxed(&pool->blocking.count), /* relaxed, both: hints */
         .spares = weft__spares_active(pool),
     };
 }
 
+void weft_pool_get_info(weft_pool *pool, weft_pool_info *info)
+{
+    *info = (weft_pool_info){0};
+    bool given = pool;
+    if (!given && weft__pool_enter(&pool))
+        return;
+    get_info(pool, info);
+    if (!given)
+        weft__pool_leave(pool);
+}
+
 /* Everything below reads counts that others write, relaxed: hints. */
 
-int weft_worker_get_info(weft_pool *pool, unsigned index, weft_worker_info *info)
+static int get_worker_info(struct weft_pool *pool, unsigned index, weft_worker_info *info)
 {
-    if (!pool || !info || index >= pool->config.workers)
+    if (index >= pool->config.workers)
         return -EINVAL;
     struct weft__worker *worker = pool->workers[index];
     struct weft__counts *counts = &worker->counts;
@@ -109,6 +153,20 @@ int weft_worker_get_info(weft_pool *pool, unsigned index, weft_worker_info *info
         .cpu_ns = ours ? weft__thread_cpu_time(worker->thread) : 0,
     };
     return 0;
+}
+
+int weft_worker_get_info(weft_pool *pool, unsigned index, weft_worker_info *info)
+{
+    if (!info)
+        return -EINVAL;
+    bool given = pool;
+    int error = given ? 0 : weft__pool_enter(&pool);
+    if (error)
+        return error;
+    error = get_worker_info(pool, index, info);
+    if (!given)
+        weft__pool_leave(pool);
+    return error;
 }
 
 static void dump_worker(struct weft__worker *worker, FILE *out)
@@ -140,13 +198,16 @@ void weft_pool_dump(weft_pool *pool, FILE *out)
         out,
         "weft pool \"%s\": %u workers, %u idle, %u asleep, %u guests, %zu queued, %u pending%s\n",
         pool->config.name, pool->config.workers, resting.idle, resting.sleeping,
-        atomic_load_relaxed(&pool->sleep.guests), weft__queue_length(&pool->injector),
+        weft__sleep_guests(&pool->sleep), weft__queue_length(&pool->injector),
         pending & ~(uint32_t)POOL_CLOSED, pending & POOL_CLOSED ? ", closing" : "");
     for (unsigned i = 0; i < pool->config.workers; i++)
         dump_worker(pool->workers[i], out);
-    struct weft__worker *guest = atomic_load_acquire(&pool->guests); /* acquire G1 */
-    weft__lock_take(&pool->guest_lock);                              /* their kind */
-    for (; guest; guest = guest->next_guest)
+    if (!weft__lock_try(&pool->guests.lock)) { /* a debugger may have stopped who has it */
+        fprintf(out, "  guests: one is coming or leaving just now\n");
+        return;
+    }
+    struct weft__worker *guest = weft__guests_first(pool);
+    for (; guest; guest = weft__guests_next(guest))
         dump_worker(guest, out);
-    weft__lock_drop(&pool->guest_lock);
+    weft__lock_drop(&pool->guests.lock);
 }

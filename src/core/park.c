@@ -15,7 +15,7 @@ static struct {
 
 void weft__park_init(struct weft__park *park)
 {
-    park->cpu = -1;
+    atomic_store_relaxed(&park->cpu, -1); /* relaxed: whoever shares it publishes it */
     park->census = NULL;
     park->crowd = NULL;
     park->place = 0;
@@ -64,25 +64,68 @@ void weft__park_rouse(struct weft__park *park)
     atomic_store_relaxed(&park->state, PARK_AWAKE);
 }
 
-/* True: woken; false: its time is up, and no waker has got hold of it. */
-static bool wait_awake(struct weft__park *park, uint64_t ns)
+void weft__turns_begin(struct weft__turns *turns, int cpu)
 {
-    uint64_t end = ns ? weft__clock_now() + ns : 0;
+    turns->cpu = cpu;
+    turns->pinned = -1;
+    turns->thread = NULL;
+}
+
+void weft__turns_end(const struct weft__turns *turns)
+{
+    if (turns->pinned < 0)
+        return;
+    if (turns->thread)
+        atomic_store_relaxed(turns->thread, NULL); /* relaxed: its waker, if any, is done */
+    weft__thread_unpin();
+}
+
+/* A waker moves it only if it is pinned: then it unpins itself afterwards. */
+static void pin(struct weft__turns *turns)
+{
+    struct weft__pinned *pinned = weft__thread_pin(turns->cpu);
+    if (turns->thread)
+        atomic_store_release(turns->thread, pinned); /* release P3 */
+    turns->pinned = turns->cpu;
+}
+
+bool weft__turn_wait(struct weft__turns *turns, struct atomic_u32 *word, uint32_t value)
+{
+    if (turns->cpu != turns->pinned)
+        pin(turns);
+    if (turns->ns == WEFT__SLEEP_ON) {
+        weft__futex_wait(word, value);
+        return true;
+    }
+    uint64_t now = weft__clock_now();
+    if (turns->end == 0)
+        turns->end = now + turns->ns;
+    if (now < turns->end) {
+        weft__futex_wait_for(word, value, turns->end - now);
+        return true;
+    }
+    turns->ns = turns->look ? turns->look(turns) : WEFT__GET_UP;
+    turns->end = 0;
+    return turns->ns != WEFT__GET_UP;
+}
+
+/* True: woken; false: its time is up, and no waker has got hold of it. */
+static bool wait_awake(struct weft__park *park, struct weft__turns *turns)
+{
     uint32_t state;
     /* acquire P2: what the waker did before it said AWAKE, its count among it. */
     while ((state = atomic_load_acquire(&park->state)) != PARK_AWAKE) {
-        uint64_t now = ns ? weft__clock_now() : 0;
-        if (!ns)
+        if (state == PARK_WAKING)
             weft__futex_wait(&park->state, state);
-        else if (now < end || state == PARK_WAKING)
-            weft__futex_wait_for(&park->state, state, now < end ? end - now : ns);
-        else if (atomic_cas_relaxed(&park->state, &state, PARK_AWAKE))
+        else if (!weft__turn_wait(turns, &park->state, state) &&
+                 atomic_cas_relaxed(&park->state, &state, PARK_AWAKE))
             return false; /* relaxed: nothing was handed over */
     }
     return true;
 }
 
-enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *counted, uint64_t ns)
+enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *counted,
+                                  struct weft__turns turns)
 {
     struct weft__census *census = park->census;
     park->counted = counted;
@@ -99,17 +142,16 @@ enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *co
      * already, its waker took it off before it comes on. */
     if (census)
         weft__census_rest(census);
-    if (park->cpu >= 0)
-        weft__thread_pin(park->cpu);
-    bool woken = wait_awake(park, ns);
+    weft__turns_begin(&turns, atomic_load_relaxed(&park->cpu)); /* relaxed: own writes */
+    turns.thread = &park->thread;
+    bool woken = wait_awake(park, &turns);
     if (!woken && census)
         weft__census_rouse(census, 1);
-    if (park->cpu >= 0)
-        weft__thread_unpin();
+    weft__turns_end(&turns);
     return woken ? PARK_WAS_WOKEN : PARK_TIMED_OUT;
 }
 
-static bool wake(struct weft__park *park, bool uncounted_too)
+static bool wake(struct weft__park *park, bool uncounted_too, int cpu)
 {
     uint32_t state = atomic_load_relaxed(&park->state);
     for (;;) {
@@ -133,6 +175,9 @@ static bool wake(struct weft__park *park, bool uncounted_too)
         atomic_fetch_sub_relaxed(counted, 1);
     if (park->census)
         weft__census_rouse(park->census, 1);
+    struct weft__pinned *thread = atomic_load_acquire(&park->thread); /* acquire P3 */
+    if (cpu >= 0 && thread)
+        weft__thread_move(thread, cpu);
     /* release P2. The sleeper may be gone from here on; the futex gets an address only. */
     atomic_store_release(&park->state, PARK_AWAKE);
     weft__futex_wake(&park->state, 1);
@@ -143,10 +188,10 @@ static bool wake(struct weft__park *park, bool uncounted_too)
 
 bool weft__park_wake(struct weft__park *park)
 {
-    return wake(park, true);
+    return wake(park, true, -1);
 }
 
-bool weft__park_wake_counted(struct weft__park *park)
+bool weft__park_wake_counted(struct weft__park *park, int cpu)
 {
-    return wake(park, false);
+    return wake(park, false, cpu);
 }

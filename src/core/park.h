@@ -36,13 +36,16 @@ struct weft__crowd;
 
 struct weft__park {
     WEFT__ALIGNED struct atomic_u32 state; /* enum park_state */
-    int cpu;                     /* where the owner sleeps, or -1; written before it is in use */
+    struct atomic_i32 cpu;       /* where the owner sleeps, or -1: anywhere. Written by it; for
+                                    others a hint */
     struct atomic_u64 *counted;  /* its waker takes 1 off here; NULL: not counted. Written by
                                     the owner while awake, read by the waker in WAKING */
+    struct atomic_ptr thread;    /* struct weft__pinned: its owner's, while it is pinned; or NULL */
     struct weft__census *census; /* of the pool whose thread sleeps here, or NULL; as `counted` */
-    struct weft__crowd *crowd;   /* where its owner may sleep instead, or NULL; as `cpu`, */
+    struct weft__crowd *crowd;   /* where its owner may sleep instead, or NULL; written before it is
+                                    in use, */
     unsigned place;              /* and which one of the sleep module's places it is */
-    struct weft__context *fiber; /* which sleeps here, instead of a thread; see fiber.h. As `cpu` */
+    struct weft__context *fiber; /* which sleeps here, instead of a thread; see fiber.h */
     struct weft__park *next;     /* in the list of free ones */
 };
 
@@ -55,16 +58,43 @@ void weft__park_rouse(struct weft__park *park);
 
 enum park_result { PARK_WAS_NUDGED, PARK_TIMED_OUT, PARK_WAS_WOKEN };
 
-/* Returns once woken, when `ns` nanoseconds have passed (0: never), or at once if nudged.
- * An owner that drowsed as counted has counted itself in `counted` before; an uncounted one
- * says NULL. Its waker uncounts it; if nobody woke it, the caller does. */
-enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *counted, uint64_t ns);
+/* A sleeper may look up now and then: after `ns` nanoseconds `look` says for how long it sleeps
+ * on, or that it gets up. Without `look` it gets up. */
+struct weft__turns {
+    uint64_t ns;
+    uint64_t (*look)(struct weft__turns *turns);
+    void *arg;
+    uint64_t end;              /* of this turn; 0: it has not begun */
+    int cpu, pinned;           /* where it should sleep, and where it does so far; -1: anywhere */
+    struct atomic_ptr *thread; /* as in struct weft__park, whose it is; or NULL */
+};
+
+#define WEFT__GET_UP 0
+#define WEFT__SLEEP_ON UINT64_MAX /* until it is woken */
+
+/* One turn of so many nanoseconds; 0: until it is woken. */
+static inline struct weft__turns weft__one_turn(uint64_t ns)
+{
+    return (struct weft__turns){.ns = ns ? ns : WEFT__SLEEP_ON};
+}
+
+/* The first turn begins, on this CPU; and the last one is over. In between: waits while the word is
+ * `value`, for the rest of the turn at most. False: it gets up. */
+void weft__turns_begin(struct weft__turns *turns, int cpu);
+void weft__turns_end(const struct weft__turns *turns);
+bool weft__turn_wait(struct weft__turns *turns, struct atomic_u32 *word, uint32_t value);
+
+/* Returns once woken, when its time is up, or at once if nudged. An owner that drowsed as
+ * counted has counted itself in `counted` before; an uncounted one says NULL. Its waker uncounts
+ * it; if nobody woke it, the caller does. */
+enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *counted,
+                                  struct weft__turns turns);
 
 /* Both: true if the owner was asleep or about to sleep and this call changed that. The
  * first is for its latch and its mail, the second for new work, which uncounted owners
- * don't take. */
+ * don't take; that one wakes up on this CPU, unless -1. */
 bool weft__park_wake(struct weft__park *park);
-bool weft__park_wake_counted(struct weft__park *park);
+bool weft__park_wake_counted(struct weft__park *park, int cpu);
 
 /* In the child after fork(): nobody else is left to hold the list's lock, or the crowds'. */
 void weft__park_forked(void);

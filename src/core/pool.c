@@ -4,13 +4,16 @@
 
 #include "core/fatal.h"
 #include "core/fiber.h"
-#include "core/guest.h"
+#include "core/search.h"
+#include "core/task.h"
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/membarrier.h"
 #include "os/memory.h"
 #include "os/overflow.h"
+#include "os/sanitize.h"
 #include "os/topology.h"
+#include "os/unload.h"
 
 #include <errno.h>
 #include <string.h>
@@ -38,17 +41,32 @@ void weft__pool_hold(struct weft_pool *pool)
     atomic_fetch_add_relaxed(&pool->pending, 1); /* relaxed: a hold of another's is there */
 }
 
-int weft__pool_enter(struct weft_pool *pool)
+/* The word's own order decides between this and destroy. Nothing else of the pool is looked at
+ * before: it may be a default pool that is gone. */
+static int enter(struct weft_pool *pool)
 {
-    if (weft__pool_is_forked(pool))
-        return -ECHILD;
-    /* relaxed, both: the word's own order decides between this and destroy. */
-    uint32_t pending = atomic_load_relaxed(&pool->pending);
+    uint32_t pending = atomic_load_relaxed(&pool->pending); /* relaxed: the exchange decides */
     do {
         if (pending & POOL_CLOSED)
             return -ESHUTDOWN;
-    } while (!atomic_cas_relaxed(&pool->pending, &pending, pending + 1));
-    return 0;
+        /* acquire Y2: the pool is made, if another one was there before. */
+    } while (!atomic_cas_acquire(&pool->pending, &pending, pending + 1));
+    if (!weft__pool_is_forked(pool))
+        return 0;
+    atomic_fetch_sub_relaxed(&pool->pending, 1); /* relaxed: nobody else is here */
+    return -ECHILD;
+}
+
+int weft__pool_enter(struct weft_pool **pool)
+{
+    if (*pool)
+        return enter(*pool);
+    int error;
+    do {
+        *pool = weft_pool_default();
+        error = *pool ? enter(*pool) : -ENOMEM;
+    } while (error == -ESHUTDOWN); /* it has been destroyed meanwhile */
+    return error;
 }
 
 void weft__pool_leave(struct weft_pool *pool)
@@ -76,6 +94,8 @@ static void work(struct weft__worker *worker)
     weft__thread_enter(config->name, worker->index, !(config->flags & WEFT_NO_SIGSEGV));
     if (config->pin == WEFT_PIN_ALWAYS)
         weft__thread_pin(worker->home);
+    else
+        weft__thread_unpin(); /* from where it was started */
     weft__worker_push(worker, __builtin_frame_address(0));
     if (config->on_start)
         config->on_start(pool, worker->index, config->data);
@@ -112,12 +132,26 @@ static void *run_own_thread(void *p)
     return NULL;
 }
 
+/* Who makes the pool goes on on its own CPU. */
+static int first_cpu(const struct weft__worker *worker)
+{
+    struct weft_pool *pool = worker->pool;
+    if (pool->config.pin != WEFT_PIN_ASLEEP)
+        return pool->config.pin == WEFT_PIN_ALWAYS ? worker->home : -1;
+    struct weft__used_cpus used;
+    if (!weft__pool_used_cpus(pool, &used))
+        return -1;
+    weft__cpu_take(&used, weft__thread_cpu());
+    return weft__cpu_other(&used, &pool->homes, worker->home, CPU_LEFT);
+}
+
 int weft__worker_start(struct weft_pool *pool, struct weft__worker *worker)
 {
     const weft_config *config = &pool->config;
     worker->counted = config->spawn_thread != NULL;
     if (!worker->counted)
-        return weft__thread_start(&worker->thread, config->stack_size, run_own_thread, worker);
+        return weft__thread_start(&worker->thread, config->stack_size, first_cpu(worker),
+                                  run_own_thread, worker);
     atomic_fetch_add_relaxed(&pool->threads, 1); /* relaxed: before the thread is there */
     int error = config->spawn_thread(run_worker, worker, worker->index, config->data);
     if (error)
@@ -156,14 +190,11 @@ static void stop_all(struct weft_pool *pool)
 
 /* ---- Create and destroy ---- */
 
+static void release_memory(struct weft_pool *pool);
+
 static void release(struct weft_pool *pool)
 {
-    struct weft__worker *guest = atomic_load_relaxed(&pool->guests); /* nobody else is here */
-    while (guest) {
-        struct weft__worker *next = guest->next_guest;
-        weft__worker_free(guest);
-        guest = next;
-    }
+    weft__guests_free(pool);
     for (unsigned i = 0; pool->workers && i < pool->config.workers; i++)
         if (pool->workers[i])
             weft__worker_free(pool->workers[i]);
@@ -171,7 +202,7 @@ static void release(struct weft_pool *pool)
     weft__spares_free(pool);
     weft__sleep_destroy(&pool->sleep);
     weft__cpus_free(&pool->homes);
-    weft__free(pool);
+    release_memory(pool);
 }
 
 /* Which CPU the first worker of the next pool calls home: pools, and processes, should
@@ -193,10 +224,10 @@ static int make_workers(struct weft_pool *pool)
         if (!worker)
             return -ENOMEM;
         pool->workers[i] = worker;
-        weft__sleep_place(&pool->sleep, i, worker->park);
         worker->home = pool->homes.ids[(home + i) % pool->homes.count];
         if (pool->config.pin == WEFT_PIN_ASLEEP && !caller && pool->homes.count > 1)
-            worker->park->cpu = worker->home;
+            atomic_store_relaxed(&worker->park->cpu, worker->home); /* relaxed: E3 publishes it */
+        weft__sleep_place(&pool->sleep, i, worker->park);
     }
     return 0;
 }
@@ -219,14 +250,52 @@ static int start_workers(struct weft_pool *pool)
     return 0;
 }
 
+static struct weft_pool *pool_of(struct weft__sleep *sleep)
+{
+    return (struct weft_pool *)((char *)sleep - offsetof(struct weft_pool, sleep));
+}
+
 static void call_spare(struct weft__sleep *sleep)
 {
-    weft__spare_call((struct weft_pool *)((char *)sleep - offsetof(struct weft_pool, sleep)));
+    weft__spare_call(pool_of(sleep));
+}
+
+static bool holds_work(struct weft__sleep *sleep)
+{
+    return weft__pool_holds_work(pool_of(sleep));
+}
+
+static bool holds_injected(struct weft__sleep *sleep)
+{
+    return weft__queue_length(&pool_of(sleep)->injector) > 0;
+}
+
+static void every_second(struct weft__sleep *sleep)
+{
+    weft__guests_trim(pool_of(sleep));
+}
+
+static bool used_cpus(struct weft__sleep *sleep, struct weft__used_cpus *used)
+{
+    return weft__pool_used_cpus(pool_of(sleep), used);
+}
+
+static void take_possible_road(struct weft_pool *pool)
+{
+    if (pool->config.fork != WEFT_FORK_LAZY)
+        return;
+    if (weft__tsan_is_outside())
+        pool->why_eager = "eager (ThreadSanitizer)";
+    else if (!weft__membarrier_init())
+        pool->why_eager = "eager (no membarrier)";
+    if (pool->why_eager)
+        pool->config.fork = WEFT_FORK_EAGER;
 }
 
 /* All but its threads. */
 static int prepare(struct weft_pool *pool, const weft_config *config)
 {
+    weft__keep_loaded();
     int error = watch_forks();
     if (!error)
         error = weft__cpus_allowed(&pool->homes);
@@ -242,10 +311,7 @@ static int prepare(struct weft_pool *pool, const weft_config *config)
     unsigned n = pool->config.workers;
     unsigned rounds = pool->config.spin_rounds > 0 ? (unsigned)pool->config.spin_rounds : 0;
     pool->fork_count = weft__fork_count();
-    if (pool->config.fork == WEFT_FORK_LAZY && !weft__membarrier_init()) {
-        pool->config.fork = WEFT_FORK_EAGER;
-        pool->no_membarrier = true;
-    }
+    take_possible_road(pool);
     pool->census.all_rest = weft__block_all_rest;
     error = weft__spares_init(pool);
     if (error)
@@ -256,12 +322,29 @@ static int prepare(struct weft_pool *pool, const weft_config *config)
         return error;
     if (caller)
         weft__sleep_absent(&pool->sleep);
-    if (pool->config.fork == WEFT_FORK_LAZY)
-        pool->sleep.doze = WEFT__DOZE_NS;
     if (pool->spares.most > 0)
         pool->sleep.call_spare = call_spare;
+    pool->sleep.holds_work = holds_work;
+    pool->sleep.holds_injected = holds_injected;
+    pool->sleep.used_cpus = used_cpus;
+    pool->sleep.cpus = &pool->homes;
+    pool->sleep.every_second = every_second;
     pool->workers = weft__alloc(n * sizeof pool->workers[0]);
     return pool->workers ? make_workers(pool) : -ENOMEM;
+}
+
+/* In memory that is zero, but for `pending`. */
+static int create(struct weft_pool *pool, const weft_config *config)
+{
+    int error = prepare(pool, config);
+    if (!error) {
+        if (!(pool->config.flags & WEFT_NO_SIGSEGV))
+            weft__overflow_watch(weft__worker_explain, weft__worker_nested);
+        error = start_workers(pool);
+    }
+    if (error)
+        release(pool);
+    return error;
 }
 
 int weft_pool_create(weft_pool **out, const weft_config *config)
@@ -273,31 +356,58 @@ int weft_pool_create(weft_pool **out, const weft_config *config)
     struct weft_pool *pool = weft__alloc(sizeof *pool);
     if (!pool)
         return -ENOMEM;
-    int error = prepare(pool, config);
-    if (!error) {
-        if (!(pool->config.flags & WEFT_NO_SIGSEGV))
-            weft__overflow_watch(weft__worker_explain);
-        error = start_workers(pool);
-    }
-    if (error)
-        release(pool);
-    else
+    int error = create(pool, config);
+    if (!error)
         *out = pool;
     return error;
 }
 
 static void default_forget(struct weft_pool *pool);
 
-/* The caller of WEFT_USE_CALLER, and it alone, destroys its pool, when nothing of the pool
- * is below it on its stack. */
-static int may_destroy(struct weft_pool *pool)
+/* Is something of the pool below the caller on its stack? */
+static bool stands_in(struct weft_pool *pool)
 {
-    if (weft__pool_is_forked(pool))
-        return -ECHILD;
     struct weft__worker *me = weft__worker_in(pool);
-    if (me && (me->kind != WORKER_CALLER || me->frame || me != weft__worker_top()))
-        return -EDEADLK;
-    return !me && (pool->config.flags & WEFT_USE_CALLER) ? -EPERM : 0;
+    return me && (me->kind != WORKER_CALLER || me->frame || me != weft__worker_top());
+}
+
+/* The caller of WEFT_USE_CALLER, and it alone, destroys its pool. */
+static bool is_anothers(struct weft_pool *pool)
+{
+    return pool->config.flags & WEFT_USE_CALLER && !weft__worker_in(pool);
+}
+
+/* With a hold. Several may try: one of them goes on, the others leave. */
+static int close_pool(struct weft_pool *pool, struct weft__spin_latch *drained)
+{
+    bool others = false;
+    if (is_anothers(pool))
+        return -EPERM;
+    if (!drained->owner)
+        return -ENOMEM;
+    if (!atomic_cas_relaxed(&pool->closing, &others, true)) /* relaxed: that is all it says */
+        return -ESHUTDOWN;
+    pool->drained = drained;
+    default_forget(pool);
+    /* acq_rel X1: nothing gets in from here on, and who leaves last sees the latch. */
+    atomic_fetch_or_acq_rel(&pool->pending, POOL_CLOSED);
+    return 0;
+}
+
+/* Closed, and the caller's hold is still there. */
+static void wind_up(struct weft_pool *pool, struct weft__spin_latch *drained)
+{
+    weft__lock_take(&pool->actors_lock); /* nobody makes them from here on */
+    struct weft__actors *actors = atomic_load_relaxed(&pool->actors); /* relaxed: the lock */
+    weft__lock_drop(&pool->actors_lock);
+    if (actors)
+        pool->actors_close(actors);
+    /* acq_rel X1: as weft__pool_leave(), but the last one to leave has nobody to wake. */
+    if (atomic_fetch_sub_acq_rel(&pool->pending, 1) != (POOL_CLOSED | 1))
+        weft__wait_anywhere(drained, (struct weft__awaited){0});
+    stop_all(pool);
+    if (actors)
+        pool->actors_free(actors);
 }
 
 int weft_pool_destroy(weft_pool *pool)
@@ -305,32 +415,21 @@ int weft_pool_destroy(weft_pool *pool)
     weft__worker_check_left(__builtin_frame_address(0));
     if (!pool)
         return -EINVAL;
-    int error = may_destroy(pool);
+    if (stands_in(pool))
+        return weft__pool_is_forked(pool) ? -ECHILD : -EDEADLK;
+    int error = enter(pool); /* it may be a default pool that is gone */
     if (error)
         return error;
     struct weft__spin_latch drained = {.owner = weft__thread_park()};
-    if (!drained.owner)
-        return -ENOMEM;
-    bool others = false;
-    if (!atomic_cas_relaxed(&pool->closing, &others, true)) { /* relaxed: one of them goes on */
+    error = close_pool(pool, &drained);
+    if (!error)
+        wind_up(pool, &drained);
+    else
+        weft__pool_leave(pool);
+    if (drained.owner)
         weft__thread_unpark(drained.owner);
-        return -ESHUTDOWN;
-    }
-    pool->drained = &drained;
-    /* acq_rel X1: nothing gets in from here on, and who leaves last sees the latch. */
-    uint32_t pending = atomic_fetch_or_acq_rel(&pool->pending, POOL_CLOSED);
-    default_forget(pool);
-    weft__lock_take(&pool->actors_lock); /* nobody makes them from here on */
-    struct weft__actors *actors = atomic_load_relaxed(&pool->actors); /* relaxed: the lock */
-    weft__lock_drop(&pool->actors_lock);
-    if (actors)
-        pool->actors_close(actors);
-    if (pending)
-        weft__wait_anywhere(&drained);
-    stop_all(pool);
-    if (actors)
-        pool->actors_free(actors);
-    weft__thread_unpark(drained.owner);
+    if (error)
+        return error;
     if (pool->config.flags & WEFT_USE_CALLER)
         weft__worker_remove(pool->workers[0]);
     release(pool);
@@ -339,27 +438,71 @@ int weft_pool_destroy(weft_pool *pool)
 
 /* ---- The default pool ---- */
 
+/* Who uses it knows its address, and may come to it when somebody else has destroyed it. So its
+ * memory is never freed, only used for the next one: there, too, `pending` says whether anybody may
+ * come in, and nothing else is looked at before. */
 static struct {
-    struct weft__lock lock;
+    struct weft__lock making; /* the next one */
     struct atomic_ptr pool;
+    struct weft__lock lock;
+    struct weft_pool *kept; /* memory of those that are gone; under the lock */
 } standard;
+
+static void release_memory(struct weft_pool *pool)
+{
+    if (!pool->is_default) {
+        weft__free(pool);
+        return;
+    }
+    weft__lock_take(&standard.lock);
+    pool->next_kept = standard.kept;
+    standard.kept = pool;
+    weft__lock_drop(&standard.lock);
+}
+
+/* Zero, but for `pending`, which says that nobody may come in. */
+static struct weft_pool *get_memory(void)
+{
+    weft__lock_take(&standard.lock);
+    struct weft_pool *pool = standard.kept;
+    if (pool)
+        standard.kept = pool->next_kept;
+    weft__lock_drop(&standard.lock);
+    if (!pool) {
+        pool = weft__alloc(sizeof *pool);
+        if (pool)
+            atomic_store_relaxed(&pool->pending, POOL_CLOSED); /* relaxed: Y1 publishes it */
+        return pool;
+    }
+    char *before = (char *)pool, *after = (char *)(&pool->pending + 1);
+    memset(before, 0, offsetof(struct weft_pool, pending));
+    memset(after, 0, (size_t)(before + sizeof *pool - after));
+    return pool;
+}
+
+static struct weft_pool *make_default(void)
+{
+    struct weft_pool *pool = get_memory();
+    if (!pool)
+        return NULL;
+    pool->is_default = true;
+    if (create(pool, NULL))
+        return NULL;
+    atomic_store_release(&pool->pending, 0); /* release Y2: open */
+    return pool;
+}
 
 weft_pool *weft_pool_default(void)
 {
     struct weft_pool *pool = atomic_load_acquire(&standard.pool); /* acquire Y1 */
     if (pool)
         return pool;
-    weft__lock_take(&standard.lock);
+    weft__lock_take(&standard.making);
     pool = atomic_load_relaxed(&standard.pool); /* relaxed: under the lock */
-    if (!pool && weft_pool_create(&pool, NULL) == 0)
+    if (!pool && (pool = make_default()))
         atomic_store_release(&standard.pool, pool); /* release Y1: the pool is made */
-    weft__lock_drop(&standard.lock);
+    weft__lock_drop(&standard.making);
     return pool;
-}
-
-struct weft_pool *weft__pool_or_default(struct weft_pool *pool)
-{
-    return pool ? pool : weft_pool_default();
 }
 
 static void default_forget(struct weft_pool *pool)
@@ -372,9 +515,12 @@ static void default_forget(struct weft_pool *pool)
  * default pool has no workers. What it occupied is left alone. */
 static void forget_parent(void)
 {
+    struct weft__worker *me = weft__worker_current();
+    weft__group_forked(me ? weft__context_now(me)->group : NULL);
     weft__worker_forked();
-    standard.lock = (struct weft__lock){0};
+    standard.making = standard.lock = (struct weft__lock){0};
     atomic_store_relaxed(&standard.pool, NULL);
     weft__park_forked();
+    weft__tasks_forked();
     atomic_store_relaxed(&weft__fiber_wakers, 0); /* who was about to wake one is not here */
 }

@@ -4,6 +4,7 @@
 #define WEFT_CORE_POOL_H
 
 #include "core/block.h"
+#include "core/guest.h"
 #include "core/habit.h"
 #include "core/spare.h"
 #include "core/worker.h"
@@ -15,7 +16,7 @@ struct weft__actors;
 
 struct weft_pool {
     weft_config config;      /* with defaults filled in; constant while the pool is in use */
-    bool no_membarrier;      /* lazy was wanted, but can't be had */
+    const char *why_eager;   /* lazy was wanted, but can't be had; or NULL */
     char name[16];           /* the kernel takes no longer ones */
     struct weft__cpus homes; /* CPUs to sleep on, in order */
     uint32_t fork_count;     /* of the process, when the pool was made */
@@ -34,9 +35,7 @@ struct weft_pool {
     struct atomic_bool closing;       /* somebody is in destroy */
     struct weft__spin_latch *drained; /* written by destroy before it sets the bit */
 
-    /* All guests there ever were at once, newest first; never shrinks. */
-    struct weft__lock guest_lock; /* who takes one, leaves one or makes one */
-    struct atomic_ptr guests;     /* struct weft__worker; written under the lock */
+    struct weft__guests guests;
 
     /* Actors (../actor), once there is one. */
     struct weft__lock actors_lock; /* making them */
@@ -44,23 +43,24 @@ struct weft_pool {
     void (*actors_close)(struct weft__actors *actors); /* ends them all; with `actors` */
     void (*actors_free)(struct weft__actors *actors);
 
+    bool is_default;
+    struct weft_pool *next_kept; /* of default pools that are gone */
+
     struct atomic_u32 threads; /* started and not yet finished; a futex for destroy */
     struct atomic_u32 limited; /* of the pool's threads; see worker.h */
 };
 
 enum { POOL_CLOSED = 1u << 31 };
 
-/* 0, -ECHILD or -ESHUTDOWN. Who got 0 leaves again. */
-int weft__pool_enter(struct weft_pool *pool);
+/* 0, -ECHILD, -ESHUTDOWN, or -ENOMEM. Who got 0 leaves again. NULL becomes the default pool, made
+ * if need be. */
+int weft__pool_enter(struct weft_pool **pool);
 
 /* For those who know that something else is pending, and stays so during the call. */
 void weft__pool_hold(struct weft_pool *pool);
 
 /* Last touch of the pool, unless the caller is one of its workers. */
 void weft__pool_leave(struct weft_pool *pool);
-
-/* NULL: the default one, made if need be. */
-struct weft_pool *weft__pool_or_default(struct weft_pool *pool);
 
 static inline bool weft__pool_is_forked(const struct weft_pool *pool)
 {
@@ -74,7 +74,9 @@ int weft__worker_start(struct weft_pool *pool, struct weft__worker *worker);
  * from them for an unknown time (fault 27). No forks may be on it. */
 void weft__worker_spill(struct weft__worker *worker);
 
-/* A spawned job, taken from a deque, as something that can stand in a queue. */
+/* A spawned job, taken from a deque, as something that can stand in a queue. What stands on a
+ * deque is that, or a fork. */
+bool weft__job_is_spawn(const struct weft__job *job);
 struct weft__node *weft__spawn_node(struct weft__job *job);
 
 /* Fills in defaults and the environment. 0, -EINVAL or -ENOTSUP. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/queue.h"
 
+#include "core/group.h"
+
 static void length_add(struct weft__queue *queue, size_t change)
 {
     /* relaxed: writers hold the lock; readers that act on it take the lock too. */
@@ -52,6 +54,28 @@ struct weft__node *weft__queue_pop(struct weft__queue *queue)
     }
     weft__lock_drop(&queue->lock);
     return taken ? node : NULL;
+}
+
+/* Under the lock: a job that stands here keeps its group. */
+static bool is_own(const struct weft__job *job, const struct weft__group *root,
+                   void (*execute)(weft *w, struct weft__job *job))
+{
+    return (execute && job->execute == execute) || (root && job->group && job->group->root == root);
+}
+
+struct weft__node *weft__queue_pop_own(struct weft__queue *queue, const struct weft__group *root,
+                                       void (*execute)(weft *w, struct weft__job *job))
+{
+    if (weft__queue_length(queue) == 0)
+        return NULL;
+    weft__lock_take(&queue->lock);
+    struct weft__node *node = queue->first;
+    while (node && (!is_own(&node->job, root, execute) || !weft__node_claim(node)))
+        node = node->next;
+    if (node)
+        unlink_node(queue, node);
+    weft__lock_drop(&queue->lock);
+    return node;
 }
 
 void weft__queue_remove(struct weft__queue *queue, struct weft__node *node)

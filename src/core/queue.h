@@ -20,6 +20,11 @@ struct weft__queue {
 void weft__queue_push(struct weft__queue *queue, struct weft__node *node);
 struct weft__node *weft__queue_pop(struct weft__queue *queue); /* NULL: empty */
 
+/* The oldest one that is part of the computation of `root`, or is executed by `execute`. Either may
+ * be NULL. */
+struct weft__node *weft__queue_pop_own(struct weft__queue *queue, const struct weft__group *root,
+                                       void (*execute)(weft *w, struct weft__job *job));
+
 /* The caller has claimed the node, which is in this queue, so that nobody popped it. Others may
  * touch it until this returns. */
 void weft__queue_remove(struct weft__queue *queue, struct weft__node *node);

@@ -6,6 +6,7 @@
  * that is alive. A deadlock is a blocked thread that is not. */
 #include "core/report.h"
 #include "core/fatal.h"
+#include "core/misuse.h"
 #include "core/pool.h"
 #include "core/search.h"
 #include "core/task.h"
@@ -13,7 +14,6 @@
 #include "os/memory.h"
 #include "sync/mutex.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 
 /* ---- Whom a thread waits for ---- */
@@ -108,10 +108,36 @@ static bool is_outside(const struct weft__worker *worker)
            atomic_load_relaxed(&worker->counts.state) == WORKER_OUTSIDE; /* relaxed: Z1 */
 }
 
+/* All rest in the pool, and whoever rested last has looked whether somebody should be woken after
+ * all. Since then nobody was marked. */
+static bool has_come_to_rest(struct weft_pool *pool)
+{
+    /* acquire Z4, and acquire Z1, in this order: all rest after they were found to. And then the
+     * marks: who rests here now was marked before (Z1); if it was since, there is another look. */
+    uint32_t settled = atomic_load_acquire(&pool->blocking.settled);
+    bool full = weft__census_full(atomic_load_acquire(&pool->census.word));
+    return full && atomic_load_relaxed(&pool->blocking.marks) == settled;
+}
+
+/* A thread that stands in several pools is the outermost one's affair, which knows who else might
+ * come; and there it is alive while anybody moves in the pools on top. Who waits for a
+ * mutex and the like looks again now and then (weft__block_look). */
+static bool other_pool_moves(const struct weft__worker *worker)
+{
+    if (worker->host)
+        return true;
+    for (const struct weft__worker *above = worker->above; above; above = above->above)
+        if (!has_come_to_rest(above->pool))
+            return true;
+    return false;
+}
+
 static bool may_be_set_going(const struct weft__worker *worker, bool from_outside)
 {
     if (!worker->blocked)
         return false;
+    if (other_pool_moves(worker))
+        return true;
     switch (worker->blocked->kind) {
     case BLOCKED_OUTSIDE: /* who has a handler wants to know */
         return !worker->pool->config.deadlock;
@@ -198,18 +224,11 @@ static void put_object(FILE *out, enum blocked_kind kind, const struct weft__syn
         fprintf(out, "%s %p", object_kinds[kind], (const void *)object);
 }
 
-/* Static functions have no name at run time; addr2line finds them by file and offset. */
 static void put_function(FILE *out, weft_fn *fn)
 {
-    Dl_info info;
-    void *address;
-    *(weft_fn **)(void *)&address = fn;
-    if (!dladdr(address, &info))
-        fprintf(out, "%p", address);
-    else if (info.dli_sname && info.dli_saddr == address)
-        fprintf(out, "%s", info.dli_sname);
-    else
-        fprintf(out, "%s+%#tx", info.dli_fname, (char *)address - (char *)info.dli_fbase);
+    char name[200];
+    weft__function_name(name, sizeof name, fn);
+    fputs(name, out);
 }
 
 /* ---- As text ---- */
@@ -371,14 +390,14 @@ bool weft__report_deadlock(struct weft_pool *pool)
 {
     const weft_config *config = &pool->config;
     char *report = NULL, *dot = NULL;
-    weft__lock_take(&pool->guest_lock); /* threads outside may be about to come in */
+    weft__lock_take(&pool->guests.lock); /* threads outside may be about to come in */
     find_alive(pool);
     bool stuck = anybody_stuck(pool);
     if (stuck) {
         report = written(text, pool);
         dot = written(graph, pool);
     }
-    weft__lock_drop(&pool->guest_lock);
+    weft__lock_drop(&pool->guests.lock);
     if (!stuck)
         return false;
     const char *shown = report ? report : "weft: deadlock, and no memory to say more\n";

@@ -2,8 +2,8 @@
 /* The ways into a pool from outside: run, submit and wait. */
 #include "core/fatal.h"
 #include "core/fiber.h"
-#include "core/guest.h"
 #include "core/pool.h"
+#include "core/search.h"
 #include "core/task.h"
 #include "core/wait.h"
 
@@ -16,54 +16,6 @@ static struct weft__spin_latch
     over; /* never used as a latch: its address says that a task is done */
 
 /* ---- Guests ---- */
-
-/* Under the lock: the free one with the smallest index; NULL: all are taken. */
-static struct weft__worker *guest_find(struct weft_pool *pool)
-{
-    struct weft__worker *found = NULL;
-    /* relaxed: written under the lock. The list is newest first. */
-    struct weft__worker *guest = atomic_load_relaxed(&pool->guests);
-    for (; guest; guest = guest->next_guest)
-        if (!guest->taken)
-            found = guest;
-    return found;
-}
-
-/* Under the lock, which is held a little longer than usual once for each guest there is. */
-static struct weft__worker *guest_make(struct weft_pool *pool)
-{
-    struct weft__worker *newest = atomic_load_relaxed(&pool->guests); /* relaxed: the lock */
-    unsigned index = newest ? newest->index + 1 : pool->config.workers;
-    struct weft__worker *guest = weft__worker_make(pool, index, WORKER_GUEST);
-    if (!guest)
-        return NULL;
-    guest->next_guest = newest;
-    atomic_store_release(&pool->guests, guest); /* release G1: thieves look at it from now on */
-    return guest;
-}
-
-struct weft__worker *weft__guest_get(struct weft_pool *pool, enum worker_kind kind)
-{
-    weft__lock_take(&pool->guest_lock);
-    struct weft__worker *guest = guest_find(pool);
-    if (!guest)
-        guest = guest_make(pool);
-    if (guest) {
-        guest->taken = true;
-        guest->kind = kind;
-        guest->park = guest->own_park; /* not that of a host it had */
-    }
-    weft__lock_drop(&pool->guest_lock);
-    return guest;
-}
-
-void weft__guest_put(struct weft__worker *guest)
-{
-    struct weft_pool *pool = guest->pool;
-    weft__lock_take(&pool->guest_lock);
-    guest->taken = false;
-    weft__lock_drop(&pool->guest_lock);
-}
 
 static struct weft__worker *guest_enter(struct weft_pool *pool, const char *entry)
 {
@@ -81,14 +33,13 @@ static struct weft__worker *guest_enter(struct weft_pool *pool, const char *entr
 
 static void guest_leave(struct weft__worker *guest)
 {
-    struct weft__sleep *sleep = &guest->pool->sleep;
     if (weft__pool_is_forked(guest->pool)) {
         weft__worker_remove(guest); /* the rest is the parent's */
         return;
     }
     weft__worker_spill(guest);
-    if (weft__sleep_guest_left(sleep))
-        weft__sleep_more_work(sleep, true);
+    weft__sleep_guest_left(&guest->pool->sleep);
+    weft__pool_has_room(guest->pool);
     weft__worker_remove(guest);
     weft__worker_rest(guest);
     weft__census_leave(&guest->pool->census);
@@ -154,15 +105,9 @@ static int run_by_worker(struct weft_pool *pool, weft_fn *fn, void *arg, struct 
     return error ? error : weft_task_wait(&task);
 }
 
-int weft_run(weft_pool *pool, weft_fn *fn, void *arg)
+/* `entered`: the pool is there until this is over. */
+static int run(struct weft_pool *pool, weft_fn *fn, void *arg, bool entered, const char *frame)
 {
-    const char *frame = __builtin_frame_address(0);
-    weft__worker_check_left(frame);
-    if (!fn)
-        return -EINVAL;
-    pool = weft__pool_or_default(pool);
-    if (!pool)
-        return -ENOMEM;
     if (weft__pool_is_forked(pool))
         return -ECHILD;
     struct weft__worker *me = weft__worker_current();
@@ -180,12 +125,29 @@ int weft_run(weft_pool *pool, weft_fn *fn, void *arg)
     }
     if (pool->config.flags & WEFT_NO_GUESTS)
         return run_by_worker(pool, fn, arg, NULL);
-    int error = weft__pool_enter(pool);
+    int error = entered ? 0 : weft__pool_enter(&pool);
     if (error)
         return error;
     error = execute_as_guest(pool, &root.job, frame);
-    weft__pool_leave(pool);
+    if (!entered)
+        weft__pool_leave(pool);
     return error ? error : root.result;
+}
+
+int weft_run(weft_pool *pool, weft_fn *fn, void *arg)
+{
+    const char *frame = __builtin_frame_address(0);
+    weft__worker_check_left(frame);
+    if (!fn)
+        return -EINVAL;
+    if (pool)
+        return run(pool, fn, arg, false, frame);
+    int error = weft__pool_enter(&pool);
+    if (error)
+        return error;
+    error = run(pool, fn, arg, true, frame);
+    weft__pool_leave(pool);
+    return error;
 }
 
 /* ---- Tasks ---- */
@@ -193,6 +155,38 @@ int weft_run(weft_pool *pool, weft_fn *fn, void *arg)
 static struct weft__task *task_of(weft_task *task)
 {
     return (struct weft__task *)(void *)task;
+}
+
+/* Which tasks are pending, so that one is not submitted twice. What is in the task itself does not
+ * say: before it is submitted it may hold anything. Two that want the same place share it, and then
+ * the second is not noted: a mistake may stay unnoticed, but what is right is never called one. */
+enum { PENDING_LOG = 8 };
+static struct atomic_ptr pending[1 << PENDING_LOG];
+
+static struct atomic_ptr *place_of(const struct weft__task *task)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)task * UINT64_C(0x9e3779b97f4a7c15);
+    return &pending[hash >> (64 - PENDING_LOG)];
+}
+
+/* relaxed, all: only the addresses are looked at. */
+
+static bool note_pending(struct weft__task *task)
+{
+    void *other = NULL;
+    return atomic_cas_relaxed(place_of(task), &other, task) || other != task;
+}
+
+static void forget_pending(struct weft__task *task)
+{
+    void *known = task;
+    atomic_cas_relaxed(place_of(task), &known, NULL);
+}
+
+void weft__tasks_forked(void)
+{
+    for (size_t i = 0; i < sizeof pending / sizeof pending[0]; i++)
+        atomic_store_relaxed(&pending[i], NULL);
 }
 
 static void execute_task(weft *w, struct weft__job *job)
@@ -206,11 +200,14 @@ static void execute_task(weft *w, struct weft__job *job)
     if (careful)
         weft__careful_end(me);
     task->result = weft__group_end(&task->group);
+    forget_pending(task); /* who sees that it is over may submit it again */
     int32_t fd = TASK_NO_FD;
     /* acq_rel O1: the descriptor is made, if there is one, and told here; or weft_task_fd()
      * finds OVER, and tells it. */
-    if (!atomic_cas_acq_rel(&task->fd, &fd, TASK_FD_OVER))
+    if (!atomic_cas_acq_rel(&task->fd, &fd, TASK_FD_OVER)) {
+        atomic_store_release(&task->told, true); /* release O3: it is done */
         eventfd_write(fd, 1);
+    }
     /* acq_rel O2: acquire: the waiting job's latch. */
     struct weft__spin_latch *waiter = atomic_exchange_acq_rel(&task->waiter, &over);
     weft__lock_latch_set(&task->latch); /* last touch of the task */
@@ -229,9 +226,13 @@ static int submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *
 {
     struct weft__task *task = task_of(public);
     struct weft__worker *me = weft__worker_current();
-    int error = weft__pool_enter(pool);
+    int error = weft__pool_enter(&pool);
     if (error)
         return error;
+    if (!note_pending(task)) {
+        weft__pool_leave(pool);
+        return -EBUSY;
+    }
     *task = (struct weft__task){
         .pool = pool,
         .fork_count = pool->fork_count,
@@ -254,13 +255,19 @@ int weft_submit(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg)
     weft__worker_check_left(__builtin_frame_address(0));
     if (!task || !fn)
         return -EINVAL;
-    pool = weft__pool_or_default(pool);
-    return pool ? submit(pool, task, fn, arg, false, NULL) : -ENOMEM;
+    return submit(pool, task, fn, arg, false, NULL);
 }
 
-bool weft_task_done(const weft_task *task)
+/* One that is zero was not; of any other memory nobody can tell. */
+static bool was_submitted(const struct weft__task *task)
 {
-    return weft__latch_probe(&((const struct weft__task *)task->opaque)->latch);
+    return task->pool != NULL;
+}
+
+bool weft_task_done(const weft_task *public)
+{
+    const struct weft__task *task = (const struct weft__task *)public->opaque;
+    return weft__latch_probe(&task->latch) || atomic_load_acquire(&task->told); /* acquire O3 */
 }
 
 int weft_task_fd(weft_task *public)
@@ -268,6 +275,8 @@ int weft_task_fd(weft_task *public)
     if (!public)
         return -EINVAL;
     struct weft__task *task = task_of(public);
+    if (!was_submitted(task))
+        return -EINVAL;
     int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (fd < 0)
         return -errno;
@@ -275,6 +284,7 @@ int weft_task_fd(weft_task *public)
     if (atomic_cas_acq_rel(&task->fd, &known, fd)) /* acq_rel O1 */
         return fd;
     if (known == TASK_FD_OVER && atomic_cas_acq_rel(&task->fd, &known, fd)) { /* acq_rel O1 */
+        weft__lock_latch_wait(&task->latch); /* just being set, or set long ago */
         eventfd_write(fd, 1);
         return fd;
     }
@@ -313,13 +323,30 @@ static int wait_as_worker(struct weft__task *task)
     void *nobody = NULL;
     /* acq_rel O2: release: hands the latch to the one who ends the task. */
     if (atomic_cas_acq_rel(&task->waiter, &nobody, &latch)) {
-        weft__wait_anywhere(&latch);
+        weft__wait_anywhere(&latch, (struct weft__awaited){0});
         return 0;
     }
     if (nobody != &over)
         return -EBUSY;
     weft__lock_latch_wait(&task->latch); /* just being set */
     return 0;
+}
+
+/* Is the caller a part of the task, or does the task wait below it on the same stack? Then it would
+ * wait for itself. */
+static bool waits_for_itself(const struct weft__task *task)
+{
+    struct weft__worker *me = weft__worker_current();
+    struct weft__group *group = me ? weft__context_now(me)->group : NULL;
+    while (group && group != &task->group)
+        group = group->parent;
+    if (group)
+        return true;
+    for (me = weft__fiber_here() ? NULL : weft__worker_top(); me; me = me->host)
+        for (const struct weft__frame *frame = me->frame; frame; frame = frame->outer)
+            if (frame->task == task)
+                return true;
+    return false;
 }
 
 int weft_task_wait(weft_task *public)
@@ -329,9 +356,13 @@ int weft_task_wait(weft_task *public)
     if (!public)
         return -EINVAL;
     struct weft__task *task = task_of(public);
+    if (!was_submitted(task))
+        return -EINVAL;
     if (!weft__latch_probe(&task->latch)) {
         if (task->fork_count != weft__fork_count())
             return -ECHILD;
+        if (waits_for_itself(task))
+            return -EDEADLK;
         int error = 0;
         if (run_it_here(task, frame))
             ;

@@ -2,6 +2,7 @@
 /* Scopes and spawned jobs. */
 #include "core/fatal.h"
 #include "core/fiber.h"
+#include "core/misuse.h"
 #include "core/pool.h"
 #include "core/wait.h"
 #include "os/memory.h"
@@ -15,7 +16,6 @@ struct scope {
     struct weft__job token;         /* stands in a deque for "the oldest one in fifo" */
     weft *w;                        /* where it was opened */
     struct weft__group *outer_here; /* what the slot it was opened at said before */
-    int64_t base;                   /* of its children on the opener's deque */
 };
 
 _Static_assert(sizeof(struct scope) <= sizeof(weft_scope), "weft_scope is too small");
@@ -94,18 +94,31 @@ static void execute_detached(weft *w, struct weft__job *job)
     weft__pool_leave(me->pool);
 }
 
+bool weft__job_is_spawn(const struct weft__job *job)
+{
+    return job->execute == execute_oldest || job->execute == execute_child ||
+           job->execute == execute_detached;
+}
+
 struct weft__node *weft__spawn_node(struct weft__job *job)
 {
-    if (job->execute == execute_oldest)
-        return oldest_child(job);
-    if (job->execute != execute_child && job->execute != execute_detached)
+    if (!weft__job_is_spawn(job))
         weft__fatal("a fork was left on a deque");
-    return (struct weft__node *)job;
+    return job->execute == execute_oldest ? oldest_child(job) : (struct weft__node *)job;
 }
 
 static struct scope *scope_of(weft_scope *scope)
 {
     return (struct scope *)(void *)scope;
+}
+
+/* Closing forgets where it was opened. */
+static struct scope *open_scope(weft_scope *public, const char *function)
+{
+    struct scope *scope = scope_of(public);
+    if (!scope || !scope->w)
+        weft__fatal("%s: the scope is closed, or was never opened", function);
+    return scope;
 }
 
 /* Children that nobody runs any more. */
@@ -119,13 +132,15 @@ static void scope_left(struct weft__group *group)
 
 void weft_scope_open(weft *w, weft_scope *public)
 {
+    WEFT__EXPECT_CONTEXT(w);
+    if (!public)
+        weft__fatal("weft_scope_open needs a scope");
     struct scope *scope = scope_of(public);
     struct weft__context *context = weft__context_of(w);
     struct weft__slot *slot = weft__slot_of(w);
     *scope = (struct scope){
         .w = w,
         .outer_here = slot->group,
-        .base = weft__deque_bottom(&context->worker->deque),
         .token = {.group = &scope->group, .execute = execute_oldest},
     };
     weft__group_begin(&scope->group, context->group);
@@ -135,10 +150,11 @@ void weft_scope_open(weft *w, weft_scope *public)
     context->group = slot->group = &scope->group;
 }
 
-void weft_scope_deadline(weft_scope *scope, uint64_t when)
+void weft_scope_deadline(weft_scope *public, uint64_t when)
 {
-    weft__group_set_deadline(&scope_of(scope)->group, when);
-    weft__context_call(weft__context_of(scope_of(scope)->w)); /* it looks at the clock now */
+    struct scope *scope = open_scope(public, __func__);
+    weft__group_set_deadline(&scope->group, when);
+    weft__context_call(weft__context_of(scope->w)); /* it looks at the clock now */
 }
 
 /* ---- Scopes of an actor ---- */
@@ -195,12 +211,13 @@ int weft_spawn(weft *w, weft_scope *public, weft_fn *fn, void *arg)
 {
     if (!w || !public || !fn)
         return -EINVAL;
+    WEFT__EXPECT_CONTEXT(w);
+    struct scope *scope = open_scope(public, __func__);
     struct weft__worker *me = weft__worker_of(w);
     if (weft__pool_is_forked(me->pool))
         return -ECHILD;
     if (weft__context_of(w)->ops)
-        return spawn_in_fiber(scope_of(public), fn, arg);
-    struct scope *scope = scope_of(public);
+        return spawn_in_fiber(scope, fn, arg);
     struct spawn *spawn = spawn_make(me);
     if (!spawn)
         return -ENOMEM;
@@ -220,14 +237,15 @@ int weft_spawn_fifo(weft *w, weft_scope *public, weft_fn *fn, void *arg)
 {
     if (!w || !public || !fn)
         return -EINVAL;
+    WEFT__EXPECT_CONTEXT(w);
+    struct scope *scope = open_scope(public, __func__);
     struct weft__worker *me = weft__worker_of(w);
     if (weft__pool_is_forked(me->pool))
         return -ECHILD;
     if (weft__context_of(w)->ops)
-        return spawn_in_fiber(scope_of(public), fn, arg);
-    if (scope_of(public)->group.left) /* an actor's: its fifo has no tokens */
+        return spawn_in_fiber(scope, fn, arg);
+    if (scope->group.left) /* an actor's: its fifo has no tokens */
         return weft_spawn(w, public, fn, arg);
-    struct scope *scope = scope_of(public);
     struct spawn *spawn = spawn_make(me);
     if (!spawn)
         return -ENOMEM;
@@ -245,6 +263,7 @@ int weft_spawn_fifo(weft *w, weft_scope *public, weft_fn *fn, void *arg)
 
 int weft_scope_close(weft *w, weft_scope *public)
 {
+    WEFT__EXPECT_CONTEXT(w);
     struct scope *scope = scope_of(public);
     struct weft__context *context = weft__context_of(w);
     if (!scope || context->group != &scope->group || scope->w != w)
@@ -252,10 +271,10 @@ int weft_scope_close(weft *w, weft_scope *public)
     if (context->ops)
         close_in_fiber(w, scope);
     weft__count_latch_down(&scope->latch);
-    weft__wait(w, &scope->latch.spin.core,
-               (struct weft__awaited){.scope = &scope->group, .base = scope->base});
+    weft__wait(w, &scope->latch.spin.core, (struct weft__awaited){.scope = &scope->group});
     context->group = scope->group.parent;
     weft__slot_of(w)->group = scope->outer_here;
+    scope->w = NULL;
     return weft__group_end(&scope->group);
 }
 
@@ -263,6 +282,7 @@ int weft_spawn_detached(weft *w, weft_fn *fn, void *arg)
 {
     if (!w || !fn)
         return -EINVAL;
+    WEFT__EXPECT_CONTEXT(w);
     struct weft__worker *me = weft__worker_of(w);
     if (weft__pool_is_forked(me->pool))
         return -ECHILD;

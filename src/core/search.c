@@ -2,22 +2,13 @@
 #include "core/search.h"
 
 #include "core/fork.h"
+#include "core/guest.h"
 #include "core/pool.h"
 
 enum {
     INJECTOR_TURN = 16, /* every so many searches the injector comes first, so that outside
                            work is not starved by inside work */
 };
-
-struct weft__worker *weft__next_worker(struct weft_pool *pool, struct weft__worker *worker)
-{
-    unsigned next = worker ? worker->index + 1 : 0;
-    if (next > pool->config.workers)
-        return worker->next_guest;
-    if (next < pool->config.workers)
-        return pool->workers[next];
-    return atomic_load_acquire(&pool->guests); /* acquire G1 */
-}
 
 static uint64_t next_random(struct weft__worker *me)
 {
@@ -36,9 +27,45 @@ static weft *fork_of(struct weft__worker *me, struct weft__worker *victim, struc
     return weft__context_of(slot) == victim->context ? slot : NULL;
 }
 
+bool weft__steps_back(struct weft__worker *me)
+{
+    return me->kind != WORKER_GUEST && !me->overtakes && weft__sleep_over_full(&me->pool->sleep);
+}
+
+bool weft__may_begin(struct weft__worker *me)
+{
+    if (me->kind == WORKER_GUEST)
+        return true;
+    atomic_store_relaxed(&weft__root_of(me)->seeks, SEEKS_TAKES); /* relaxed: the fence orders it */
+    atomic_fence_seq_cst(); /* fence F1; partner: may_overtake() */
+    return !weft__steps_back(me);
+}
+
+bool weft__may_take(struct weft__worker *me, const struct weft__group *root,
+                    const struct weft__group *of)
+{
+    if (root && root != of) {
+        me->saw_foreign = true;
+        return false;
+    }
+    return weft__may_begin(me);
+}
+
+static enum steal_result steal_from_deque(struct weft__worker *me, struct weft__worker *victim,
+                                          const struct weft__group *root, struct weft__job **job)
+{
+    struct weft__glimpse glimpse;
+    enum steal_result result = weft__deque_look(&victim->deque, &glimpse);
+    if (result != STEAL_GOT || !weft__may_take(me, root, glimpse.root))
+        return STEAL_EMPTY;
+    *job = glimpse.job;
+    return weft__deque_take(&victim->deque, &glimpse);
+}
+
 /* One try, and again as long as somebody else was faster: EMPTY is then true of a moment
- * within this call, which the sleep module relies on. */
-static struct weft__job *steal_from(struct weft__worker *me, struct weft__worker *victim)
+ * within this call, which the sleep module relies on. `root`: of what is wanted; NULL: anything. */
+static struct weft__job *steal_from(struct weft__worker *me, struct weft__worker *victim,
+                                    const struct weft__group *root)
 {
     struct weft__job *job = NULL;
     enum steal_result result;
@@ -46,10 +73,10 @@ static struct weft__job *steal_from(struct weft__worker *me, struct weft__worker
     if (victim == me)
         return NULL;
     do
-        result = weft__deque_steal(&victim->deque, &job);
+        result = steal_from_deque(me, victim, root, &job);
     while (result == STEAL_LOST);
     if (result == STEAL_EMPTY && !victim->context->eager)
-        result = weft__steal_slot(me, victim->context, &job);
+        result = weft__steal_slot(me, victim->context, root, &job);
     me->saw_young |= result == STEAL_YOUNG;
     if (result != STEAL_GOT)
         return NULL;
@@ -59,61 +86,178 @@ static struct weft__job *steal_from(struct weft__worker *me, struct weft__worker
     return job;
 }
 
-static struct weft__job *steal(struct weft__worker *me, struct atomic_ptr *thief)
+/* From guests, and from the one that runs what is waited for, which may be a guest: between the
+ * beginning and the end of a walk. */
+
+/* As long as what it runs is not over, the thief is there; so that is looked at last. */
+static struct weft__job *steal_from_thief(struct weft__worker *me, const struct weft__aim *aim,
+                                          const struct weft__group *root)
+{
+    if (!aim->thief)
+        return NULL;
+    struct weft__worker *thief = atomic_load_acquire(aim->thief); /* acquire T1 */
+    return thief && !weft__latch_probe(aim->latch) ? steal_from(me, thief, root) : NULL;
+}
+
+static struct weft__job *steal_from_guests(struct weft__worker *me, const struct weft__group *root)
+{
+    struct weft__job *job = NULL;
+    struct weft__worker *guest = weft__guests_first(me->pool);
+    for (; guest && !job; guest = weft__guests_next(guest))
+        job = steal_from(me, guest, root);
+    return job;
+}
+
+static struct weft__job *steal(struct weft__worker *me, const struct weft__aim *aim,
+                               const struct weft__group *root)
 {
     struct weft_pool *pool = me->pool;
     struct weft__job *job;
-    /* acquire T1: the thief is a live worker of this pool, or a guest, which are kept. */
-    struct weft__worker *helped = thief ? atomic_load_acquire(thief) : NULL;
-    if (helped && (job = steal_from(me, helped)))
-        return job;
+    weft__walk_begin(me);
+    job = steal_from_thief(me, aim, root);
     unsigned n = pool->config.workers;
     unsigned start = (unsigned)(next_random(me) % n);
-    for (unsigned i = 0; i < n; i++)
-        if ((job = steal_from(me, pool->workers[(start + i) % n])))
-            return job;
-    /* acquire G1: guests in the list are made. */
-    struct weft__worker *guest = atomic_load_acquire(&pool->guests);
-    for (; guest; guest = guest->next_guest)
-        if ((job = steal_from(me, guest)))
-            return job;
-    return NULL;
+    for (unsigned i = 0; i < n && !job; i++)
+        job = steal_from(me, pool->workers[(start + i) % n], root);
+    if (!job)
+        job = steal_from_guests(me, root);
+    weft__walk_end(me);
+    return job;
 }
 
-static struct weft__job *take_injected(struct weft__worker *me)
+static struct weft__job *was_injected(struct weft__worker *me, struct weft__node *node)
 {
-    struct weft__node *node = weft__queue_pop(&me->pool->injector);
     if (!node)
         return NULL;
     weft__count_up(&me->counts.injected);
     return &node->job;
 }
 
-static struct weft__job *take_mail(struct weft__worker *me)
+struct weft__job *weft__find_injected(struct weft__worker *me)
+{
+    return was_injected(me, weft__queue_pop(&me->pool->injector));
+}
+
+struct weft__job *weft__find_mail(struct weft__worker *me)
 {
     struct weft__node *node = weft__queue_pop(&me->mailbox);
     return node ? &node->job : NULL;
 }
 
-struct weft__job *weft__find(struct weft__worker *me, struct atomic_ptr *thief, bool others)
+static struct weft__job *take_injected(struct weft__worker *me)
 {
-    struct weft__job *job = take_mail(me);
-    if (job || !others)
-        return job;
+    if (weft__queue_length(&me->pool->injector) == 0)
+        return NULL;
+    struct atomic_u32 *seeks = &weft__root_of(me)->seeks;
+    uint32_t before = atomic_load_relaxed(seeks); /* relaxed, both: its own */
+    struct weft__job *job = weft__may_begin(me) ? weft__find_injected(me) : NULL;
+    if (!job)
+        atomic_store_relaxed(seeks, before);
+    return job;
+}
+
+static struct weft__job *find_anything(struct weft__worker *me, const struct weft__aim *aim)
+{
+    struct weft__job *job;
     if (next_random(me) % INJECTOR_TURN == 0 && (job = take_injected(me)))
         return job;
-    if ((job = steal(me, thief)))
+    if ((job = steal(me, aim, NULL)))
         return job;
     return take_injected(me);
 }
 
+struct weft__job *weft__find(struct weft__worker *me, const struct weft__aim *aim)
+{
+    struct weft__job *job = weft__find_mail(me);
+    if (job || aim->help == HELP_NOBODY)
+        return job;
+    if (aim->help == HELP_STARVED)
+        return weft__find_injected(me);
+    me->saw_foreign = false;
+    bool own_first = aim->root && aim->help != HELP_ANYBODY;
+    if (own_first && (job = steal(me, aim, aim->root)))
+        return job;
+    /* What it left to others while it was limited is there, too. */
+    if (aim->help == HELP_OWN_ONLY)
+        return was_injected(me, weft__queue_pop_own(&me->pool->injector, aim->root, aim->by));
+    /* What belongs to nobody's fork or spawn is in the injector. */
+    if (own_first && !me->saw_foreign)
+        return take_injected(me);
+    return find_anything(me, aim);
+}
+
+static bool holds_job(struct weft__worker *worker)
+{
+    return weft__deque_size(&worker->deque) > 0;
+}
+
+static bool holds_work(struct weft__worker *worker)
+{
+    return holds_job(worker) ||
+           (!worker->context->eager && weft__context_has_pending(worker->context));
+}
+
+static bool any_worker(struct weft_pool *pool, bool (*is)(struct weft__worker *worker))
+{
+    struct weft__walk walk = {.pool = pool};
+    struct weft__worker *worker;
+    while ((worker = weft__walk_next(&walk)) && !is(worker))
+        ;
+    weft__walk_stop(&walk);
+    return worker != NULL;
+}
+
 bool weft__pool_holds_jobs(struct weft_pool *pool)
 {
-    if (weft__queue_length(&pool->injector) > 0)
+    return weft__queue_length(&pool->injector) > 0 || any_worker(pool, holds_job);
+}
+
+bool weft__pool_holds_work(struct weft_pool *pool)
+{
+    return weft__queue_length(&pool->injector) > 0 || any_worker(pool, holds_work);
+}
+
+/* relaxed, all: hints. */
+static void take_if_busy(struct weft__used_cpus *used, const struct weft__worker *worker)
+{
+    if (atomic_load_relaxed(&worker->counts.state) == WORKER_BUSY)
+        weft__cpu_take(used, atomic_load_relaxed(&worker->counts.cpu));
+}
+
+bool weft__pool_used_cpus(struct weft_pool *pool, struct weft__used_cpus *used)
+{
+    if (weft__pool_is_forked(pool))
+        return false; /* all others are the parent's */
+    *used = (struct weft__used_cpus){.left = atomic_load_relaxed(&pool->sleep.guest_cpu)};
+    if (weft__sleep_guests(&pool->sleep) > 0)
+        weft__cpu_take(used, used->left);
+    for (unsigned i = 0; i < pool->config.workers; i++)
+        take_if_busy(used, pool->workers[i]);
+    if (atomic_load_relaxed(&pool->sleep.blocked) == 0)
         return true;
-    struct weft__worker *worker = NULL;
-    while ((worker = weft__next_worker(pool, worker)))
-        if (weft__deque_size(&worker->deque) > 0)
-            return true;
-    return false;
+    /* There may be spares, who are among the guests. */
+    struct weft__walk walk = {.pool = pool};
+    struct weft__worker *worker;
+    while ((worker = weft__walk_next(&walk)))
+        take_if_busy(used, worker);
+    return true;
+}
+
+/* Is there work that nobody will call for, or are there guests to be freed, which the look-out
+ * does? What those who step back had on their deques is in the injector. Who is at work calls for
+ * what it has forked, or is looked after; who is blocked is not.
+ */
+static bool is_left_alone(struct weft_pool *pool)
+{
+    /* relaxed: after LeaveFence. Partner: the same fence of who blocks, in call_another(). */
+    bool blocked = atomic_load_relaxed(&pool->sleep.blocked) > 0;
+    return weft__queue_length(&pool->injector) > 0 || weft__sleep_needs_lookout(&pool->sleep, 0) ||
+           (blocked && weft__pool_holds_work(pool)) ||
+           (weft__guests_are_many(pool) && !weft__sleep_has_lookout(&pool->sleep));
+}
+
+void weft__pool_has_room(struct weft_pool *pool)
+{
+    if (weft__sleep_room_made(&pool->sleep) && is_left_alone(pool))
+        weft__sleep_more_work(&pool->sleep);
 }

@@ -4,16 +4,56 @@
 #define WEFT_CORE_SEARCH_H
 
 #include "core/worker.h"
+#include "sleep/sleep.h"
 
-/* Anything for `me` to run that is not on its own deque; first from the worker in `thief`, if
- * that is not NULL. Mail always, even if not `others`: nobody else can; its sender knows that
- * it runs on top of whatever waits here. NULL: there was nothing at some moment of the call. */
-struct weft__job *weft__find(struct weft__worker *me, struct atomic_ptr *thief, bool others);
+/* What a search is for. */
+enum weft__whom {
+    HELP_ANYBODY,  /* a worker with nothing else to do; */
+    HELP_OWN_LAST, /* one that waits: part of its own computation first, then anything; */
+    HELP_OWN_ONLY, /* a guest that waits, on whose time nobody else has a claim: nothing else; */
+    HELP_STARVED,  /* who is let in for that: the injector alone; */
+    HELP_NOBODY,   /* who has no place or no stack for others: mail alone */
+};
+
+struct weft__aim {
+    enum weft__whom help;
+    const struct weft__group *root;             /* of its own computation, or NULL */
+    struct atomic_ptr *thief;                   /* struct weft__worker to look at first, or NULL; */
+    const struct weft__latch *latch;            /* it runs what sets this one */
+    void (*by)(weft *w, struct weft__job *job); /* of this kind, whosever it is; or NULL */
+};
+
+/* Anything for `me` to run that is not on its own deque. Mail always: nobody else can run it; its
+ * sender knows that it runs on top of whatever waits here. NULL: there was nothing at some moment
+ * of the call. */
+struct weft__job *weft__find(struct weft__worker *me, const struct weft__aim *aim);
+
+/* Mail, or something from the injector; for those who have been busy with their own jobs. */
+struct weft__job *weft__find_mail(struct weft__worker *me);
+struct weft__job *weft__find_injected(struct weft__worker *me);
+
+/* Must `me` begin nothing new? Guests never; see sleep.h. */
+bool weft__steps_back(struct weft__worker *me);
+
+/* May `me`, which has seen something that it could run, begin it? It says that it takes something
+ * before it looks whether there is a place for it: so the look-out that takes the place of a
+ * searcher sees that, or is seen. Until it is counted as busy, or has found nothing after all. */
+bool weft__may_begin(struct weft__worker *me);
+
+/* May a thief that has seen a job take it? `root`: of what it wants, or NULL; `of`: of the job. */
+bool weft__may_take(struct weft__worker *me, const struct weft__group *root,
+                    const struct weft__group *of);
 
 /* Is anything in the injector or on a deque? Right sides on the lazy road don't count. */
 bool weft__pool_holds_jobs(struct weft_pool *pool);
 
-/* The pool's workers, then its guests; NULL at the end. Start with NULL. */
-struct weft__worker *weft__next_worker(struct weft_pool *pool, struct weft__worker *worker);
+/* Or pending on the lazy road? A hint. */
+bool weft__pool_holds_work(struct weft_pool *pool);
+
+/* Where those are who work for the pool. False: in a forked child, where nobody is. */
+bool weft__pool_used_cpus(struct weft_pool *pool, struct weft__used_cpus *used);
+
+/* Somebody has stopped working, and there may be room for another: wakes one, if there is work. */
+void weft__pool_has_room(struct weft_pool *pool);
 
 #endif

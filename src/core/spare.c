@@ -3,6 +3,7 @@
 
 #include "core/guest.h"
 #include "core/pool.h"
+#include "core/search.h"
 #include "core/wait.h"
 #include "os/futex.h"
 #include "os/memory.h"
@@ -98,6 +99,7 @@ static bool leave(struct weft_pool *pool, struct weft__spare *spare)
     if (stays)
         return false;
     weft__sleep_absent(&pool->sleep);
+    weft__pool_has_room(pool);
     weft__census_leave(&pool->census);
     return true;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* task.h: what a weft_task holds. A task is done in this order: the event descriptor is
- * told, the waiting job is noted, the latch is set, the waiting job is woken. The latch's
- * set is the last touch of the task: outside waiters may free it then; a waiting job's
- * own latch lies in its own frame. */
+/* task.h: what a weft_task holds. A task is done in this order: the event descriptor, if there is
+ * one, is told, and `told` says so before; the waiting job is noted, the latch is set, the waiting
+ * job is woken. The latch's set is the last touch of the task: who finds it set may free it; a
+ * waiting job's own latch lies in its own frame. Who is told by the descriptor finds the task done,
+ * and frees it after weft_task_wait(), which closes the descriptor: not before the worker is out of
+ * it. */
 #ifndef WEFT_CORE_TASK_H
 #define WEFT_CORE_TASK_H
 
@@ -19,10 +21,13 @@ struct weft__task {
     bool from_outside;        /* a thread outside the pool submitted it */
     bool careful;             /* who submitted it was; see worker.h */
     struct weft__latch latch; /* a lock latch: outside threads wait here */
+    struct atomic_bool told;  /* the descriptor is, or is about to be */
     struct atomic_i32 fd;     /* TASK_NO_FD, an event descriptor, or TASK_FD_OVER */
     struct atomic_ptr waiter; /* NULL, a weft__spin_latch of a waiting job, or TASK_OVER */
     int result;               /* valid once the latch is set */
 };
+
+void weft__tasks_forked(void); /* in a forked child: none is pending */
 
 struct weft__task *weft__task_of_job(struct weft__job *job); /* NULL: it is none */
 

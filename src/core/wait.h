@@ -2,10 +2,10 @@
 /* wait.h: waiting for a latch, and working meanwhile.
  *
  * Waiting runs other jobs on top of the waiting one. That is bounded: a waiter whose stack
- * is more than half used is *limited*, and takes no jobs of others, so a stack of twice what
- * one job needs does not overflow by helping (fault 23). Only if all threads of a pool are
- * limited and nothing moves for 10 ms, the last one takes a job all the same, since what all
- * wait for may be that one; README.md has the proof.
+ * is more than half used (of a default one more than 4 MiB) is *limited*, and takes no jobs of
+ * others, so a stack of twice what one job needs does not overflow by helping (fault 23). Only if
+ * all threads of a pool are limited and nothing moves for 10 ms, the last one takes a job all the
+ * same, since what all wait for may be that one; README.md has the proof.
  *
  * A thread that holds a weft_mutex is limited, too, and never takes jobs of others: they might
  * want the same mutex, and would wait for the job below them (fault 22). A spare comes in its
@@ -15,11 +15,12 @@
 
 #include "core/worker.h"
 
-/* What is known of the thing that is waited for; both may be NULL. */
+/* What is known of the thing that is waited for; all may be NULL. */
 struct weft__awaited {
     struct atomic_ptr *thief;  /* struct weft__worker that runs it: the best one to help */
-    struct weft__group *scope; /* its children are run by the waiter even if it is limited; */
-    int64_t base;              /* they lie above this place of its own deque */
+    struct weft__group *scope; /* its children are run by the waiter even if it is limited */
+    void (*by)(weft *w, struct weft__job *job); /* jobs of this kind in the injector do it: a guest
+                                                   runs them, too; see weft__wake_helpers() */
 };
 
 /* Returns when the latch is set; runs other jobs in w meanwhile. */
@@ -29,7 +30,12 @@ void weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited
  * place that weft__thread_park() gave; end with weft__thread_unpark(). */
 struct weft__park *weft__thread_park(void); /* NULL: no memory */
 void weft__thread_unpark(struct weft__park *park);
-void weft__wait_anywhere(struct weft__spin_latch *latch);
+void weft__wait_anywhere(struct weft__spin_latch *latch, struct weft__awaited awaited);
+
+/* New jobs wake workers only. A job that guests wait for (`by`) has waited for a while, because all
+ * workers are busy: wakes those guests. One that is just about to sleep may miss it: the caller
+ * comes again as long as the job waits. */
+void weft__wake_helpers(struct weft_pool *pool);
 
 bool weft__run_one(weft *w); /* one job of any kind; false: none found */
 

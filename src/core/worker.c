@@ -3,17 +3,20 @@
 
 #include "core/fatal.h"
 #include "core/fork.h"
+#include "core/misuse.h"
 #include "core/pool.h"
 #include "core/search.h"
 #include "os/clock.h"
 #include "os/membarrier.h"
 #include "os/memory.h"
+#include "os/overflow.h"
 #include "os/thread.h"
 
 enum { DEQUE_CAPACITY = 256 };
 
-static _Thread_local struct weft__worker *top;     /* what this thread is, innermost first */
-static _Thread_local struct weft__worker *current; /* one of these: the one that works */
+static _Thread_local struct weft__worker *top; /* what this thread is, innermost first */
+_Thread_local struct weft__worker *weft__current
+    WEFT__TLS_FAST; /* one of these: the one that works */
 
 struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,
                                        enum worker_kind kind)
@@ -63,7 +66,7 @@ void weft__worker_free(struct weft__worker *worker)
 
 struct weft__worker *weft__worker_current(void)
 {
-    return current;
+    return weft__current;
 }
 
 struct weft__worker *weft__worker_top(void)
@@ -84,20 +87,38 @@ static bool on_own_stack(const struct weft__worker *me, const char *frame)
     return frame >= me->stack.low && frame < me->stack.high;
 }
 
+/* Half of what somebody chose. A default stack is large for the sake of single jobs that need much,
+ * not for many on top of each other, which would all have to wait for the last one. */
+static ptrdiff_t help_most(const struct weft__worker *me)
+{
+    enum { MOST_BY_DEFAULT = 4 << 20 };
+    ptrdiff_t half = (me->stack.high - me->stack.low) / 2;
+    bool by_default = (me->kind == WORKER_THREAD || me->kind == WORKER_SPARE) &&
+                      me->pool->config.stack_size == 0 && !me->pool->config.spawn_thread;
+    return by_default && half > MOST_BY_DEFAULT ? MOST_BY_DEFAULT : half;
+}
+
 void weft__worker_push(struct weft__worker *worker, const char *entry)
 {
     worker->stack = weft__thread_stack();
     if ((worker->kind == WORKER_THREAD || worker->kind == WORKER_SPARE) &&
         on_own_stack(worker, entry))
         worker->stack.high = entry; /* what lies above is somebody else's, thread-local data */
+    bool visitor = worker->kind == WORKER_GUEST || worker->kind == WORKER_CALLER;
+    if (visitor && !(worker->pool->config.flags & WEFT_NO_SIGSEGV))
+        weft__overflow_visit(worker->stack.low, worker->stack.high);
+    worker->help_most = help_most(worker);
     worker->host = top;
-    worker->outer = current;
-    top = current = worker;
+    worker->above = NULL;
+    if (top)
+        top->above = worker;
+    worker->outer = weft__current;
+    top = weft__current = worker;
 }
 
 const char *weft__worker_explain(const void *address)
 {
-    struct weft__context *context = current ? current->context : NULL;
+    struct weft__context *context = weft__current ? weft__current->context : NULL;
     if (!context || (const char *)address <= (const char *)context->last ||
         (const char *)address >= (const char *)context + WEFT_BLOCK_SIZE)
         return NULL;
@@ -105,18 +126,27 @@ const char *weft__worker_explain(const void *address)
            "merge some before forking more, or use a scope\n";
 }
 
+unsigned weft__worker_nested(void)
+{
+    struct weft__worker *me = weft__current;
+    return me && me->frame ? me->frame->depth + 1 : 0;
+}
+
 void weft__worker_forked(void)
 {
-    top = current = NULL;
+    top = weft__current = NULL;
 }
 
 void weft__worker_remove(struct weft__worker *worker)
 {
     if (top == worker) {
         top = worker->host;
-        current = worker->outer;
-    } else if (current == worker) { /* a job that forked the process comes back in the child */
-        current = NULL;
+        if (top)
+            top->above = NULL;
+        weft__current = worker->outer;
+    } else if (weft__current ==
+               worker) { /* a job that forked the process comes back in the child */
+        weft__current = NULL;
     }
 }
 
@@ -124,7 +154,7 @@ void weft__worker_remove(struct weft__worker *worker)
  * that now, the job's frames are gone although it never returned. */
 void weft__worker_check_left(const char *frame)
 {
-    struct weft__worker *me = current;
+    struct weft__worker *me = weft__current;
     const char *job = me && me->frame ? me->frame->address : NULL;
     if (job && on_own_stack(me, job) && on_own_stack(me, frame) && frame > job)
         weft__fatal("a job was left by longjmp or an exception; jobs must return");
@@ -133,7 +163,7 @@ void weft__worker_check_left(const char *frame)
 bool weft__may_help(const struct weft__worker *me)
 {
     const char *frame = __builtin_frame_address(0);
-    return on_own_stack(me, frame) && frame - me->stack.low > (me->stack.high - me->stack.low) / 2;
+    return on_own_stack(me, frame) && me->stack.high - frame < me->help_most;
 }
 
 void weft__worker_rest(struct weft__worker *worker)
@@ -148,7 +178,10 @@ void weft__worker_rest(struct weft__worker *worker)
  * Whoever makes room later wakes somebody itself. */
 void weft__expect_help(struct weft__worker *me)
 {
-    if (!me->context->eager && weft__sleep_has_room(&me->pool->sleep))
+    struct weft__sleep *sleep = &me->pool->sleep;
+    /* relaxed: a hint. For one that is blocked, the first fork may call a spare. */
+    bool short_handed = atomic_load_relaxed(&sleep->blocked) > 0;
+    if (!me->context->eager && (weft__sleep_has_room(sleep) || short_handed))
         weft__context_expect(me->context);
 }
 
@@ -161,7 +194,7 @@ static void left(const struct weft__worker *me)
 void weft__execute(weft *w, struct weft__job *job)
 {
     struct weft__worker *me = weft__worker_of(w);
-    struct weft__worker *before = current;
+    struct weft__worker *before = weft__current;
     struct weft__frame *outer = me->frame;
     struct weft__frame frame = {
         .outer = outer,
@@ -184,12 +217,12 @@ void weft__execute(weft *w, struct weft__job *job)
         atomic_store_relaxed(&me->counts.depth_max, frame.depth);
     weft__state_is(me, WORKER_BUSY);
     me->frame = &frame;
-    current = me;
+    weft__current = me;
     job->execute(w, job);
     bool forked = weft__pool_is_forked(me->pool);
     if (forked && (me->kind == WORKER_THREAD || me->kind == WORKER_SPARE))
         weft__fatal("a forked child came back from a job to the worker; it should exec or exit");
-    if (me->frame != &frame || (current != me && !forked))
+    if (me->frame != &frame || (weft__current != me && !forked))
         left(me);
     if (me->block_depth != block_depth)
         weft__fatal("a job returned between weft_block_begin and weft_block_end");
@@ -198,7 +231,7 @@ void weft__execute(weft *w, struct weft__job *job)
     if (weft__root_of(me)->held != held)
         weft__fatal("a job returned that holds a mutex");
     me->frame = outer;
-    current = forked ? NULL : before;
+    weft__current = forked ? NULL : before;
     me->context->help = outer_help;
     if (outer && outer_help.wanted)
         weft__context_call(me->context); /* the first fork is still to come */
@@ -208,12 +241,13 @@ void weft__call_attention(struct weft_pool *pool)
 {
     if (weft__pool_is_forked(pool))
         return; /* nobody is there, and their locks may be held for ever */
-    struct weft__worker *worker = NULL;
-    while ((worker = weft__next_worker(pool, worker)))
+    struct weft__worker *worker;
+    struct weft__walk first = {.pool = pool}, second = {.pool = pool};
+    while ((worker = weft__walk_next(&first)))
         weft__context_call(worker->context);
     if (pool->config.fork == WEFT_FORK_LAZY)
-        weft__membarrier();
-    while ((worker = weft__next_worker(pool, worker)))
+        (void)weft__membarrier(); /* without it, some learn of it later */
+    while ((worker = weft__walk_next(&second)))
         weft__context_call_merges(worker->context);
 }
 
@@ -255,7 +289,13 @@ void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
     struct weft__slot *slot = weft__slot_of(w);
     struct weft__group *outer = context->group, *outer_here = slot->group;
     struct weft__frame *frame = context->ops ? NULL : context->worker->frame;
+    struct weft__group *outer_root = atomic_load_relaxed(&context->root);
+    bool mixes = outer_root && outer_root != group->root;
     context->group = slot->group = group;
+    /* relaxed, all of root and mixed: hints, written by their owner only. */
+    atomic_store_relaxed(&context->root, group->root);
+    if (mixes)
+        atomic_store_relaxed(&context->mixed, atomic_load_relaxed(&context->mixed) + 1);
     if (frame) {
         frame->fn = fn;
         frame->group = group;
@@ -266,12 +306,14 @@ void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
         fn(w, arg);
     if (frame && context->worker->frame != frame)
         left(context->worker);
-    if (atomic_load_relaxed(&slot->fn)) /* relaxed: own writes */
-        weft__fatal("a job returned without merging what it forked");
+    weft__expect_merged(w, "a job");
     if (context->group != group)
         weft__fatal("a job returned without closing a scope that it opened");
     context->group = outer;
     slot->group = outer_here;
+    atomic_store_relaxed(&context->root, outer_root);
+    if (mixes)
+        atomic_store_relaxed(&context->mixed, atomic_load_relaxed(&context->mixed) - 1);
     if (weft__group_alarm()) { /* what is below may be cancelled */
         weft__context_call(context);
         weft__context_call_merges(context);
@@ -303,6 +345,7 @@ void weft__worker_caller_in(struct weft__worker *me)
 {
     weft__census_enter(&me->pool->census);
     weft__block_let_report(me->pool);
+    atomic_store_relaxed(&me->counts.cpu, weft__thread_cpu()); /* relaxed: a hint */
     weft__sleep_present(&me->pool->sleep);
 }
 
@@ -313,6 +356,7 @@ void weft__worker_caller_out(struct weft__worker *me)
     weft__worker_spill(me);
     weft__worker_rest(me);
     weft__sleep_absent(&me->pool->sleep);
+    weft__pool_has_room(me->pool);
     weft__census_leave(&me->pool->census);
 }
 

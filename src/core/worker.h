@@ -30,6 +30,13 @@ enum worker_kind {
     WORKER_SPARE, /* a thread of the pool in the place of a blocked one; see spare.h */
 };
 
+/* What a worker does that looks for work, for the look-out that would take its place. */
+enum worker_seeks {
+    SEEKS_NOTHING, /* it is busy, or waits in a job that may go on at any time; */
+    SEEKS_FREELY,  /* it has no job, and has seen nothing yet; */
+    SEEKS_TAKES,   /* it is about to begin one */
+};
+
 enum worker_state { WORKER_OUTSIDE, WORKER_BUSY, WORKER_SEARCHING, WORKER_BLOCKED };
 
 /* A job that runs on this thread, innermost first. Lies in weft__execute()'s frame. */
@@ -52,6 +59,7 @@ struct weft__counts {
     struct atomic_u64 jobs, steals, injected, sleeps;
     struct atomic_u32 depth_max;
     struct atomic_u32 state; /* enum worker_state */
+    struct atomic_i32 cpu;   /* where it was when it began to work last */
 };
 
 static inline void weft__count_up(struct atomic_u64 *count)
@@ -63,15 +71,17 @@ static inline void weft__count_up(struct atomic_u64 *count)
 struct weft__worker {
     struct weft_pool *pool;
     unsigned index;
-    enum worker_kind kind; /* of guests: written under the pool's guest_lock */
+    enum worker_kind kind; /* of guests: written under their lock */
     int home;              /* the CPU it sleeps on */
     struct weft__context *context;
     struct weft__context *fiber; /* that its thread runs now, or NULL; see fiber.h */
     struct weft__park *park;     /* its thread's: its own, or its host's */
     struct weft__park *own_park;
     struct weft__stack stack; /* its thread's */
+    ptrdiff_t help_most;      /* it takes jobs of others while less than this is in use of it */
 
     struct weft__worker *host;  /* what this thread is below this; NULL: an ordinary thread */
+    struct weft__worker *above; /* what it is on top of this, whose host this is; or NULL */
     struct weft__worker *outer; /* whose job was running when this one came on top */
 
     unsigned limited_waits; /* on its stack; see weft__wait() */
@@ -81,7 +91,11 @@ struct weft__worker {
     struct weft__slot *stolen_slot;
     struct weft__worker *taken_from; /* as in weft__frame, of what the last search found */
     weft *taken_slot;
-    bool saw_young; /* the last search saw a right side that was too young */
+    bool overtakes;        /* it has the place of a searcher that does not run; see sleep.h */
+    bool saw_young;        /* the last search saw a right side that was too young, */
+    bool saw_foreign;      /* or something that was not part of its own computation */
+    unsigned own_jobs;     /* in a row, without a look at the injector */
+    unsigned brief_spells; /* idle ones in a row that were short; see wait.c */
     uint64_t random;
     uint32_t short_loops;     /* see weft__pace_is_turn() */
     struct weft__node *spare; /* spawn nodes to use again */
@@ -107,8 +121,14 @@ struct weft__worker {
     WEFT__ALIGNED struct weft__queue mailbox; /* broadcasts: jobs for this worker alone */
     WEFT__ALIGNED struct weft__counts counts;
 
-    bool taken;                      /* guests: in use by a thread. Under the pool's guest_lock */
-    struct weft__worker *next_guest; /* in the pool's list; written before it is shared */
+    /* See guest.h. Guests: under its lock. */
+    struct atomic_u32 seeks;      /* enum worker_seeks; see weft__may_begin() */
+    struct atomic_bool walks;     /* it looks through the guests */
+    struct atomic_bool waits_by;  /* it waits, and would run what weft__awaited.by says */
+    bool taken;                   /* in use by a thread */
+    bool was_spare;               /* at some time */
+    struct atomic_ptr next_guest; /* struct weft__worker: in the list */
+    struct weft__worker *previous_guest;
 };
 
 static inline struct weft__worker *weft__root_of(struct weft__worker *me)
@@ -164,6 +184,23 @@ static inline void weft__state_is(struct weft__worker *worker, enum worker_state
 /* The one whose job runs now, or, outside jobs, a caller or worker; NULL: none. */
 struct weft__worker *weft__worker_current(void);
 
+/* A word that can be read without a call, in a shared library, too. It takes 8 bytes of what the
+ * dynamic linker keeps for libraries that are loaded later. */
+#if defined __GNUC__ && !defined WEFT_MODEL
+#define WEFT__TLS_FAST __attribute__((tls_model("initial-exec")))
+#else
+#define WEFT__TLS_FAST
+#endif
+
+/* The context in which its job runs, a fiber's or its own; NULL: none. In place, because every
+ * function that takes a context asks; not for code that may go on on another thread. */
+extern _Thread_local struct weft__worker *weft__current WEFT__TLS_FAST;
+static inline struct weft__context *weft__context_here(void)
+{
+    struct weft__worker *me = weft__current;
+    return !me ? NULL : me->fiber ? me->fiber : me->context;
+}
+
 /* The innermost one this thread is, whichever it works for now; NULL: none. */
 struct weft__worker *weft__worker_top(void);
 
@@ -179,6 +216,9 @@ void weft__worker_forked(void); /* in a forked child: this thread is none any mo
 
 /* What it means that this thread may not touch the address; NULL: nothing known. */
 const char *weft__worker_explain(const void *address);
+
+/* How many jobs are on top of each other in this thread's innermost pool; 0: it is in none. */
+unsigned weft__worker_nested(void);
 
 /* Aborts with a message if this thread left a job by longjmp: public calls from outside
  * begin with this. */

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/membarrier.h"
 
-#include "core/fatal.h"
-
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool works;
+struct atomic_bool weft__membarrier_lost;
 
 static long membarrier(int command)
 {
@@ -30,13 +28,15 @@ static void init(void)
 bool weft__membarrier_init(void)
 {
     pthread_once(&once, init);
-    return works;
+    return works && !weft__membarrier_is_gone();
 }
 
-void weft__membarrier(void)
+bool weft__membarrier(void)
 {
     int saved = errno;
-    if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED))
-        weft__fatal("membarrier failed: %s; set WEFT_FORK=eager", strerror(errno));
+    bool done = membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
+    if (!done)
+        atomic_store_relaxed(&weft__membarrier_lost, true); /* relaxed: a fact, not a message */
     errno = saved;
+    return done;
 }

@@ -4,14 +4,26 @@
 #ifndef WEFT_OS_MEMBARRIER_H
 #define WEFT_OS_MEMBARRIER_H
 
-#include <stdbool.h>
+#include "core/atomic.h"
 
 /* Registers the process, once. False: the kernel has no such thing, or forbids it. */
 bool weft__membarrier_init(void);
 
-void weft__membarrier(void); /* after init returned true */
+/* After init returned true. False: it was forbidden since then, as a process may do that enters a
+ * sandbox. From then on it is gone. */
+bool weft__membarrier(void);
 #ifdef WEFT_MODEL
-#define weft__membarrier() model_barrier_everywhere(CHECK_SITE("membarrier")) /* weft check */
+extern bool model_forbids_barriers; /* a harness says so */
+#define weft__membarrier()      \
+    (!model_forbids_barriers && \
+     (model_barrier_everywhere(CHECK_SITE("membarrier")), true)) /* weft check */
 #endif
+
+extern struct atomic_bool weft__membarrier_lost;
+
+static inline bool weft__membarrier_is_gone(void)
+{
+    return atomic_load_relaxed(&weft__membarrier_lost); /* relaxed: it never comes back */
+}
 
 #endif

@@ -4,37 +4,49 @@
 #include "core/atomic.h"
 #include "os/memory.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { HANDLER_STACK = 64 * 1024, REACH = 64 * 1024 };
 
 static _Thread_local struct {
     unsigned worker;
-    const char *low; /* end of the stack; NULL: not a worker */
+    bool visitor;    /* not a worker's thread; */
+    const char *low; /* end of the stack; NULL: neither */
     size_t size;
     void *handler_stack; /* ours to free; NULL if the thread had one already */
 } here;
 
 static struct sigaction before_segv, before_bus;
-static const char *(*explain_other)(const void *address);
+static struct {
+    _Atomic(weft__explain *) value;
+} explain_other;
+static struct {
+    _Atomic(weft__nested *) value;
+} nested_here;
 static struct {
     _Atomic(weft__rescue *) value;
 } rescue;
 
 /* snprintf is not async-signal-safe by the letter; glibc's does not allocate for these
  * conversions, and the process is about to abort. */
-static void explain_stack(void)
+static void explain_stack(unsigned nested)
 {
-    char text[200];
-    int n = snprintf(text, sizeof text,
-                     "weft: worker %u overflowed its stack of %zu KiB; "
-                     "give workers more with weft_config.stack_size\n",
-                     here.worker, here.size / 1024);
+    char text[300], who[40];
+    snprintf(who, sizeof who, "worker %u", here.worker);
+    int n =
+        snprintf(text, sizeof text, "weft: %s overflowed its stack of %zu KiB, %u job%s deep; %s\n",
+                 here.visitor ? "a thread inside weft_run" : who, here.size / 1024, nested,
+                 nested == 1 ? "" : "s",
+                 here.visitor ? "give it more (ulimit -s, pthread_attr_setstacksize), or leave "
+                                "its jobs to workers (WEFT_NO_GUESTS)"
+                              : "give workers more with weft_config.stack_size");
     if (write(STDERR_FILENO, text, (size_t)n) < 0)
         _exit(128 + SIGABRT);
 }
@@ -43,13 +55,18 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 {
     const char *address = info->si_addr;
     if (here.low && address >= here.low - REACH && address < here.low + REACH) {
-        explain_stack();
-        abort();
+        weft__nested *count = atomic_load_relaxed(&nested_here); /* relaxed: as below */
+        unsigned nested = count();
+        if (nested > 0 || !here.visitor) { /* else it is none of ours */
+            explain_stack(nested);
+            abort();
+        }
     }
     weft__rescue *way_out = atomic_load_relaxed(&rescue); /* relaxed: a function of the library */
     if (way_out && way_out(address))
         return;
-    const char *other = explain_other(address);
+    weft__explain *explain = atomic_load_relaxed(&explain_other); /* relaxed: the same */
+    const char *other = explain(address);
     if (other) {
         if (write(STDERR_FILENO, other, strlen(other)) < 0)
             _exit(128 + SIGABRT);
@@ -78,10 +95,12 @@ static void install(void)
     sigaction(SIGBUS, &action, &before_bus);
 }
 
-void weft__overflow_watch(const char *(*explain)(const void *address))
+void weft__overflow_watch(weft__explain *explain, weft__nested *nested)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    explain_other = explain;
+    /* relaxed: all say the same, and who installs the handler has said it before. */
+    atomic_store_relaxed(&explain_other, explain);
+    atomic_store_relaxed(&nested_here, nested);
     pthread_once(&once, install);
 }
 
@@ -138,4 +157,62 @@ void weft__overflow_leave(void)
     sigaltstack(&none, NULL);
     weft__free(here.handler_stack);
     here.handler_stack = NULL;
+}
+
+/* ---- Threads that are not the pool's own ---- */
+
+static pthread_key_t visitors;
+static bool have_key;
+
+/* At the end of the thread. If it has got another stack meanwhile, that one stays. */
+static void visitor_leaves(void *handler_stack)
+{
+    stack_t current;
+    if (sigaltstack(NULL, &current) == 0 && current.ss_sp == handler_stack)
+        sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+    munmap(handler_stack, HANDLER_STACK);
+    here.low = NULL;
+}
+
+static void make_key(void)
+{
+    have_key = pthread_key_create(&visitors, visitor_leaves) == 0;
+}
+
+/* Mapped, not allocated: the program did not ask for it, so it must not be what runs out of memory
+ * in its place. */
+static bool give_stack(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    stack_t current;
+    pthread_once(&once, make_key);
+    if (sigaltstack(NULL, &current))
+        return false;
+    if (!(current.ss_flags & SS_DISABLE))
+        return true;
+    void *ours = have_key ? mmap(NULL, HANDLER_STACK, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                          : MAP_FAILED;
+    if (ours == MAP_FAILED)
+        return false;
+    if (pthread_setspecific(visitors, ours)) {
+        munmap(ours, HANDLER_STACK);
+        return false;
+    }
+    return sigaltstack(&(stack_t){.ss_sp = ours, .ss_size = HANDLER_STACK}, NULL) == 0;
+}
+
+void weft__overflow_visit(const char *low, const char *high)
+{
+    static _Thread_local bool tried;
+    if (tried || here.low)
+        return;
+    tried = true;
+    int saved = errno;
+    if (give_stack()) {
+        here.visitor = true;
+        here.size = (size_t)(high - low);
+        here.low = low;
+    }
+    errno = saved;
 }

@@ -6,8 +6,11 @@
 #include <stdbool.h>
 
 /* Installs the process's SIGSEGV and SIGBUS handlers, once. `explain` knows of other guard
- * pages: a line for the address, or NULL. Other faults go to whatever handled them before. */
-void weft__overflow_watch(const char *(*explain)(const void *address));
+ * pages: a line for the address, or NULL; `nested` how many jobs are on this thread's stack. Other
+ * faults go to whatever handled them before. */
+typedef const char *weft__explain(const void *address);
+typedef unsigned weft__nested(void);
+void weft__overflow_watch(weft__explain *explain, weft__nested *nested);
 
 /* Knows a way out of a fault at the address, and takes it; or returns false. */
 typedef bool weft__rescue(const void *address);
@@ -22,5 +25,10 @@ void weft__overflow_take_back(void *lent);
  * Without memory for it the thread simply dies unexplained. */
 void weft__overflow_enter(unsigned worker);
 void weft__overflow_leave(void);
+
+/* The same on a thread that is not the pool's own, and has the stack from `low` to `high`: once,
+ * until the thread ends, so that coming and going costs no system call. An alternate stack that the
+ * thread has is used, and one that it gets later is left alone. */
+void weft__overflow_visit(const char *low, const char *high);
 
 #endif

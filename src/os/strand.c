@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/strand.h"
 
+#include "os/sanitize.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,8 +10,6 @@
 
 #if WEFT__STRAND_ASAN
 #include <sanitizer/asan_interface.h>
-#elif WEFT__STRAND_TSAN
-#include <sanitizer/tsan_interface.h>
 #endif
 
 static _Noreturn void begin(void *strand);
@@ -140,26 +140,49 @@ static void of_thread(struct weft__strand *strand)
     (void)strand;
 }
 
-#elif WEFT__STRAND_TSAN
+#else
+
+/* The library may be compiled with it, or only the program. */
+PART bool tsan_is_here(void)
+{
+#ifdef WEFT__TSAN
+    return true;
+#else
+    return weft__tsan_is_outside();
+#endif
+}
 
 static void made(struct weft__strand *strand, const void *low, size_t size)
 {
     (void)low;
     (void)size;
-    strand->fiber = __tsan_create_fiber(0);
+    if (tsan_is_here())
+        strand->fiber = __tsan_create_fiber(0);
 }
 
 static void of_thread(struct weft__strand *strand)
 {
-    strand->fiber = __tsan_get_current_fiber();
+    if (tsan_is_here())
+        strand->fiber = __tsan_get_current_fiber();
 }
 
+#ifdef WEFT__TSAN
 PART void leaving(struct weft__strand *from, struct weft__strand *to, bool last)
 {
     (void)from;
     (void)last;
     __tsan_switch_to_fiber(to->fiber, 0);
 }
+#else
+/* Nothing here is counted, so it may be a call that keeps all registers: a switch is a jump. */
+PART void leaving(struct weft__strand *from, struct weft__strand *to, bool last)
+{
+    (void)from;
+    (void)last;
+    if (weft__tsan_is_outside())
+        weft__tsan_tell_switch(to->fiber);
+}
+#endif
 
 PART void back(struct weft__strand *strand)
 {
@@ -168,17 +191,9 @@ PART void back(struct weft__strand *strand)
 
 static void dropped(struct weft__strand *strand)
 {
-    __tsan_destroy_fiber(strand->fiber);
-    strand->fiber = NULL;
+    if (tsan_is_here())
+        __tsan_destroy_fiber(strand->fiber);
 }
-
-#else
-
-#define made(strand, low, size) ((void)0)
-#define of_thread(strand) ((void)0)
-#define leaving(from, to, last) ((void)0)
-#define back(strand) ((void)0)
-#define dropped(strand) ((void)(strand))
 
 #endif
 

@@ -24,13 +24,9 @@
 #ifndef WEFT_MODEL
 #if defined __SANITIZE_ADDRESS__
 #define WEFT__STRAND_ASAN 1
-#elif defined __SANITIZE_THREAD__
-#define WEFT__STRAND_TSAN 1
 #elif defined __has_feature
 #if __has_feature(address_sanitizer)
 #define WEFT__STRAND_ASAN 1
-#elif __has_feature(thread_sanitizer)
-#define WEFT__STRAND_TSAN 1
 #endif
 #endif
 #endif
@@ -47,8 +43,8 @@ struct weft__strand {
     size_t size;
     void *fake;                /* where ASan has its variables; NULL: not there */
     struct weft__strand *came; /* the one that switched to this one last */
-#elif WEFT__STRAND_TSAN
-    void *fiber;
+#else
+    void *fiber; /* ThreadSanitizer's; NULL: it is not there */
 #endif
 };
 

@@ -2,16 +2,34 @@
 #include "os/thread.h"
 
 #include "core/atomic.h"
+#include "os/memory.h"
 #include "os/overflow.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
-static _Thread_local cpu_set_t allowed; /* before weft__thread_pin() */
-static _Thread_local bool pinned;
+struct weft__pinned {
+    bool is; /* or the rest means nothing; its own thread's */
+    pid_t thread;
+    cpu_set_t allowed; /* before */
+};
+
+static _Thread_local struct weft__pinned pinned;
+
+static pid_t number(void)
+{
+    static _Thread_local pid_t own; /* stale in a forked child, whose pools have no sleepers */
+    if (own == 0)
+        own = (pid_t)syscall(SYS_gettid);
+    return own;
+}
 
 static _Thread_local struct weft__stack stack; /* empty until asked for */
 
@@ -24,35 +42,126 @@ static void asynchronous_signals(sigset_t *set)
         sigdelset(set, own[i]);
 }
 
-int weft__thread_start(pthread_t *thread, size_t stack_size, void *(*run)(void *), void *arg)
+/* What a new thread is told. */
+struct start {
+    void *(*run)(void *arg);
+    void *arg;
+    bool pinned;
+    cpu_set_t allowed;
+};
+
+/* glibc has a pointer into a block of memory for each thread, but none to its beginning. So a tool
+ * that looks for leaks takes it for possibly lost where threads live until the program ends, as the
+ * default pool's do. Here is one to its beginning. */
+static _Thread_local void *volatile own_block;
+
+static void keep_own_block(void)
+{
+#if defined __GLIBC__ && defined __x86_64__ && defined __LP64__
+    char *inside;
+    __asm__("mov %%fs:8, %0" : "=r"(inside)); /* the second word of the thread's descriptor, */
+    own_block = inside - 16;                  /* behind the length */
+#elif defined __GLIBC__ && defined __aarch64__
+    own_block = *(char **)__builtin_thread_pointer() - 16;
+#endif
+}
+
+static void *begin(void *p)
+{
+    struct start start = *(struct start *)p;
+    weft__free(p);
+    keep_own_block();
+    pinned = (struct weft__pinned){start.pinned, number(), start.allowed};
+    return start.run(start.arg);
+}
+
+/* A thread that is where it should be does not have to wait for the CPU of the one that made it. */
+static void start_on(struct start *start, pthread_attr_t *attr, int cpu)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    if (cpu < 0 || cpu >= CPU_SETSIZE ||
+        sched_getaffinity(0, sizeof start->allowed, &start->allowed) != 0 ||
+        !CPU_ISSET((size_t)cpu, &start->allowed))
+        return;
+    CPU_SET((size_t)cpu, &one);
+    start->pinned = pthread_attr_setaffinity_np(attr, sizeof one, &one) == 0;
+}
+
+static int create(pthread_t *thread, size_t stack_size, int cpu, struct start *start)
 {
     enum { GUARD = 64 * 1024 }; /* a large frame must not step over it */
     pthread_attr_t attr;
     int error = pthread_attr_init(&attr);
     if (error)
-        return -error;
+        return error;
     error = pthread_attr_setstacksize(&attr, stack_size);
     if (!error)
         error = pthread_attr_setguardsize(&attr, GUARD);
     if (!error) {
         sigset_t block, old;
+        start_on(start, &attr, cpu);
         asynchronous_signals(&block);
         pthread_sigmask(SIG_BLOCK, &block, &old); /* the new thread inherits it */
-        error = pthread_create(thread, &attr, run, arg);
+        error = pthread_create(thread, &attr, begin, start);
         pthread_sigmask(SIG_SETMASK, &old, NULL);
     }
     pthread_attr_destroy(&attr);
+    return error;
+}
+
+enum { STACK_DEFAULT = 64 << 20, STACK_SHORT = 8 << 20 };
+
+/* Where the process is not to have more than so much, what is reserved is gone for others. */
+static bool address_space_is_short(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+static int create_with_default(pthread_t *thread, int cpu, struct start *start)
+{
+    int error = ENOMEM;
+    if (!address_space_is_short())
+        error = create(thread, STACK_DEFAULT, cpu, start);
+    /* EAGAIN: that is what there is too little memory for a stack is called, too. */
+    return error == ENOMEM || error == EAGAIN ? create(thread, STACK_SHORT, cpu, start) : error;
+}
+
+static int create_sized(pthread_t *thread, size_t stack_size, int cpu, struct start *start)
+{
+    return stack_size ? create(thread, stack_size, cpu, start)
+                      : create_with_default(thread, cpu, start);
+}
+
+int weft__thread_start(pthread_t *thread, size_t stack_size, int cpu, void *(*run)(void *),
+                       void *arg)
+{
+    struct start *start = weft__small(sizeof *start);
+    if (!start)
+        return -ENOMEM;
+    *start = (struct start){.run = run, .arg = arg};
+    int saved = errno, error = create_sized(thread, stack_size, cpu, start);
+    if (error && start->pinned) { /* perhaps because it may not be pinned */
+        start->pinned = false;
+        error = create_sized(thread, stack_size, -1, start);
+    }
+    errno = saved;
+    if (error)
+        weft__free(start);
     return -error;
 }
 
 void weft__thread_enter(const char *name, unsigned index, bool explain_overflow)
 {
-    enum { NAME_MAX_LENGTH = 15 }; /* the kernel's */
+    enum { NAME_MAX_LENGTH = 15 };  /* the kernel's */
+    enum { TIMER_SLACK_NS = 5000 }; /* usually 50 us: a twentieth of what work may wait for */
     char full[NAME_MAX_LENGTH + 16], number[16];
     int digits = snprintf(number, sizeof number, "-%u", index);
     snprintf(full, sizeof full, "%.*s%s", NAME_MAX_LENGTH - digits, name, number);
     pthread_setname_np(pthread_self(), full);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0); /* the look-out's turn is short */
     sigset_t block; /* again, for threads that somebody else started */
     asynchronous_signals(&block);
     pthread_sigmask(SIG_BLOCK, &block, NULL);
@@ -65,25 +174,45 @@ void weft__thread_leave(void)
     weft__overflow_leave();
 }
 
-void weft__thread_pin(int cpu)
+/* Not while it is pinned: others read it then. */
+static bool note_before(void)
+{
+    pinned.thread = number();
+    return sched_getaffinity(0, sizeof pinned.allowed, &pinned.allowed) == 0;
+}
+
+struct weft__pinned *weft__thread_pin(int cpu)
 {
     int saved = errno;
     cpu_set_t one;
     CPU_ZERO(&one);
-    if (cpu < CPU_SETSIZE && sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
-        CPU_ISSET((size_t)cpu, &allowed)) {
+    bool known = pinned.is || note_before();
+    if (cpu >= 0 && cpu < CPU_SETSIZE && known && CPU_ISSET((size_t)cpu, &pinned.allowed)) {
         CPU_SET((size_t)cpu, &one);
-        pinned = sched_setaffinity(0, sizeof one, &one) == 0;
+        pinned.is |= sched_setaffinity(0, sizeof one, &one) == 0;
     }
     errno = saved;
+    return pinned.is ? &pinned : NULL;
 }
 
 void weft__thread_unpin(void)
 {
     int saved = errno;
-    if (pinned)
-        sched_setaffinity(0, sizeof allowed, &allowed);
-    pinned = false;
+    if (pinned.is)
+        sched_setaffinity(0, sizeof pinned.allowed, &pinned.allowed);
+    pinned.is = false;
+    errno = saved;
+}
+
+void weft__thread_move(const struct weft__pinned *thread, int cpu)
+{
+    int saved = errno;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    if (cpu >= 0 && cpu < CPU_SETSIZE && CPU_ISSET((size_t)cpu, &thread->allowed)) {
+        CPU_SET((size_t)cpu, &one);
+        sched_setaffinity(thread->thread, sizeof one, &one);
+    }
     errno = saved;
 }
 

@@ -8,18 +8,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Starts run(arg) with asynchronous signals blocked. 0 or a negative errno value. */
-int weft__thread_start(pthread_t *thread, size_t stack_size, void *(*run)(void *), void *arg);
+/* Starts run(arg) with asynchronous signals blocked, pinned to this CPU if the caller may use it;
+ * else where the caller may run. A stack size of 0 is the default: much, since memory is used only
+ * where it is touched; less where address space is short. 0 or a negative errno value. */
+int weft__thread_start(pthread_t *thread, size_t stack_size, int cpu, void *(*run)(void *),
+                       void *arg);
 
 /* First thing on a worker's thread: name, signals, no cancellation, alternate stack. */
 void weft__thread_enter(const char *name, unsigned index, bool explain_overflow);
 void weft__thread_leave(void);
 
-/* Keeps the calling thread on one of the CPUs it may use; unpin gives back the others.
- * Failure is harmless and ignored. */
-void weft__thread_pin(int cpu);
+/* Keeps the calling thread on one of the CPUs it may use; unpin gives back the others. Failure is
+ * harmless. What others need to move it, while it is pinned; NULL: it is not. */
+struct weft__pinned;
+struct weft__pinned *weft__thread_pin(int cpu);
 void weft__thread_unpin(void);
 int weft__thread_cpu(void); /* where the caller runs; -1: unknown */
+
+/* Keeps a thread that is pinned on another one of the CPUs that it may use. It is still pinned when
+ * this returns, and unpins itself. */
+void weft__thread_move(const struct weft__pinned *thread, int cpu);
 void weft__thread_yield(void);
 
 /* Nanoseconds of CPU time; 0: unknown. */

@@ -2,6 +2,8 @@
 /* Reductions of arrays by a function for two elements. */
 #include "parallel/reduce.h"
 
+#include "core/misuse.h"
+
 #include <string.h>
 
 enum {
@@ -105,6 +107,7 @@ static int reduce_halting(weft *w, size_t n, struct array *all, void *result)
 void weft_array_reduce(weft *w, const void *in, size_t n, size_t size, weft_combine_fn *combine_fn,
                        void *arg, void *result)
 {
+    WEFT__EXPECT_CONTEXT(w);
     reduce(w, n, &(struct array){in, size, size, NULL, combine_fn, NULL, arg}, result);
 }
 
@@ -112,6 +115,7 @@ int weft_array_reduce_halting(weft *w, const void *in, size_t n, size_t size,
                               weft_combine_fn *combine_fn, weft_halt_fn *halt, void *arg,
                               void *result)
 {
+    WEFT__EXPECT_CONTEXT(w);
     struct array all = {in, size, size, NULL, combine_fn, halt, arg};
     return reduce_halting(w, n, &all, result);
 }
@@ -119,6 +123,7 @@ int weft_array_reduce_halting(weft *w, const void *in, size_t n, size_t size,
 void weft_map_reduce(weft *w, const void *in, size_t n, size_t in_size, weft_map_fn *map,
                      size_t size, weft_combine_fn *combine_fn, void *arg, void *result)
 {
+    WEFT__EXPECT_CONTEXT(w);
     reduce(w, n, &(struct array){in, in_size, size, map, combine_fn, NULL, arg}, result);
 }
 
@@ -126,6 +131,7 @@ int weft_map_reduce_halting(weft *w, const void *in, size_t n, size_t in_size, w
                             size_t size, weft_combine_fn *combine_fn, weft_halt_fn *halt, void *arg,
                             void *result)
 {
+    WEFT__EXPECT_CONTEXT(w);
     struct array all = {in, in_size, size, map, combine_fn, halt, arg};
     return reduce_halting(w, n, &all, result);
 }

@@ -2,6 +2,8 @@
 /* Loops over two and three dimensions: as for.c, but halved along the longest side. */
 #include "parallel/pace.h"
 
+#include "core/misuse.h"
+
 enum { NARROW = 4 }; /* rows stay longer than columns by this: memory is read along rows */
 
 struct field {
@@ -55,7 +57,7 @@ static void run_part(weft *w, void *arg)
 {
     struct part *part = arg;
     struct weft__pacer pacer;
-    weft__pacer_start(&pacer, WEFT__KEY(part->field->body), cells(part->field, &part->box), 1);
+    weft__pacer_take_up(&pacer, w, WEFT__KEY(part->field->body), cells(part->field, &part->box), 1);
     split(w, &pacer, *part);
 }
 
@@ -81,19 +83,17 @@ static void split(weft *w, struct weft__pacer *pacer, struct part part)
 
 static void run(weft *w, struct part part)
 {
-    const struct field *field = part.field;
-    size_t n = cells(field, &part.box);
+    size_t n = cells(part.field, &part.box);
     if (n == 0)
         return;
-    if (weft__pace_is_short(w, n, WEFT__KEY(field->body))) {
-        field->body(w, &part.box, field->arg);
-        return;
-    }
-    run_part(w, &part);
+    struct weft__pacer pacer;
+    weft__pacer_start(&pacer, w, WEFT__KEY(part.field->body), n, 1);
+    split(w, &pacer, part);
 }
 
 void weft_for_2d(weft *w, const weft_box *box, weft_box_fn *body, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     struct part part = {&(struct field){body, arg, 2}, *box};
     part.box.begin[2] = 0;
     part.box.end[2] = 1;
@@ -102,5 +102,6 @@ void weft_for_2d(weft *w, const weft_box *box, weft_box_fn *body, void *arg)
 
 void weft_for_3d(weft *w, const weft_box *box, weft_box_fn *body, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     run(w, (struct part){&(struct field){body, arg, 3}, *box});
 }

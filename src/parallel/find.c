@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Searches: loops that end when somebody has found something. */
+#include "core/misuse.h"
 #include "parallel/for.h"
 #include "parallel/reduce.h"
 
@@ -47,8 +48,6 @@ static size_t find(weft *w, size_t begin, size_t end, struct search *search)
 {
     if (end <= begin)
         return end;
-    if (weft__pace_is_short(w, end - begin, WEFT__KEY(search->find)))
-        return search->find(begin, end, search->arg);
     const struct weft__loop loop = {
         .body = look,
         .arg = search,
@@ -62,16 +61,19 @@ static size_t find(weft *w, size_t begin, size_t end, struct search *search)
 
 size_t weft_find_first(weft *w, size_t begin, size_t end, weft_find_fn *fn, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     return find(w, begin, end, &(struct search){fn, arg, FIRST, end, {end}});
 }
 
 size_t weft_find_last(weft *w, size_t begin, size_t end, weft_find_fn *fn, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     return find(w, begin, end, &(struct search){fn, arg, LAST, end, {end}});
 }
 
 size_t weft_find_any(weft *w, size_t begin, size_t end, weft_find_fn *fn, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     return find(w, begin, end, &(struct search){fn, arg, ANY, end, {end}});
 }
 
@@ -104,8 +106,6 @@ static bool answer(weft *w, size_t begin, size_t end, struct question *question)
 {
     if (end <= begin)
         return !question->decisive;
-    if (weft__pace_is_short(w, end - begin, WEFT__KEY(question->test)))
-        return question->test(begin, end, question->arg);
     const struct weft__loop loop = {
         .body = ask,
         .arg = question,
@@ -119,11 +119,13 @@ static bool answer(weft *w, size_t begin, size_t end, struct question *question)
 
 bool weft_any(weft *w, size_t begin, size_t end, weft_test_fn *test, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     return answer(w, begin, end, &(struct question){test, arg, true, {false}});
 }
 
 bool weft_all(weft *w, size_t begin, size_t end, weft_test_fn *test, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     return answer(w, begin, end, &(struct question){test, arg, false, {false}});
 }
 
@@ -150,6 +152,7 @@ static void add(weft *w, void *left, const void *right, void *arg)
 
 size_t weft_count(weft *w, size_t begin, size_t end, weft_count_fn *count, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     const weft_reducer reducer = {.size = sizeof(size_t), .fold = add_count, .combine = add};
     size_t sum;
     weft__reduce_unordered(w, begin, end, &reducer, &(struct tally){count, arg}, &sum,

@@ -5,6 +5,7 @@
 #include "parallel/for.h"
 
 #include "core/fatal.h"
+#include "core/misuse.h"
 
 #undef weft_for
 
@@ -44,7 +45,7 @@ static void run_part(weft *w, void *arg)
 {
     struct part *part = arg;
     struct weft__pacer pacer;
-    weft__pacer_start(&pacer, part->loop->key, part->end - part->begin, part->loop->min);
+    weft__pacer_take_up(&pacer, w, part->loop->key, part->end - part->begin, part->loop->min);
     split(w, &pacer, *part);
 }
 
@@ -82,36 +83,60 @@ static void split(weft *w, struct weft__pacer *pacer, struct part part)
 
 void weft__for(weft *w, size_t begin, size_t end, const struct weft__loop *loop)
 {
-    run_part(w, &(struct part){loop, begin, end});
+    struct weft__pacer pacer;
+    weft__pacer_start(&pacer, w, loop->key, end - begin, loop->min);
+    split(w, &pacer, (struct part){loop, begin, end});
 }
 
-/* Apart, so that short loops need no frame. */
-__attribute__((noinline)) static void for_long(weft *w, size_t begin, size_t end, size_t min,
-                                               weft_range_fn *body, void *arg)
+/* ---- Short loops: one fork, and no look at the clock ---- */
+
+struct rest {
+    weft_range_fn *body;
+    void *arg;
+    weft__key *key;
+    size_t begin, end;
+};
+
+/* It was not that short, if somebody has taken it. */
+static void run_rest(weft *w, void *arg)
 {
-    const struct weft__loop loop = {.body = body, .arg = arg, .key = WEFT__KEY(body), .min = min};
-    weft__for(w, begin, end, &loop);
+    const struct rest *rest = arg;
+    const struct weft__loop loop = {.body = rest->body, .arg = rest->arg, .key = rest->key};
+    run_part(w, &(struct part){&loop, rest->begin, rest->end});
 }
 
-static inline void for_min(weft *w, size_t begin, size_t end, size_t min, weft_range_fn *body,
-                           void *arg)
+void weft__for_short(weft *w, size_t begin, size_t end, weft_range_fn *body, void *arg,
+                     weft__key *key)
 {
-    if (end <= begin)
-        return;
-    if (weft__pace_is_short(w, end - begin, WEFT__KEY(body)))
+    size_t middle = begin + (end - begin) / 2;
+    if (middle == begin) {
         body(w, begin, end, arg);
-    else
-        for_long(w, begin, end, min, body, arg);
+        return;
+    }
+    struct rest rest = {body, arg, key, middle, end};
+    weft *in = weft__fork_quietly(w, run_rest, &rest);
+    body(in, begin, middle, arg);
+    if (!weft_merge(w))
+        body(w, middle, end, arg);
 }
 
 void weft_for_min(weft *w, size_t begin, size_t end, size_t min, weft_range_fn *body, void *arg)
 {
-    for_min(w, begin, end, min, body, arg);
+    WEFT__EXPECT_CONTEXT(w);
+    const struct weft__loop loop = {.body = body, .arg = arg, .key = WEFT__KEY(body), .min = min};
+    if (end > begin)
+        weft__for(w, begin, end, &loop);
 }
 
 void weft_for(weft *w, size_t begin, size_t end, weft_range_fn *body, void *arg)
 {
-    for_min(w, begin, end, 1, body, arg);
+    WEFT__EXPECT_CONTEXT(w);
+    if (end <= begin)
+        return;
+    if (weft__pace_is_short(w, end - begin, WEFT__KEY(body)))
+        weft__for_short(w, begin, end, body, arg, WEFT__KEY(body));
+    else
+        weft_for_min(w, begin, end, 1, body, arg);
 }
 
 void weft_for_checked(weft *w, size_t begin, size_t end, weft_range_fn *body, void *arg,
@@ -119,6 +144,7 @@ void weft_for_checked(weft *w, size_t begin, size_t end, weft_range_fn *body, vo
 {
     if (!w || !body)
         weft__fatal("%s: weft_for needs a context and a function", where);
+    weft__expect_context(w, where);
     if (end < begin)
         weft__fatal("%s: weft_for with a range that ends before it begins", where);
     weft_for(w, begin, end, body, arg);

@@ -19,6 +19,11 @@ struct weft__loop {
 /* Not empty. */
 void weft__for(weft *w, size_t begin, size_t end, const struct weft__loop *loop);
 
+/* The same for one that is short, as far as anybody knows, and plain: no direction, no end before
+ * the end, any number of elements in a call. */
+void weft__for_short(weft *w, size_t begin, size_t end, weft_range_fn *body, void *arg,
+                     weft__key *key);
+
 /* A loop from 0 to n whose elements cost what the key does. */
 static inline void weft__for_keyed(weft *w, size_t n, weft_range_fn *body, void *arg,
                                    weft__key *key)
@@ -26,7 +31,7 @@ static inline void weft__for_keyed(weft *w, size_t n, weft_range_fn *body, void 
     if (n == 0)
         return;
     if (weft__pace_is_short(w, n, key))
-        body(w, 0, n, arg);
+        weft__for_short(w, 0, n, body, arg, key);
     else
         weft__for(w, 0, n, &(struct weft__loop){.body = body, .arg = arg, .key = key});
 }

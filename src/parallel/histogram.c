@@ -2,6 +2,8 @@
 /* How many elements there are of each kind: every thread that takes part counts by itself. */
 #include "parallel/reduce.h"
 
+#include "core/misuse.h"
+
 struct histogram {
     const char *in;
     size_t size, bins;
@@ -34,6 +36,7 @@ static void add(weft *w, void *left, const void *right, void *arg)
 void weft_histogram(weft *w, size_t *counts, size_t bins, const void *in, size_t n, size_t size,
                     weft_bin_fn *bin, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     struct histogram all = {in, size, bins, bin, arg};
     const weft_reducer reducer = {.size = bins * sizeof counts[0], .fold = count, .combine = add};
     weft__reduce_unordered(w, 0, n, &reducer, &all, counts, WEFT__KEY(bin));

@@ -4,6 +4,7 @@
  * than many parts is not gone through by each of them. */
 #include "parallel/reduce.h"
 
+#include "core/misuse.h"
 #include "os/file.h"
 #include "parallel/for.h"
 
@@ -70,6 +71,7 @@ static void run_part(weft *w, size_t begin, size_t end, void *arg)
 
 void weft_for_lines(weft *w, const weft_text *text, weft_lines_fn *body, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     struct lines lines = {text, body, arg};
     const struct weft__loop loop = {
         .body = run_part, .arg = &lines, .key = WEFT__KEY(body), .min = SHORTEST};
@@ -107,6 +109,7 @@ static bool halt(const void *accumulator, void *arg)
 void weft_reduce_lines(weft *w, const weft_text *text, const weft_reducer *given, void *arg,
                        void *result)
 {
+    WEFT__EXPECT_CONTEXT(w);
     struct reduction all = {text, given, arg};
     weft_reducer reducer = *given;
     reducer.fold = fold;

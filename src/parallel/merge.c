@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Merging two sorted arrays. The longer one is cut in the middle, the shorter one where the
  * element in that middle belongs; then there are two pairs to merge. */
+#include "core/misuse.h"
 #include "parallel/element.h"
 #include "parallel/pace.h"
 
@@ -78,7 +79,7 @@ static void run_part(weft *w, void *arg)
 {
     struct part *part = arg;
     struct weft__pacer pacer;
-    weft__pacer_start(&pacer, WEFT__KEY(part->all->compare), part->a_n + part->b_n, SHORTEST);
+    weft__pacer_take_up(&pacer, w, WEFT__KEY(part->all->compare), part->a_n + part->b_n, SHORTEST);
     split(w, &pacer, *part);
 }
 
@@ -107,10 +108,10 @@ static void split(weft *w, struct weft__pacer *pacer, struct part part)
 void weft_merge_sorted(weft *w, void *out, const void *a, size_t a_n, const void *b, size_t b_n,
                        size_t size, weft_compare_fn *compare, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     const struct merging all = {size, compare, arg};
     struct part part = {&all, a, b, a_n, b_n, out};
-    if (weft__pace_is_short(w, a_n + b_n, WEFT__KEY(compare)))
-        merge_here(&part);
-    else
-        run_part(w, &part);
+    struct weft__pacer pacer;
+    weft__pacer_start(&pacer, w, WEFT__KEY(compare), a_n + b_n, SHORTEST);
+    split(w, &pacer, part);
 }

@@ -3,6 +3,8 @@
  * combination does not matter, even where a block is added up at the speed of the cache. */
 #include "parallel/reduce.h"
 
+#include "core/misuse.h"
+
 #include <float.h>
 #include <math.h>
 
@@ -83,6 +85,7 @@ static void *reducer_arg(const void *numbers)
         static const weft_reducer reducer = {sizeof(type),      &identity, name##_##T,      \
                                              name##_of_two_##T, BLOCK,     NULL};           \
         type best;                                                                          \
+        WEFT__EXPECT_CONTEXT(w);                                                            \
         weft_reduce(w, 0, n, &reducer, reducer_arg(numbers), &best);                        \
         return best;                                                                        \
     }
@@ -92,6 +95,7 @@ static void *reducer_arg(const void *numbers)
     {                                                                                           \
         static const weft_reducer reducer = {sizeof(sum), NULL, sum_##T, add_##T, BLOCK, NULL}; \
         sum all;                                                                                \
+        WEFT__EXPECT_CONTEXT(w);                                                                \
         weft_reduce(w, 0, n, &reducer, reducer_arg(numbers), &all);                             \
         return all;                                                                             \
     }                                                                                           \
@@ -109,6 +113,7 @@ static void *reducer_arg(const void *numbers)
     }                                                                                           \
     size_t weft_count_##T(weft *w, const type *numbers, size_t n, type value)                   \
     {                                                                                           \
+        WEFT__EXPECT_CONTEXT(w);                                                                \
         return weft_count(w, 0, n, count_##T, &(struct counted){numbers, &value});              \
     }
 

@@ -3,6 +3,7 @@
  * enough, then the node. */
 #include "parallel/ordmap.h"
 
+#include "core/misuse.h"
 #include "parallel/element.h"
 #include "parallel/pace.h"
 
@@ -62,6 +63,7 @@ static bool are_ascending(size_t begin, size_t end, void *arg)
 int weft_ordmap_build(weft *w, weft_ordmap **result, const weft_ordmap_kind *given,
                       const void *keys, const void *values, size_t n)
 {
+    WEFT__EXPECT_CONTEXT(w);
     struct weft__tree_kind kind;
     struct building all = {&kind, keys, values};
     *result = NULL;
@@ -124,6 +126,7 @@ static void map(weft *w, void *arg)
 int weft_ordmap_map(weft *w, weft_ordmap **result, const weft_ordmap *from, size_t value_size,
                     weft_ordmap_map_fn *fn, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     weft_ordmap_kind given = from->kind.given;
     struct weft__tree_kind kind;
     given.value_size = value_size;
@@ -183,6 +186,7 @@ static void filter(weft *w, void *arg)
 int weft_ordmap_filter(weft *w, weft_ordmap **result, const weft_ordmap *from,
                        weft_ordmap_keep_fn *keep, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     const struct filtering all = {&from->kind, keep, arg};
     struct filtered filtered = {&all, from->root, FAILED};
     weft__hold(w);

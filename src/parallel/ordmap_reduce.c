@@ -8,6 +8,7 @@
  * reduction halts is decided by the tree, too. */
 #include "parallel/ordmap.h"
 
+#include "core/misuse.h"
 #include "os/memory.h"
 #include "parallel/element.h"
 #include "parallel/pace.h"
@@ -147,6 +148,7 @@ static bool is_wrong(const weft_ordmap *map, size_t size, weft_ordmap_map_fn *fn
 int weft_ordmap_reduce(weft *w, const weft_ordmap *map, size_t size, weft_ordmap_map_fn *fn,
                        weft_combine_fn *combine, void *arg, void *into)
 {
+    WEFT__EXPECT_CONTEXT(w);
     struct reduction all = {&map->kind, size, fn, combine, NULL, arg, {SIZE_MAX}};
     if (is_wrong(map, size, fn))
         return -EINVAL;
@@ -161,6 +163,7 @@ int weft_ordmap_reduce(weft *w, const weft_ordmap *map, size_t size, weft_ordmap
 int weft_ordmap_reduce_halting(weft *w, const weft_ordmap *map, size_t size, weft_ordmap_map_fn *fn,
                                weft_combine_fn *combine, weft_halt_fn *halt, void *arg, void *into)
 {
+    WEFT__EXPECT_CONTEXT(w);
     struct reduction all = {&map->kind, size, fn, combine, halt, arg, {SIZE_MAX}};
     enum outcome outcome = HALTED;
     weft_scope scope;

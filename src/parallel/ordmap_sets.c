@@ -4,6 +4,7 @@
  * nodes are only looked at, or shared. */
 #include "parallel/ordmap.h"
 
+#include "core/misuse.h"
 #include "parallel/pace.h"
 
 #include <errno.h>
@@ -135,6 +136,7 @@ static int make_one(weft *w, weft_ordmap **result, const weft_ordmap *a, const w
 int weft_ordmap_union(weft *w, weft_ordmap **result, const weft_ordmap *a, const weft_ordmap *b,
                       weft_combine_fn *combine, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     const struct setting all = {UNION, &a->kind, &b->kind, combine, arg};
     return make_one(w, result, a, b, &all);
 }
@@ -142,6 +144,7 @@ int weft_ordmap_union(weft *w, weft_ordmap **result, const weft_ordmap *a, const
 int weft_ordmap_intersection(weft *w, weft_ordmap **result, const weft_ordmap *a,
                              const weft_ordmap *b, weft_combine_fn *combine, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     const struct setting all = {INTERSECTION, &a->kind, &b->kind, combine, arg};
     return make_one(w, result, a, b, &all);
 }
@@ -149,6 +152,7 @@ int weft_ordmap_intersection(weft *w, weft_ordmap **result, const weft_ordmap *a
 int weft_ordmap_difference(weft *w, weft_ordmap **result, const weft_ordmap *a,
                            const weft_ordmap *b)
 {
+    WEFT__EXPECT_CONTEXT(w);
     const struct setting all = {DIFFERENCE, &a->kind, &b->kind, NULL, NULL};
     return make_one(w, result, a, b, &all);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "parallel/pace.h"
 
+#include "core/pool.h"
 #include "os/clock.h"
 
 enum {
@@ -63,24 +64,52 @@ static unsigned open_forks(size_t elements, size_t stretch)
     return times ? 64 - (unsigned)__builtin_clzll(times) : 0;
 }
 
-void weft__pacer_start(struct weft__pacer *pacer, weft__key *key, size_t elements, size_t min)
+/* Those who search can take a part of it at once, if it is worth their while. */
+static unsigned forks_for(unsigned hungry, size_t elements, size_t stretch)
 {
+    return hungry && stretch && elements >= stretch ? 32 - (unsigned)__builtin_clz(hungry) : 0;
+}
+
+void weft__pacer_plan(struct weft__pacer *pacer, weft__key *key, size_t elements, size_t min,
+                      unsigned hungry)
+{
+    enum { FIRST = 8 }; /* the first leaf is a part of so many */
     size_t stretch = weft__pace_stretch(key);
+    size_t leaf = stretch < elements / FIRST ? stretch : elements / FIRST;
     /* What is longer than this has two halves that are not too short. */
     size_t least = min > SIZE_MAX / 2 ? SIZE_MAX : min ? 2 * min - 1 : 1;
+    unsigned open = open_forks(elements, stretch), at_once = forks_for(hungry, elements, stretch);
     *pacer = (struct weft__pacer){
         .key = key,
         .least = least,
-        .leaf = stretch > least ? stretch : least,
-        .open = open_forks(elements, stretch),
+        .leaf = leaf > least ? leaf : least,
+        .open = open > at_once ? open : at_once,
         .quiet = elements / WEFT__BRIEF_STRETCHES < stretch,
     };
+}
+
+void weft__pacer_take_up(struct weft__pacer *pacer, weft *w, weft__key *key, size_t elements,
+                         size_t min)
+{
+    unsigned hungry = weft__sleep_hungry(&weft__worker_of(w)->pool->sleep);
+    weft__pacer_plan(pacer, key, elements, min, hungry);
+}
+
+void weft__pacer_start(struct weft__pacer *pacer, weft *w, weft__key *key, size_t elements,
+                       size_t min)
+{
+    weft__pacer_take_up(pacer, w, key, elements, min);
+    if (!weft__pace_is_short(w, elements, key))
+        return;
+    pacer->untimed = true;
+    size_t half = elements - elements / 2;
+    pacer->leaf = half > pacer->least ? half : pacer->least;
 }
 
 void weft__pacer_leaf(struct weft__pacer *pacer, weft *w)
 {
     weft__poll(w);
-    if (pacer->since)
+    if (pacer->since || pacer->untimed)
         return;
     pacer->since = weft__clock_now();
     if (!pacer->started)
@@ -89,6 +118,8 @@ void weft__pacer_leaf(struct weft__pacer *pacer, weft *w)
 
 void weft__pacer_ran(struct weft__pacer *pacer, weft *w, size_t elements)
 {
+    if (pacer->untimed)
+        return;
     uint64_t now = weft__clock_now(), ns = now - pacer->since;
     pacer->since = now;
     if (weft__is_cancelled(w))

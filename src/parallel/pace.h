@@ -4,7 +4,12 @@
  * A stretch is what one call of a body should take: long enough that the call, a fork and a
  * look at the clock don't matter, shorter than a quantum. How many elements that are, only
  * experience tells; so it is remembered for each body, for the whole process. A body is taken
- * to be as slow as it was lately: one slow stretch counts at once, fast ones little by little. */
+ * to be as slow as it was lately: one slow stretch counts at once, fast ones little by little.
+ *
+ * What was learnt may be wrong today: the same body may do something else, for another `arg`. So no
+ * loop is ever one call. A short one is two, and a longer one begins with an eighth at most, with
+ * the rest forked. Worst case: whoever looks for work finds half of a loop that is taken to be
+ * short, and seven eighths of another; what a thief takes is timed from its first call on. */
 #ifndef WEFT_PARALLEL_PACE_H
 #define WEFT_PARALLEL_PACE_H
 
@@ -66,8 +71,8 @@ static inline bool weft__pace_is_turn(uint32_t *random)
     return *random < UINT32_MAX / WEFT__TIMED_TURN;
 }
 
-/* Is this so short that it is one call of the body, not even timed? Of those that are, some
- * are timed all the same, because the same body may do something else today. */
+/* Is this so short that it is not worth a look at the clock? Of loops that are, some are timed all
+ * the same, because the same body may do something else today. */
 static inline bool weft__pace_is_short(weft *w, size_t elements, weft__key *key)
 {
     return elements <= weft__pace_stretch(key) / 4 &&
@@ -83,11 +88,22 @@ struct weft__pacer {
     uint64_t started; /* 0: at the first leaf */
     uint64_t since;   /* the end of the leaf before; 0: something else came in between */
     unsigned open;    /* the next forks are so long that they can be taken at once */
+    bool untimed;     /* all of it is short, as far as anybody knows */
     bool quiet;       /* it is likely to be over before anybody could come: forks wake nobody */
 };
 
-/* `elements`: of this part of the loop. `min`: of those in a call of the body; 0 or 1: any. */
-void weft__pacer_start(struct weft__pacer *pacer, weft__key *key, size_t elements, size_t min);
+/* A whole loop of so many elements, of which a call of the body gets `min` at least; 0 or 1: any.
+ */
+void weft__pacer_start(struct weft__pacer *pacer, weft *w, weft__key *key, size_t elements,
+                       size_t min);
+
+/* The part of one that a thief took. */
+void weft__pacer_take_up(struct weft__pacer *pacer, weft *w, weft__key *key, size_t elements,
+                         size_t min);
+
+/* What both do, while so many search for work. */
+void weft__pacer_plan(struct weft__pacer *pacer, weft__key *key, size_t elements, size_t min,
+                      unsigned hungry);
 
 /* Before a leaf, and after it, if it has done all these elements. */
 void weft__pacer_leaf(struct weft__pacer *pacer, weft *w);

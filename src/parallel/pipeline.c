@@ -13,6 +13,7 @@
  * spawns the next one. When there are no more items, the first stage passes no turn on, and
  * everything comes to rest. */
 #include "core/atomic.h"
+#include "core/misuse.h"
 #include "os/memory.h"
 #include "parallel/pace.h"
 
@@ -145,6 +146,7 @@ static bool is_too_much(size_t places, size_t stages, size_t item_size)
 int weft_pipeline(weft *w, const weft_stage *stages, size_t n, const weft_state *item,
                   size_t in_flight, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     size_t places = in_flight ? in_flight : 4 * (size_t)weft_pool_workers(weft_pool_of(w));
     if (n == 0 || stages[0].parallel)
         return -EINVAL;

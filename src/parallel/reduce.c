@@ -9,6 +9,8 @@
  * of it takes a stretch or less. */
 #include "parallel/reduce.h"
 
+#include "core/misuse.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -121,7 +123,7 @@ static void run_node(weft *w, void *arg)
 {
     struct node *node = arg;
     struct weft__pacer pacer;
-    weft__pacer_start(&pacer, node->all->key, elements(node), 1);
+    weft__pacer_take_up(&pacer, w, node->all->key, elements(node), 1);
     split(w, &pacer, node);
 }
 
@@ -178,7 +180,9 @@ void weft__reduce(weft *w, size_t begin, size_t end, const weft_reducer *reducer
     if (n > block) {
         struct reduction all = {reducer, arg, key, begin, end, block, {SIZE_MAX}};
         weft__hold(w);
-        run_node(w, &(struct node){&all, 0, (n - 1) / block + 1, result, false, false});
+        struct weft__pacer pacer;
+        weft__pacer_start(&pacer, w, key, n, 1);
+        split(w, &pacer, &(struct node){&all, 0, (n - 1) / block + 1, result, false, false});
         weft__unhold(w);
         return;
     }
@@ -190,12 +194,14 @@ void weft__reduce(weft *w, size_t begin, size_t end, const weft_reducer *reducer
 void weft_reduce(weft *w, size_t begin, size_t end, const weft_reducer *reducer, void *arg,
                  void *result)
 {
+    WEFT__EXPECT_CONTEXT(w);
     weft__reduce(w, begin, end, reducer, arg, result, WEFT__KEY(reducer->fold));
 }
 
 int weft_reduce_halting(weft *w, size_t begin, size_t end, const weft_reducer *reducer, void *arg,
                         void *result)
 {
+    WEFT__EXPECT_CONTEXT(w);
     weft_scope scope;
     weft_scope_open(w, &scope);
     weft_reduce(w, begin, end, reducer, arg, result);

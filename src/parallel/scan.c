@@ -5,6 +5,7 @@
  *
  * Both loops are a scanner's: those made by WEFT_SCAN_DEFINE, or those below, for elements of any
  * size and a function behind a pointer. */
+#include "core/misuse.h"
 #include "parallel/element.h"
 #include "parallel/for.h"
 
@@ -65,20 +66,13 @@ static void join(weft *w, struct part *to, const struct part *right)
 
 static void split(weft *w, struct weft__pacer *pacer, struct part *to, size_t begin, size_t end);
 
-static void go(weft *w, struct part *part)
+static void go(weft *w, struct weft__pacer *pacer, struct part *part)
 {
     const struct scan *scan = part->scan;
-    size_t n = part->end - part->begin;
     part->has_carry = scan->identity != NULL;
     if (scan->identity)
         weft__copy(part->carry, scan->identity, scan->scanner->size);
-    if (weft__pace_is_short(w, n, scan->key)) {
-        scan_here(w, part, part->begin, part->end);
-        return;
-    }
-    struct weft__pacer pacer;
-    weft__pacer_start(&pacer, scan->key, n, 1);
-    split(w, &pacer, part, part->begin, part->end);
+    split(w, pacer, part, part->begin, part->end);
 }
 
 static void run_part(weft *w, void *arg)
@@ -86,8 +80,11 @@ static void run_part(weft *w, void *arg)
     struct part *part = arg;
     part->carry = malloc(part->scan->scanner->size);
     part->no_memory = !part->carry;
-    if (part->carry)
-        go(w, part);
+    if (part->no_memory)
+        return;
+    struct weft__pacer pacer;
+    weft__pacer_take_up(&pacer, w, part->scan->key, part->end - part->begin, 1);
+    go(w, &pacer, part);
 }
 
 static void split(weft *w, struct weft__pacer *pacer, struct part *to, size_t begin, size_t end)
@@ -116,13 +113,16 @@ static void split(weft *w, struct weft__pacer *pacer, struct part *to, size_t be
 /* Parts that were done elsewhere have memory of their own, until they are joined. */
 static void start(weft *w, struct part *all)
 {
+    struct weft__pacer pacer;
+    weft__pacer_start(&pacer, w, all->scan->key, all->end - all->begin, 1);
     weft__hold(w);
-    go(w, all);
+    go(w, &pacer, all);
     weft__unhold(w);
 }
 
 void weft_scan_by(weft *w, size_t n, const weft_scanner *scanner, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     const struct scan scan = {scanner, arg, WEFT__KEY(scanner->scan), NULL};
     struct part all = {.scan = &scan, .end = n, .carry = WEFT__SPACE(scanner->size)};
     if (n > 0)
@@ -230,6 +230,7 @@ static void scan_elements(weft *w, size_t n, struct elements *all, const void *i
 void weft_scan_inclusive(weft *w, void *out, const void *in, size_t n, size_t size,
                          weft_combine_fn *combine, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     struct elements all = {in, out, size, combine, arg};
     scan_elements(w, n, &all, NULL, WEFT__SPACE(size));
 }
@@ -237,6 +238,7 @@ void weft_scan_inclusive(weft *w, void *out, const void *in, size_t n, size_t si
 void weft_scan_exclusive(weft *w, void *out, const void *in, size_t n, size_t size,
                          const void *identity, weft_combine_fn *combine, void *arg, void *total)
 {
+    WEFT__EXPECT_CONTEXT(w);
     struct elements all = {in, out, size, combine, arg};
     void *carry = WEFT__SPACE(size);
     weft__copy(carry, identity, size);

@@ -6,6 +6,7 @@
  * begins where the part begins, and once all to the left is done, what it has kept is moved
  * down. So the results have room for all elements, and may lie where the elements are: what is
  * written never lies to the right of what was read. */
+#include "core/misuse.h"
 #include "parallel/element.h"
 #include "parallel/for.h"
 
@@ -160,7 +161,7 @@ static void run_part(weft *w, void *arg)
     struct part *part = arg;
     struct weft__pacer pacer;
     part->yes = part->no = 0; /* of a try that was given up: see weft_alloc(3) */
-    weft__pacer_start(&pacer, part->sieve->key, part->end - part->begin, 1);
+    weft__pacer_take_up(&pacer, w, part->sieve->key, part->end - part->begin, 1);
     split(w, &pacer, part, part->begin, part->end);
 }
 
@@ -191,16 +192,16 @@ static size_t run(weft *w, const struct sieve *sieve, size_t n)
     struct part all = {sieve, 0, n, 0, 0};
     if (n == 0)
         return 0;
-    if (weft__pace_is_short(w, n, sieve->key))
-        sift_any(&all, 0, n);
-    else
-        run_part(w, &all);
+    struct weft__pacer pacer;
+    weft__pacer_start(&pacer, w, sieve->key, n, 1);
+    split(w, &pacer, &all, 0, n);
     return all.yes;
 }
 
 size_t weft_filter(weft *w, void *out, const void *in, size_t n, size_t size, weft_keep_fn *keep,
                    void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     const struct sieve sieve = {
         .kind = FILTER,
         .in = in,
@@ -215,6 +216,7 @@ size_t weft_filter(weft *w, void *out, const void *in, size_t n, size_t size, we
 
 size_t weft_filter_by(weft *w, void *out, size_t n, size_t size, weft_sift_fn *sift_fn, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     const struct sieve sieve = {
         .yes = out,
         .size = size,
@@ -228,6 +230,7 @@ size_t weft_filter_by(weft *w, void *out, size_t n, size_t size, weft_sift_fn *s
 size_t weft_partition(weft *w, void *yes, void *no, const void *in, size_t n, size_t size,
                       weft_keep_fn *keep, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     const struct sieve sieve = {
         .kind = PARTITION,
         .in = in,
@@ -243,6 +246,7 @@ size_t weft_partition(weft *w, void *yes, void *no, const void *in, size_t n, si
 
 size_t weft_pack(weft *w, void *out, const void *in, size_t n, size_t size, const bool *flags)
 {
+    WEFT__EXPECT_CONTEXT(w);
     const struct sieve sieve = {
         .kind = PACK,
         .in = in,
@@ -257,6 +261,7 @@ size_t weft_pack(weft *w, void *out, const void *in, size_t n, size_t size, cons
 size_t weft_unique(weft *w, void *out, const void *in, size_t n, size_t size, weft_equal_fn *equal,
                    void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     const struct sieve sieve = {
         .kind = UNIQUE,
         .in = in,

@@ -2,6 +2,8 @@
 /* Sorting in place: quicksort whose parts are forked. README.md says why it is never slow. */
 #include "parallel/sort.h"
 
+#include "core/misuse.h"
+
 enum {
     SORT_LOPSIDED = 8, /* a split whose smaller part is not even an eighth is a bad one */
 };
@@ -285,6 +287,7 @@ static unsigned log2_of(size_t n)
 
 void weft_sort_by(weft *w, void *base, size_t n, const weft_sorter *sorter, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     struct sort s = {sorter, arg, sort_share(w, n)};
     struct part all = {&s, base, n, true, log2_of(n) + 1, n};
     weft__poll(w); /* short ones don't fork */

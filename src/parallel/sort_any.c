@@ -2,6 +2,7 @@
 /* Sorting elements of any size with a comparison called through a pointer. A few sizes have
  * sorters of their own; for the others, and for arrays whose place in memory does not suit
  * these, pointers are sorted and the elements then moved once, to where they belong. */
+#include "core/misuse.h"
 #include "os/memory.h"
 #include "parallel/sort.h"
 
@@ -119,6 +120,7 @@ static bool less_any(const void *a, const void *b, void *order)
 
 void weft_sort(weft *w, void *base, size_t n, size_t size, weft_compare_fn *compare, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     if (n < 2 || size == 0)
         return;
     struct order order = {compare, arg};
@@ -134,6 +136,7 @@ void weft_sort(weft *w, void *base, size_t n, size_t size, weft_compare_fn *comp
 int weft_sort_stable(weft *w, void *base, size_t n, size_t size, weft_compare_fn *compare,
                      void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     if (n < 2 || size == 0)
         return 0;
     struct order order = {compare, arg};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Stable sorting: a merge sort whose halves are forked, and whose large merges are split. */
+#include "core/misuse.h"
 #include "os/memory.h"
 #include "parallel/sort.h"
 
@@ -185,6 +186,7 @@ static void sort_piece(weft *w, struct piece *p)
 
 int weft_sort_stable_by(weft *w, void *base, size_t n, const weft_sorter *sorter, void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     struct sort s = {sorter, arg, sort_share(w, n)};
     struct piece all = {&s, base, NULL, n, false, false};
     weft__poll(w);

@@ -6,6 +6,8 @@
  * of the loop meanwhile). So only its own thread ever looks at one before the loop is over. */
 #include "parallel/for.h"
 
+#include "core/misuse.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -65,6 +67,7 @@ static void run_range(weft *w, size_t begin, size_t end, void *arg)
 void weft_for_with(weft *w, size_t begin, size_t end, const weft_state *state, weft_state_fn *body,
                    void *arg)
 {
+    WEFT__EXPECT_CONTEXT(w);
     struct loop loop = {state, body, arg, {NULL}};
     if (end <= begin || weft__is_cancelled(w))
         return;

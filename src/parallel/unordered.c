@@ -3,6 +3,8 @@
  * takes anything from it. Only who takes a part makes an accumulator for it. */
 #include "parallel/reduce.h"
 
+#include "core/misuse.h"
+
 #include <stdlib.h>
 
 struct reduction {
@@ -60,7 +62,7 @@ static void run_part(weft *w, void *arg)
         return; /* then it is the owner's after all */
     weft__reducer_begin(reducer, part->accumulator);
     struct weft__pacer pacer;
-    weft__pacer_start(&pacer, part->all->key, part->end - part->begin, 1);
+    weft__pacer_take_up(&pacer, w, part->all->key, part->end - part->begin, 1);
     part->has_halted = split(w, &pacer, *part);
 }
 
@@ -102,13 +104,9 @@ void weft__reduce_unordered(weft *w, size_t begin, size_t end, const weft_reduce
     if (end <= begin)
         return;
     size_t n = end - begin;
-    if (weft__pace_is_short(w, n, key)) {
-        reducer->fold(w, begin, end, result, arg);
-        return;
-    }
     struct reduction all = {reducer, arg, key, {SIZE_MAX}};
     struct weft__pacer pacer;
-    weft__pacer_start(&pacer, key, n, 1);
+    weft__pacer_start(&pacer, w, key, n, 1);
     weft__hold(w);
     split(w, &pacer, (struct part){&all, begin, end, result, false, false});
     weft__unhold(w);
@@ -117,5 +115,6 @@ void weft__reduce_unordered(weft *w, size_t begin, size_t end, const weft_reduce
 void weft_reduce_unordered(weft *w, size_t begin, size_t end, const weft_reducer *reducer,
                            void *arg, void *result)
 {
+    WEFT__EXPECT_CONTEXT(w);
     weft__reduce_unordered(w, begin, end, reducer, arg, result, WEFT__KEY(reducer->fold));
 }

@@ -10,21 +10,46 @@ extern const struct weft__protocol weft__events, weft__counters, weft__counters_
     weft__counters_blocks, weft__counters_all, weft__tickle, weft__tickle_seqcst, weft__tickle_flag,
     weft__tickle_swap;
 
-/* ---- The counters: | job events | inactive, 16 bits | sleeping, 16 bits | ---- */
+/* ---- The counters: | job events | look-out, 1 bit | inactive, 15 bits | sleeping, 16 bits | ----
+ */
 
 enum { THREAD_BITS = 16 };
 static const uint64_t one_sleeping = 1; /* wakers take this off, in core/park.c and crowd.c */
 static const uint64_t one_inactive = (uint64_t)1 << THREAD_BITS;
-static const uint64_t thread_mask = ((uint64_t)1 << THREAD_BITS) - 1;
+static const uint64_t one_lookout = (uint64_t)1 << 31;
+static const uint64_t one_guest_came = ((uint64_t)1 << 32) + 1;
 
 static inline unsigned sleeping_in(uint64_t counters)
 {
-    return (unsigned)(counters & thread_mask);
+    return (unsigned)(counters & 0xffff);
+}
+
+static inline unsigned inactive_in(uint64_t counters)
+{
+    return (unsigned)(counters >> THREAD_BITS & 0x7fff);
 }
 
 static inline unsigned idle_in(uint64_t counters)
 {
-    return (unsigned)(counters >> THREAD_BITS & thread_mask) - sleeping_in(counters);
+    return inactive_in(counters) - sleeping_in(counters);
+}
+
+static inline bool lookout_in(uint64_t counters)
+{
+    return counters & one_lookout;
+}
+
+static inline int guests_at_work(struct weft__sleep *sleep)
+{
+    /* relaxed: a heuristic, or the caller has a fence before, or has seen the guest's job. */
+    return (int)(uint32_t)atomic_load_relaxed(&sleep->guests);
+}
+
+/* How many more threads may be up; negative: there are too many. */
+static inline int places_left(struct weft__sleep *sleep, uint64_t counters)
+{
+    int absent = atomic_load_relaxed(&sleep->absent); /* relaxed: as above */
+    return (int)sleeping_in(counters) + absent - guests_at_work(sleep);
 }
 
 /* ---- Waking ---- */
@@ -34,17 +59,24 @@ static inline unsigned at_most(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* Wakes up to n sleepers, those on another CPU than the caller's first, because the
- * caller goes on working on its own; if it is about to sleep, the other way round. */
-void weft__wake_any(struct weft__sleep *sleep, unsigned n, bool waits);
+/* Wakes up to n of those who sleep in a parking place of their own, those on another CPU than
+ * the caller's first, because the caller goes on working on its own; if it is about to sleep, the
+ * other way round. How many it woke. */
+unsigned weft__wake_any(struct weft__sleep *sleep, unsigned n, bool waits);
 
-/* How many more workers forks may wake: a guest at work stands in for one. */
+/* How many sleepers may be woken: a guest at work stands in for one. */
 static inline unsigned room(struct weft__sleep *sleep, uint64_t counters)
 {
-    unsigned sleeping = sleeping_in(counters);
-    /* relaxed: a heuristic. */
-    unsigned guests = atomic_load_relaxed(&sleep->guests);
-    return guests < sleeping ? sleeping - guests : 0;
+    int places = places_left(sleep, counters);
+    return places > 0 ? at_most((unsigned)places, sleeping_in(counters)) : 0;
+}
+
+/* New jobs have to wait because guests are in all places: does nobody sleep who would see to it
+ * that they don't wait for ever? Then one is woken, who finds that there is no place, and looks
+ * out. */
+static inline bool needs_watch(const struct weft__sleep *sleep, uint64_t counters)
+{
+    return sleep->look_ns && sleeping_in(counters) > 0 && !lookout_in(counters);
 }
 
 /* There is work for one more worker, by the counters: is everybody at it who could be? Then a
@@ -61,7 +93,11 @@ static inline void call_spare_if_none_is_left(struct weft__sleep *sleep, uint64_
 
 /* The protocols' work_found and more_work, but for those that wake all at once. */
 bool weft__work_found_counted(struct weft__sleep *sleep, struct weft__idle *idle);
-void weft__more_work_counted(struct weft__sleep *sleep, bool forks_only);
+void weft__more_work_counted(struct weft__sleep *sleep);
+
+/* The caller stops looking: takes it off the inactive ones, and off its duty. The counters before.
+ * What follows is after a fence. */
+uint64_t weft__stop_looking(struct weft__sleep *sleep, struct weft__idle *idle);
 
 /* Doze: false if the latch is set. */
 bool weft__doze_off(const struct weft__sleeper *sleeper, bool counted);
@@ -69,15 +105,22 @@ bool weft__doze_off(const struct weft__sleeper *sleeper, bool counted);
 /* Takes back what the sleeper announced. */
 void weft__stay_awake(const struct weft__sleeper *sleeper);
 
-enum outcome { LATCH_WAS_SET, WORK_WAS_POSTED, DOZED, SLEPT };
+enum outcome { LATCH_WAS_SET, WORK_WAS_POSTED, LOOKED_OUT, SLEPT };
 
 /* The caller has dozed off and counted itself as sleeping: fence, last look, sleep. */
 enum outcome weft__sleep_counted(struct weft__sleep *sleep, struct weft__idle *idle,
                                  const struct weft__sleeper *sleeper);
 
-/* How long to sleep; 0: until woken. The caller is counted as sleeping, and has a fence
- * behind it. */
-uint64_t weft__doze_time(struct weft__sleep *sleep, struct weft__idle *idle);
-void weft__stop_looking_out(struct weft__sleep *sleep, struct weft__idle *idle);
+/* How a sleeper looks out, if it does. The caller is counted as sleeping, and has a
+ * fence behind it. */
+struct weft__lookout {
+    struct weft__sleep *sleep;
+    struct weft__idle *idle;
+    struct weft__park *park;
+};
+struct weft__turns weft__lookout_turns(struct weft__lookout *lookout);
+
+/* After a second of silence: it goes off duty. False: not at all, the pool is in use again. */
+bool weft__lookout_leaves(struct weft__sleep *sleep, struct weft__idle *idle);
 
 #endif

@@ -43,7 +43,7 @@ static unsigned how_many(const struct weft__sleep *sleep, uint64_t counters, uns
 static bool idle_ones_are_enough(struct weft__sleep *sleep, uint64_t counters, bool was_empty)
 {
     if (kind_of(sleep) == LOCAL)
-        return was_empty && atomic_load_relaxed(&sleep->lookout); /* relaxed: a heuristic */
+        return was_empty && lookout_in(counters);
     return idle_in(counters) > 0;
 }
 
@@ -65,9 +65,11 @@ static void new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits)
     /* fence F1 (PushFence): as in `events`. */
     atomic_fence_seq_cst();
     uint64_t counters = atomic_load_acquire(&sleep->counters); /* acquire E1 */
-    unsigned idle = idle_in(counters), sleeping = sleeping_in(counters);
-    if (sleeping > 0 && idle < jobs)
-        weft__wake_any(sleep, at_most(how_many(sleep, counters, jobs - idle), sleeping), waits);
+    unsigned idle = idle_in(counters), most = room(sleep, counters);
+    if (most > 0 && idle < jobs)
+        weft__wake_any(sleep, at_most(how_many(sleep, counters, jobs - idle), most), waits);
+    else if (most == 0 && needs_watch(sleep, counters))
+        weft__wake_any(sleep, 1, waits);
     else
         call_spare_if_none_is_left(sleep, counters);
 }
@@ -85,17 +87,14 @@ static bool no_work(struct weft__sleep *sleep, struct weft__idle *idle,
     /* IncSleepers. acq_rel E1: release: whoever counts this one sees its parking place DROWSY. */
     atomic_fetch_add_acq_rel(&sleep->counters, one_sleeping);
     enum outcome outcome = weft__sleep_counted(sleep, idle, sleeper);
-    idle->round = outcome == DOZED ? sleep->rounds : 0;
-    return outcome == DOZED || outcome == SLEPT;
+    idle->round = outcome == LOOKED_OUT ? sleep->rounds : 0;
+    return outcome == LOOKED_OUT || outcome == SLEPT;
 }
 
-/* New work on a deque may be missed for as long as its owner does not come to it, so there is
- * a look-out on both roads. */
-#define COUNTERS(name_, kind_)                                                        \
-    {                                                                                 \
-        .name = name_, .kind = kind_, .looks_out = true, .no_work = no_work,          \
-        .work_found = weft__work_found_counted, .more_work = weft__more_work_counted, \
-        .new_fork = new_fork, .new_jobs = new_jobs,                                   \
+#define COUNTERS(name_, kind_)                                                                    \
+    {                                                                                             \
+        .name = name_, .kind = kind_, .no_work = no_work, .work_found = weft__work_found_counted, \
+        .more_work = weft__more_work_counted, .new_fork = new_fork, .new_jobs = new_jobs,         \
     }
 
 const struct weft__protocol weft__counters = COUNTERS("counters", ONE);

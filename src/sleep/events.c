@@ -59,9 +59,11 @@ static void new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits)
      * SleepFence in weft__sleep_counted(), and the fence of a thief's look at a deque (D4). */
     atomic_fence_seq_cst();
     uint64_t counters = jec_step_if(sleep, true);
-    unsigned idle = idle_in(counters);
-    if (sleeping_in(counters) > 0 && idle < jobs)
-        weft__wake_any(sleep, at_most(jobs - idle, sleeping_in(counters)), waits);
+    unsigned idle = idle_in(counters), most = room(sleep, counters);
+    if (most > 0 && idle < jobs)
+        weft__wake_any(sleep, at_most(jobs - idle, most), waits);
+    else if (most == 0 && needs_watch(sleep, counters))
+        weft__wake_any(sleep, 1, waits);
     else
         call_spare_if_none_is_left(sleep, counters);
 }
@@ -114,7 +116,7 @@ static bool no_work(struct weft__sleep *sleep, struct weft__idle *idle,
     case WORK_WAS_POSTED: /* back to just before sleepy: search, then try again */
         idle->round = sleep->rounds;
         return false;
-    case DOZED:
+    case LOOKED_OUT:
         idle->round = sleep->rounds;
         return true;
     case SLEPT:

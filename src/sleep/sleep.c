@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What all protocols share: the counts, guests, dozing, and sleep in one's own place. */
+/* What all protocols share: the counts, guests, the look-out, and sleep in one's own place. */
 #include "sleep/common.h"
 
 #include "core/crowd.h"
+#include "os/clock.h"
 #include "os/memory.h"
 #include "os/thread.h"
 
@@ -45,7 +46,9 @@ int weft__sleep_init(struct weft__sleep *sleep, enum weft_sleep protocol, unsign
     sleep->rounds = rounds;
     sleep->workers = workers;
     sleep->places = places;
-    sleep->doze = sleep->protocol->looks_out ? WEFT__DOZE_NS : 0;
+    sleep->look_ns = WEFT__LOOK_NS;
+    atomic_store_relaxed(&sleep->lookout_cpu, -1); /* relaxed, both: nobody else is here */
+    atomic_store_relaxed(&sleep->guest_cpu, -1);
     if (sleep->protocol->crowded) {
         sleep->crowd = weft__crowd_get((enum crowd_kind)sleep->protocol->kind);
         if (!sleep->crowd)
@@ -70,105 +73,328 @@ void weft__sleep_place(struct weft__sleep *sleep, unsigned place, struct weft__p
     atomic_store_release(&sleep->parks[place], park);
 }
 
-void weft__sleep_start_looking(struct weft__sleep *sleep, struct weft__idle *idle)
+/* How often a guest has come. relaxed: a hint. */
+static uint32_t entries_of(struct weft__sleep *sleep)
 {
-    *idle = (struct weft__idle){0};
+    return (uint32_t)(atomic_load_relaxed(&sleep->guests) >> 32);
+}
+
+void weft__sleep_start_looking(struct weft__sleep *sleep, struct weft__idle *idle, uint64_t used)
+{
+    *idle = (struct weft__idle){.used = used, .entries = entries_of(sleep)};
     /* relaxed: a hint to those who post work. */
     atomic_fetch_add_relaxed(&sleep->counters, one_inactive);
 }
 
-void weft__wake_any(struct weft__sleep *sleep, unsigned n, bool waits)
+/* On a CPU where somebody is at work, a sleeper may not run for milliseconds after it was woken. So
+ * it wakes up on another one, if one is free. */
+struct waking {
+    struct weft__used_cpus used;
+    bool known, may_move; /* `used` is filled, and worth something */
+};
+
+static bool knows_cpus(struct weft__sleep *sleep, struct waking *waking, int own)
 {
-    int cpu = weft__thread_cpu();
-    for (int pass = 0; pass < 2; pass++) {
-        for (unsigned i = 0; i < sleep->places && n > 0; i++) {
-            struct weft__park *park = atomic_load_acquire(&sleep->parks[i]); /* acquire E3 */
-            bool near = park && park->cpu == cpu;
-            if (park && near == (waits != (pass == 1)) && weft__park_wake_counted(park))
-                n--;
-        }
+    if (!waking->known) {
+        waking->may_move = sleep->used_cpus && sleep->used_cpus(sleep, &waking->used);
+        weft__cpu_take(&waking->used, own);
     }
+    waking->known = true;
+    return waking->may_move;
 }
 
-/* relaxed, all of the look-out's: who it is decides nothing but who looks how often. */
-void weft__stop_looking_out(struct weft__sleep *sleep, struct weft__idle *idle)
+/* -1: where it sleeps. `own`: where the waker goes on working, or -1. */
+static int where_to_wake(struct weft__sleep *sleep, struct waking *waking, struct weft__park *park,
+                         int own)
 {
-    if (idle->doze)
-        atomic_store_relaxed(&sleep->lookout, false);
-    idle->doze = 0;
+    int cpu = atomic_load_relaxed(&park->cpu); /* relaxed, both: hints */
+    if (cpu < 0 || atomic_load_relaxed(&park->state) != PARK_ASLEEP ||
+        !knows_cpus(sleep, waking, own))
+        return -1;
+    int other = weft__cpu_other(&waking->used, sleep->cpus, cpu, CPU_LEFT);
+    weft__cpu_take(&waking->used, other);
+    return other != cpu ? other : -1;
+}
+
+unsigned weft__wake_any(struct weft__sleep *sleep, unsigned n, bool waits)
+{
+    int cpu = weft__thread_cpu();
+    struct waking waking = {.known = false};
+    unsigned woken = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (unsigned i = 0; i < sleep->places && woken < n; i++) {
+            struct weft__park *park = atomic_load_acquire(&sleep->parks[i]); /* acquire E3 */
+            bool near = park && atomic_load_relaxed(&park->cpu) == cpu;      /* relaxed: a hint */
+            /* The second time anybody: a look-out may have moved meanwhile. */
+            if (!park || (near != waits && pass == 0))
+                continue;
+            int where = where_to_wake(sleep, &waking, park, waits ? -1 : cpu);
+            woken += weft__park_wake_counted(park, where);
+        }
+    }
+    return woken;
+}
+
+uint64_t weft__stop_looking(struct weft__sleep *sleep, struct weft__idle *idle)
+{
+    uint64_t off = one_inactive + (idle->looks_out ? one_lookout : 0);
+    idle->looks_out = false;
+    return atomic_fetch_sub_relaxed(&sleep->counters, off); /* relaxed: a fence follows */
 }
 
 bool weft__work_found_counted(struct weft__sleep *sleep, struct weft__idle *idle)
 {
-    weft__stop_looking_out(sleep, idle);
-    /* relaxed: the fence below orders it. */
-    uint64_t old = atomic_fetch_sub_relaxed(&sleep->counters, one_inactive);
+    uint64_t old = weft__stop_looking(sleep, idle);
     if (sleeping_in(old) == 0 || idle_in(old) != 1)
         return false;
-    /* fence F1 (FoundFence): no longer counted as idle before the queues are looked at.
-     * Partner: PushFence. Who injects a job either sees that nobody is idle and wakes
-     * somebody, or the caller sees the job. */
+    /* fence F1 (FoundFence): no longer counted as idle, nor as the look-out, before the queues are
+     * looked at, and who is at work. Partner: PushFence. Who injects a job either sees that nobody
+     * is idle and wakes somebody, or the caller sees the job. And EnterFence: a guest that relies
+     * on the look-out is seen by it. */
     atomic_fence_seq_cst();
     return true;
 }
 
-void weft__more_work_counted(struct weft__sleep *sleep, bool forks_only)
+void weft__more_work_counted(struct weft__sleep *sleep)
 {
     /* acquire E1 */
     uint64_t counters = atomic_load_acquire(&sleep->counters);
-    if (forks_only ? room(sleep, counters) > 0 : sleeping_in(counters) > 0)
+    if (room(sleep, counters) > 0)
         weft__wake_any(sleep, 1, false);
     else
         call_spare_if_none_is_left(sleep, counters);
 }
 
+/* relaxed, all of these: guesses. */
+
 bool weft__sleep_has_room(struct weft__sleep *sleep)
 {
-    return room(sleep, atomic_load_relaxed(&sleep->counters)) > 0; /* relaxed: a guess */
+    return room(sleep, atomic_load_relaxed(&sleep->counters)) > 0;
 }
 
 bool weft__sleep_would_wake(struct weft__sleep *sleep)
 {
-    uint64_t counters = atomic_load_relaxed(&sleep->counters); /* relaxed: a guess */
+    uint64_t counters = atomic_load_relaxed(&sleep->counters);
     return idle_in(counters) == 0 && room(sleep, counters) > 0;
+}
+
+/* A look-out that sleeps on the caller's CPU may not get it back for some milliseconds: kernels
+ * are in no hurry to move it, least of all those of virtual machines. */
+bool weft__sleep_is_watched(struct weft__sleep *sleep)
+{
+    return lookout_in(atomic_load_relaxed(&sleep->counters)) &&
+           atomic_load_relaxed(&sleep->lookout_cpu) != weft__thread_cpu();
+}
+
+unsigned weft__sleep_hungry(struct weft__sleep *sleep)
+{
+    return idle_in(atomic_load_relaxed(&sleep->counters));
 }
 
 /* ---- Who is at work ---- */
 
+static int workers_at_work(struct weft__sleep *sleep, uint64_t counters)
+{
+    /* relaxed: the caller has a fence before, or wants a hint. */
+    int absent = atomic_load_relaxed(&sleep->absent);
+    return (int)sleep->workers - absent - (int)inactive_in(counters);
+}
+
 static bool at_work(struct weft__sleep *sleep, uint64_t counters)
 {
-    int inactive = (int)(counters >> THREAD_BITS & thread_mask);
-    /* relaxed, both: the caller has a fence before, or wants a hint. */
-    return inactive + atomic_load_relaxed(&sleep->absent) < (int)sleep->workers ||
-           atomic_load_relaxed(&sleep->guests) > 0;
+    return workers_at_work(sleep, counters) > 0 || guests_at_work(sleep) > 0;
 }
 
 void weft__sleep_guest_entered(struct weft__sleep *sleep)
 {
-    atomic_fetch_add_relaxed(&sleep->guests, 1); /* relaxed: the fence orders it */
-    /* fence F1 (EnterFence): counted as at work before it looks whether anybody sleeps;
-     * partner: SleepFence, after which a sleeper looks whether anybody is at work. */
+    atomic_store_relaxed(&sleep->guest_cpu, weft__thread_cpu()); /* relaxed: a hint */
+    atomic_fetch_add_relaxed(&sleep->guests, one_guest_came);    /* relaxed: the fence orders it */
+    /* fence F1 (EnterFence): counted as at work before it looks whether anybody sleeps, or looks
+     * out; partners: SleepFence, after which a sleeper looks whether anybody is at work, and the
+     * fence after which a look-out that goes looks once more. */
     atomic_fence_seq_cst();
 }
 
-bool weft__sleep_guest_left(struct weft__sleep *sleep)
+void weft__sleep_guest_left(struct weft__sleep *sleep)
 {
-    /* relaxed: a heuristic. */
-    atomic_fetch_sub_relaxed(&sleep->guests, 1);
-    uint64_t counters = atomic_load_relaxed(&sleep->counters);
-    return idle_in(counters) == 0 && room(sleep, counters) > 0 && at_work(sleep, counters);
+    atomic_fetch_sub_relaxed(&sleep->guests, 1); /* relaxed: room_made() orders it */
+}
+
+unsigned weft__sleep_guests(struct weft__sleep *sleep)
+{
+    return (unsigned)guests_at_work(sleep);
 }
 
 void weft__sleep_absent(struct weft__sleep *sleep)
 {
-    /* relaxed: a sleeper that misses it dozes once. */
-    atomic_fetch_add_relaxed(&sleep->absent, 1);
+    atomic_fetch_add_relaxed(&sleep->absent, 1); /* relaxed: as guest_left() */
 }
 
 void weft__sleep_present(struct weft__sleep *sleep)
 {
     atomic_fetch_sub_relaxed(&sleep->absent, 1); /* relaxed: the fence orders it */
     atomic_fence_seq_cst();                      /* fence F1 (EnterFence) */
+}
+
+bool weft__sleep_room_made(struct weft__sleep *sleep)
+{
+    /* fence F1 (LeaveFence): the place is free before the counters, and then the queues, are looked
+     * at. Partners: SleepFence, after which who steps back looks whether there is room; and
+     * PushFence: who posts a job sees that there is room, or the caller sees the job. */
+    atomic_fence_seq_cst();
+    uint64_t counters = atomic_load_relaxed(&sleep->counters); /* relaxed: after the fence */
+    return idle_in(counters) == 0 && room(sleep, counters) > 0;
+}
+
+bool weft__sleep_over_full(struct weft__sleep *sleep)
+{
+    uint64_t counters = atomic_load_relaxed(&sleep->counters); /* relaxed: looked at again */
+    return guests_at_work(sleep) > 0 && places_left(sleep, counters) < 0;
+}
+
+bool weft__sleep_has_lookout(struct weft__sleep *sleep)
+{
+    return lookout_in(atomic_load_relaxed(&sleep->counters)); /* relaxed: a guess */
+}
+
+bool weft__sleep_needs_lookout(struct weft__sleep *sleep, unsigned self)
+{
+    uint64_t counters = atomic_load_relaxed(&sleep->counters); /* relaxed: after a fence */
+    return sleep->look_ns && !lookout_in(counters) && idle_in(counters) == 0 &&
+           (workers_at_work(sleep, counters) > (int)self || guests_at_work(sleep) > 0);
+}
+
+/* ---- The look-out ---- */
+
+/* Relaxed, all accesses here: the fences order those that matter, and who looks out decides nothing
+ * but who looks. */
+
+static bool take_duty(struct weft__sleep *sleep)
+{
+    uint64_t counters = atomic_load_relaxed(&sleep->counters);
+    do {
+        if (lookout_in(counters))
+            return false;
+    } while (!atomic_cas_relaxed(&sleep->counters, &counters, counters + one_lookout));
+    return true;
+}
+
+/* Is the pool in use, or was it since the last look? */
+static bool is_used(struct weft__sleep *sleep, struct weft__idle *idle)
+{
+    uint32_t entries = entries_of(sleep);
+    bool came = entries != idle->entries;
+    idle->entries = entries;
+    return came || at_work(sleep, atomic_load_relaxed(&sleep->counters));
+}
+
+/* Jobs are in the injector, but guests keep all workers from them. After a while one is let in:
+ * what the guests do may depend on it. */
+static bool is_starved(struct weft__sleep *sleep, struct weft__idle *idle, uint64_t now)
+{
+    if (!sleep->holds_injected || !sleep->holds_injected(sleep)) {
+        idle->starved = 0;
+        return false;
+    }
+    if (idle->starved == 0)
+        idle->starved = now;
+    return now - idle->starved >= WEFT__STARVED_NS;
+}
+
+/* A searcher has the last place, and should have taken what there is by now. If it does not, it
+ * has no CPU. True: at two looks in a row; then the look-out takes its place, and the searcher
+ * steps back when it runs again. */
+static bool is_overlooked(struct weft__sleep *sleep, struct weft__idle *idle, uint64_t counters)
+{
+    bool before = idle->overlooked;
+    bool now = places_left(sleep, counters) == 0 && idle_in(counters) > 0 && sleep->holds_work &&
+               sleep->holds_work(sleep);
+    idle->overlooked = now && !before;
+    return now && before;
+}
+
+/* Is there something for it to take? */
+static bool has_reason(struct weft__sleep *sleep, struct weft__idle *idle, uint64_t now)
+{
+    uint64_t counters = atomic_load_relaxed(&sleep->counters);
+    if (places_left(sleep, counters) > 0)
+        return !sleep->holds_work || sleep->holds_work(sleep);
+    idle->overtakes = is_overlooked(sleep, idle, counters);
+    idle->relieves = is_starved(sleep, idle, now);
+    return idle->overtakes || idle->relieves;
+}
+
+bool weft__lookout_leaves(struct weft__sleep *sleep, struct weft__idle *idle)
+{
+    idle->looks_out = false;
+    atomic_fetch_sub_relaxed(&sleep->counters, one_lookout);
+    /* fence F1: off duty before it looks who is at work. Partner: EnterFence, or a worker's own
+     * step to work, which is on the same word. Who starts either sees that nobody looks out, and
+     * wakes somebody when it forks; or is seen here. */
+    atomic_fence_seq_cst();
+    idle->looks_out = is_used(sleep, idle) && take_duty(sleep);
+    return !idle->looks_out;
+}
+
+/* Where it is not in the way of those who work, nor they in its. The CPU to sleep on. */
+static int choose_cpu(struct weft__lookout *lookout)
+{
+    struct weft__sleep *sleep = lookout->sleep;
+    int cpu = atomic_load_relaxed(&lookout->park->cpu);
+    struct weft__used_cpus used;
+    if (cpu >= 0 && sleep->used_cpus && sleep->used_cpus(sleep, &used))
+        cpu = weft__cpu_other(&used, sleep->cpus, cpu, CPU_FREE);
+    atomic_store_relaxed(&lookout->park->cpu, cpu);
+    atomic_store_relaxed(&sleep->lookout_cpu, cpu);
+    return cpu;
+}
+
+/* Its turn: for how long it sleeps on. */
+static uint64_t look_out(struct weft__turns *turns)
+{
+    struct weft__lookout *lookout = turns->arg;
+    struct weft__sleep *sleep = lookout->sleep;
+    struct weft__idle *idle = lookout->idle;
+    uint64_t now = weft__clock_now();
+    turns->cpu = choose_cpu(lookout);
+    if (is_used(sleep, idle)) {
+        idle->used = now;
+        if (has_reason(sleep, idle, now))
+            return WEFT__GET_UP;
+        if (idle->overlooked)
+            return WEFT__LOOK_AGAIN_NS;
+    }
+    bool silence = now - idle->used >= WEFT__SILENCE_NS;
+    if (sleep->every_second && (silence || now - idle->second >= WEFT__SILENCE_NS)) {
+        idle->second = now;
+        sleep->every_second(sleep);
+        if (silence) /* and another one, without anybody, has passed */
+            sleep->every_second(sleep);
+    }
+    return silence && weft__lookout_leaves(sleep, idle) ? WEFT__SLEEP_ON : sleep->look_ns;
+}
+
+struct weft__turns weft__lookout_turns(struct weft__lookout *lookout)
+{
+    struct weft__sleep *sleep = lookout->sleep;
+    struct weft__idle *idle = lookout->idle;
+    struct weft__turns never = weft__one_turn(0);
+    if (!sleep->look_ns)
+        return never;
+    if (!idle->looks_out) {
+        uint64_t now = weft__clock_now();
+        bool used = is_used(sleep, idle);
+        if (!used && (idle->used == 0 || now - idle->used >= WEFT__SILENCE_NS))
+            return never;
+        if (!take_duty(sleep))
+            return never;
+        idle->looks_out = true;
+        idle->second = now;
+        if (used)
+            idle->used = now;
+        choose_cpu(lookout);
+    }
+    return (struct weft__turns){.ns = sleep->look_ns, .look = look_out, .arg = lookout};
 }
 
 /* ---- Falling asleep ---- */
@@ -190,41 +416,23 @@ void weft__stay_awake(const struct weft__sleeper *sleeper)
     weft__latch_rouse(sleeper->latch);
 }
 
-/* Where nobody says that there is work, and while anybody is at work, one sleeper, the
- * look-out, looks now and then. When the last one stops work, it sleeps for good, and whoever
- * starts next knows that it does (SleepFence, EnterFence). */
-uint64_t weft__doze_time(struct weft__sleep *sleep, struct weft__idle *idle)
-{
-    enum { DOUBLINGS = 3 };
-    uint64_t counters = atomic_load_relaxed(&sleep->counters); /* relaxed: after the fence */
-    if (!sleep->doze || !at_work(sleep, counters)) {
-        weft__stop_looking_out(sleep, idle);
-        return 0;
-    }
-    bool taken = false;
-    if (idle->doze == 0 && !atomic_cas_relaxed(&sleep->lookout, &taken, true))
-        return 0;
-    if (idle->doze == 0)
-        idle->doze = sleep->doze;
-    else if (idle->doze < sleep->doze << DOUBLINGS)
-        idle->doze *= 2;
-    return idle->doze;
-}
-
-enum outcome weft__sleep_counted(struct weft__sleep *sleep, struct weft__idle *idle,
+/* fence F1 (SleepFence): counted as a sleeper before the queues are looked at, or whether there is
+ * room. Partners: PushFence, where jobs are posted, and LeaveFence, where a guest leaves. */
+static enum outcome sleep_unless(bool (*last_look)(const struct weft__sleeper *sleeper,
+                                                   struct weft__sleep *sleep),
+                                 struct weft__sleep *sleep, struct weft__idle *idle,
                                  const struct weft__sleeper *sleeper)
 {
-    /* fence F1 (SleepFence): counted as a sleeper before the queues are looked at. Partner:
-     * PushFence, where jobs are posted. */
+    struct weft__lookout lookout = {sleep, idle, sleeper->park};
     atomic_fence_seq_cst();
     enum park_result result = PARK_WAS_NUDGED;
-    if (!WEFT__RECHECK(sleeper->last_look(sleeper->arg)))
-        result = weft__park_sleep(sleeper->park, &sleep->counters, weft__doze_time(sleep, idle));
+    if (!last_look(sleeper, sleep))
+        result = weft__park_sleep(sleeper->park, &sleep->counters, weft__lookout_turns(&lookout));
     if (result != PARK_WAS_WOKEN) {
         /* Nobody woke it from sleep, so it uncounts itself. relaxed: a hint to others. */
         atomic_fetch_sub_relaxed(&sleep->counters, one_sleeping);
         weft__stay_awake(sleeper);
-        return result == PARK_TIMED_OUT ? DOZED : WORK_WAS_POSTED;
+        return result == PARK_TIMED_OUT ? LOOKED_OUT : WORK_WAS_POSTED;
     }
     if (WEFT__FAULT(11))
         atomic_fetch_sub_relaxed(&sleep->counters, one_sleeping);
@@ -235,6 +443,61 @@ enum outcome weft__sleep_counted(struct weft__sleep *sleep, struct weft__idle *i
     return SLEPT;
 }
 
+static bool finds_jobs(const struct weft__sleeper *sleeper, struct weft__sleep *sleep)
+{
+    (void)sleep;
+    return WEFT__RECHECK(sleeper->last_look(sleeper->arg));
+}
+
+enum outcome weft__sleep_counted(struct weft__sleep *sleep, struct weft__idle *idle,
+                                 const struct weft__sleeper *sleeper)
+{
+    return sleep_unless(finds_jobs, sleep, idle, sleeper);
+}
+
+/* ---- Stepping back ---- */
+
+/* The caller counts as a sleeper by now: is there a place for it? Or mail, which is for it alone.
+ */
+static bool finds_room(const struct weft__sleeper *sleeper, struct weft__sleep *sleep)
+{
+    uint64_t counters = atomic_load_relaxed(&sleep->counters); /* relaxed: after the fence */
+    return WEFT__RECHECK(places_left(sleep, counters) > 0) || sleeper->mail(sleeper->arg);
+}
+
+/* Counts the caller as sleeping, if there are still too many: of several, just so many as are too
+ * many step back. */
+static bool give_up_place(struct weft__sleep *sleep)
+{
+    uint64_t old = atomic_load_relaxed(&sleep->counters);
+    do {
+        if (places_left(sleep, old) >= 0)
+            return false;
+        /* acq_rel E1: release: whoever counts this one sees its parking place DROWSY. */
+    } while (!atomic_cas_acq_rel(&sleep->counters, &old, old + one_sleeping));
+    return true;
+}
+
+bool weft__sleep_step_back(struct weft__sleep *sleep, struct weft__idle *idle,
+                           const struct weft__sleeper *sleeper)
+{
+    if (idle->sleepy) { /* in a crowd: it has a place of its own for this */
+        weft__crowd_be_awake(sleep->crowd, idle->sleepy);
+        idle->sleepy = 0;
+    }
+    idle->round = 0;
+    if (!weft__doze_off(sleeper, true))
+        return false;
+    if (!give_up_place(sleep)) {
+        weft__stay_awake(sleeper);
+        return false;
+    }
+    atomic_fetch_add_relaxed(&sleep->aside, 1); /* relaxed: SleepFence orders it */
+    enum outcome outcome = sleep_unless(finds_room, sleep, idle, sleeper);
+    atomic_fetch_sub_relaxed(&sleep->aside, 1); /* relaxed: a look too many costs nothing */
+    return outcome != WORK_WAS_POSTED;
+}
+
 enum park_result weft__sleep_uncounted(const struct weft__sleeper *sleeper, uint64_t ns)
 {
     if (!weft__doze_off(sleeper, false))
@@ -242,11 +505,11 @@ enum park_result weft__sleep_uncounted(const struct weft__sleeper *sleeper, uint
     /* fence F1: DROWSY before the look at the mailbox; partner: the fence between a
      * broadcast's push and its wake. */
     atomic_fence_seq_cst();
-    if (sleeper->last_look && WEFT__RECHECK(sleeper->last_look(sleeper->arg))) {
+    if (sleeper->mail && WEFT__RECHECK(sleeper->mail(sleeper->arg))) {
         weft__stay_awake(sleeper);
         return PARK_WAS_NUDGED;
     }
-    enum park_result result = weft__park_sleep(sleeper->park, NULL, ns);
+    enum park_result result = weft__park_sleep(sleeper->park, NULL, weft__one_turn(ns));
     weft__latch_rouse(sleeper->latch);
     return result;
 }

@@ -7,34 +7,55 @@
  *      ^                     |  ^             |                 |
  *      +-----work_found------+  +--new work---+------ woken ----+
  *
- * One word counts, from the top: job events (`events` alone; they wrap around), inactive
- * workers and sleeping workers (who are inactive too). */
+ * One word counts, from the top: job events (`events` alone; they wrap around), whether there is
+ * a look-out, inactive workers and sleeping workers (who are inactive too).
+ *
+ * Who may be up. Guests are the caller's own threads and always compute; workers step back for
+ * them. Workers that are up and guests at work together are at most as many as the pool has
+ * workers, or as there are guests. A worker that has begun a job ends it; but none begins one while
+ * there are more.
+ *
+ * The look-out. Not every fork tells somebody. So one sleeper, the look-out, looks around every
+ * 0.8 ms while anybody is at work and for a second afterwards; it then sleeps for good, and the
+ * next fork wakes somebody. If a searcher is there already and takes nothing, it has no CPU; then
+ * the look-out takes its place. Worst case: a right side that a worker could run waits for one turn
+ * of the look-out, a short second one, and two quanta; a pool costs 1250 looks of 3 to 30 us in the
+ * second after its last use. */
 #ifndef WEFT_SLEEP_SLEEP_H
 #define WEFT_SLEEP_SLEEP_H
 
 #include "core/atomic.h"
 #include "core/latch.h"
+#include "sleep/cpus.h"
 #include "weft.h"
 
-enum { WEFT__ROUNDS_DEFAULT = 32, WEFT__JEC_BITS = 32, WEFT__DOZE_NS = 1000000 };
+enum {
+    WEFT__ROUNDS_DEFAULT = 32,
+    WEFT__JEC_BITS = 32,
+    WEFT__LOOK_NS = 800000,        /* the look-out's turn */
+    WEFT__LOOK_AGAIN_NS = 40000,   /* a shorter one: does a searcher take what there is? */
+    WEFT__SILENCE_NS = 1000000000, /* how long it goes on after the last use */
+    WEFT__STARVED_NS = 20000000,   /* how long injected jobs wait at most because of guests */
+};
 
 struct weft__protocol;
 
 struct weft__sleep {
     WEFT__ALIGNED struct atomic_u64 counters;
-    /* Guests at work. A fork wakes nobody while guests and awake workers together are as
-     * many as the pool has workers: a guest stands in for one. */
-    struct atomic_u32 guests;
-    struct atomic_bool lookout; /* somebody dozes; see README.md */
-    struct atomic_i32 absent;   /* workers that do something else now; negative: there are more
-                                   workers than `workers` */
-    struct atomic_u32 blocked;  /* workers that are blocked in other people's code */
+    struct atomic_u64 guests;      /* at work; above them, from bit 32 on, how often one came: the
+                                      look-out sees by that whether the pool is in use */
+    struct atomic_i32 absent;      /* workers that do something else now; negative: there are more
+                                      workers than `workers` */
+    struct atomic_u32 aside;       /* of the sleeping ones: those who stepped back. For the `tickle`
+                                      protocols, whose other sleepers are in the crowd */
+    struct atomic_u32 blocked;     /* workers that are blocked in other people's code */
+    struct atomic_i32 lookout_cpu; /* where the look-out sleeps, or -1; a hint, as is */
+    struct atomic_i32 guest_cpu;   /* where the last guest came in, or -1 */
 
     WEFT__ALIGNED const struct weft__protocol *protocol; /* constant, as is all below */
     uint64_t jec_one;
-    unsigned rounds; /* searches in vain before getting sleepy */
-    uint64_t doze;   /* nanoseconds: while others work, a sleeper looks again after so long,
-                        then after twice as long, and so on; 0: never */
+    unsigned rounds;  /* searches in vain before getting sleepy */
+    uint64_t look_ns; /* the look-out's turn; 0: there is none */
     unsigned workers;
     unsigned places;
     struct weft__crowd *crowd; /* of protocols that have one, or NULL */
@@ -43,6 +64,17 @@ struct weft__sleep {
     /* Work should wake somebody, but nobody sleeps, nobody is idle, and some are blocked. May
      * be NULL. */
     void (*call_spare)(struct weft__sleep *sleep);
+
+    /* For the look-out: is there anything that a worker could take, or soon; jobs in the injector;
+     * and a second has passed. May be NULL: then there may be something. */
+    bool (*holds_work)(struct weft__sleep *sleep);
+    bool (*holds_injected)(struct weft__sleep *sleep);
+    void (*every_second)(struct weft__sleep *sleep);
+
+    /* Where those are who work for the pool, and which CPUs there are. May be NULL: then nobody is
+     * moved. False: nobody may be. */
+    bool (*used_cpus)(struct weft__sleep *sleep, struct weft__used_cpus *used);
+    const struct weft__cpus *cpus;
 };
 
 /* What a worker remembers while it is idle. */
@@ -50,28 +82,36 @@ struct weft__idle {
     unsigned round;
     uint64_t jec;    /* as it was when the worker got sleepy */
     unsigned sleepy; /* its number in the crowd while it is the sleepy one, or 0 */
-    uint64_t doze;   /* for how long it dozed last; 0: it is not the look-out */
+
+    bool looks_out;   /* it is the look-out */
+    bool relieves;    /* it may take one injected job whatever guests are there */
+    bool overtakes;   /* it may take work in the place of a searcher that does not get to it */
+    bool overlooked;  /* there was such work when it looked last */
+    uint32_t entries; /* of guests, when it looked last */
+    uint64_t used;    /* when the pool was in use last, as far as it knows */
+    uint64_t second;  /* when every_second() was called last */
+    uint64_t starved; /* since when injected jobs wait because of guests; 0: they don't */
 };
 
 /* What a worker needs to fall asleep: its place, its latch, and its last look. */
 struct weft__sleeper {
     struct weft__park *park;
     struct weft__latch *latch;
-    bool (*last_look)(void *arg); /* is there anything for it in a queue? May be NULL for
+    bool (*last_look)(void *arg); /* is there anything for it in a queue? Not for
                                      weft__sleep_uncounted() */
+    bool (*mail)(void *arg);      /* is there mail? May be NULL for weft__sleep_uncounted() */
     void *arg;
 };
 
 /* What the protocols do differently. */
 struct weft__protocol {
     const char *name;
-    unsigned kind;  /* which one of its file's */
-    bool crowded;   /* its workers sleep in a crowd, of that kind */
-    bool looks_out; /* a sleeper looks now and then, even on the eager road */
+    unsigned kind; /* which one of its file's */
+    bool crowded;  /* its workers sleep in a crowd, of that kind */
     bool (*no_work)(struct weft__sleep *sleep, struct weft__idle *idle,
                     const struct weft__sleeper *sleeper);
     bool (*work_found)(struct weft__sleep *sleep, struct weft__idle *idle);
-    void (*more_work)(struct weft__sleep *sleep, bool forks_only);
+    void (*more_work)(struct weft__sleep *sleep);
     bool (*new_fork)(struct weft__sleep *sleep, bool was_empty);
     void (*new_jobs)(struct weft__sleep *sleep, unsigned jobs, bool waits);
 };
@@ -90,7 +130,8 @@ void weft__sleep_place(struct weft__sleep *sleep, unsigned place, struct weft__p
 const char *weft__sleep_name(enum weft_sleep protocol);
 enum weft_sleep weft__sleep_named(const char *name);
 
-void weft__sleep_start_looking(struct weft__sleep *sleep, struct weft__idle *idle);
+/* `used`: when the worker stopped working; 0: it has not done anything yet. */
+void weft__sleep_start_looking(struct weft__sleep *sleep, struct weft__idle *idle, uint64_t used);
 
 /* The worker searched everything there is and found nothing. True: it slept. */
 static inline bool weft__sleep_no_work(struct weft__sleep *sleep, struct weft__idle *idle,
@@ -107,10 +148,24 @@ static inline bool weft__sleep_work_found(struct weft__sleep *sleep, struct weft
     return sleep->protocol->work_found(sleep, idle);
 }
 
-static inline void weft__sleep_more_work(struct weft__sleep *sleep, bool forks_only)
+/* Wakes one, if there is room. */
+static inline void weft__sleep_more_work(struct weft__sleep *sleep)
 {
-    sleep->protocol->more_work(sleep, forks_only);
+    sleep->protocol->more_work(sleep);
 }
+
+/* Are more threads up than there should be? Then a worker begins nothing new, and steps back. Who
+ * has seen a job of a guest's sees the guest here. */
+bool weft__sleep_over_full(struct weft__sleep *sleep);
+
+/* The worker does that: it sleeps until there is room, its latch is set, or mail comes. False: it
+ * need not any more. */
+bool weft__sleep_step_back(struct weft__sleep *sleep, struct weft__idle *idle,
+                           const struct weft__sleeper *sleeper);
+
+/* Is somebody at work, who may have forked, while nobody looks out for that? `self`: so many of
+ * those who work are the caller. A hint, unless the caller has a fence behind it. */
+bool weft__sleep_needs_lookout(struct weft__sleep *sleep, unsigned self);
 
 /* A new fork, which its owner runs itself if nobody else does. `was_empty`: the owner had
  * no other. False: there was nobody to look at it, and no room to wake anybody. */
@@ -126,21 +181,31 @@ static inline void weft__sleep_new_jobs(struct weft__sleep *sleep, unsigned jobs
     sleep->protocol->new_jobs(sleep, jobs, waits);
 }
 
-/* Guesses: may forks wake anybody; and would one do so now? */
+/* Does anybody look out, wherever it sleeps? A guess. */
+bool weft__sleep_has_lookout(struct weft__sleep *sleep);
+
+/* Guesses: may anybody be woken; would a fork do so now; does anybody look out; how many
+ * search? */
 bool weft__sleep_has_room(struct weft__sleep *sleep);
 bool weft__sleep_would_wake(struct weft__sleep *sleep);
+bool weft__sleep_is_watched(struct weft__sleep *sleep); /* from another CPU than the caller's */
+unsigned weft__sleep_hungry(struct weft__sleep *sleep);
 
 /* A guest starts working, and looks for sleepers afterwards. */
 void weft__sleep_guest_entered(struct weft__sleep *sleep);
 
-/* A guest stops working. True: it may have kept a worker from being woken for forks; the
- * caller looks whether there are any, and if so says it with more_work. */
-bool weft__sleep_guest_left(struct weft__sleep *sleep);
+/* A guest stops working. */
+void weft__sleep_guest_left(struct weft__sleep *sleep);
+unsigned weft__sleep_guests(struct weft__sleep *sleep);
 
 /* A worker does something else than work for the pool, and comes back. All are present at
  * first. */
 void weft__sleep_absent(struct weft__sleep *sleep);
 void weft__sleep_present(struct weft__sleep *sleep);
+
+/* After a guest has left, or a worker is absent. True: it may have kept a worker from being woken;
+ * the caller looks whether there is work, and if so says it with more_work. */
+bool weft__sleep_room_made(struct weft__sleep *sleep);
 
 /* Sleeps until the latch is set, mail comes, or for no reason, without being counted on by
  * anybody; but no longer than `ns` nanoseconds, unless 0. */

@@ -5,50 +5,71 @@
 #include "os/thread.h"
 #include "sleep/common.h"
 
+/* Those who stepped back sleep each in a place of their own, and know nothing of a tickle. How many
+ * of them it woke. */
+static unsigned wake_aside(struct weft__sleep *sleep, unsigned n, bool waits)
+{
+    if (atomic_load_relaxed(&sleep->aside) == 0) /* relaxed: after PushFence or LeaveFence */
+        return 0;
+    uint64_t counters = atomic_load_acquire(&sleep->counters); /* acquire E1: their places */
+    return weft__wake_any(sleep, at_most(n, room(sleep, counters)), waits);
+}
+
 static bool new_fork(struct weft__sleep *sleep, bool was_empty)
 {
     (void)was_empty;
     uint64_t counters = atomic_load_relaxed(&sleep->counters); /* relaxed: a hint */
     weft__crowd_tickle(sleep->crowd);
+    if (idle_in(counters) == 0)
+        wake_aside(sleep, 1, false);
     call_spare_if_none_is_left(sleep, counters);
     return idle_in(counters) + sleeping_in(counters) > 0;
 }
 
 static void new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits)
 {
-    (void)jobs;
-    (void)waits;
-    if (sleep->crowd->kind == CROWD_SEQ_CST)
+    bool seq_cst = sleep->crowd->kind == CROWD_SEQ_CST;
+    /* relaxed: whoever stepped back did so for a guest that came before. */
+    bool had_guests = atomic_load_relaxed(&sleep->guests) > 0;
+    if (seq_cst)
         atomic_fence_seq_cst(); /* fence F1 (PushFence); partner: after getting sleepy */
-    new_fork(sleep, true);
+    weft__crowd_tickle(sleep->crowd);
+    if (had_guests && !seq_cst)
+        atomic_fence_seq_cst(); /* fence F1 (PushFence); partner: SleepFence of who steps back */
+    if (had_guests)
+        wake_aside(sleep, jobs, waits);
+    call_spare_if_none_is_left(sleep, atomic_load_relaxed(&sleep->counters)); /* relaxed: a hint */
 }
 
-static void more_work(struct weft__sleep *sleep, bool forks_only)
+static void more_work(struct weft__sleep *sleep)
 {
-    uint64_t counters = atomic_load_relaxed(&sleep->counters); /* relaxed: a hint */
-    if (forks_only && room(sleep, counters) == 0)
+    uint64_t counters = atomic_load_acquire(&sleep->counters); /* acquire E1 */
+    if (guests_at_work(sleep) > 0 && places_left(sleep, counters) <= 0)
         call_spare_if_none_is_left(sleep, counters);
-    else
+    else if (wake_aside(sleep, 1, false) == 0)
         new_jobs(sleep, 1, false);
 }
 
 static bool work_found(struct weft__sleep *sleep, struct weft__idle *idle)
 {
-    weft__stop_looking_out(sleep, idle);
     if (idle->sleepy)
         weft__crowd_be_awake(sleep->crowd, idle->sleepy);
-    uint64_t old = atomic_fetch_sub_relaxed(&sleep->counters, one_inactive); /* relaxed: a hint */
+    uint64_t old = weft__stop_looking(sleep, idle);
     /* Nobody was passed over in its favour; but there should be another look-out. */
-    return sleep->doze && sleeping_in(old) > 0 && idle_in(old) == 1;
+    if (!sleep->look_ns || sleeping_in(old) == 0 || idle_in(old) != 1)
+        return false;
+    atomic_fence_seq_cst(); /* fence F1 (FoundFence): as in weft__work_found_counted() */
+    return true;
 }
 
 static bool fall_asleep(struct weft__sleep *sleep, struct weft__idle *idle, struct weft__park *park)
 {
     atomic_fetch_add_relaxed(&sleep->counters, one_sleeping); /* relaxed: a hint, or the fence */
-    if (sleep->doze)
+    if (sleep->look_ns)
         atomic_fence_seq_cst(); /* fence F1 (SleepFence); partner: EnterFence */
+    struct weft__lookout lookout = {sleep, idle, park};
     enum park_result result =
-        weft__crowd_sleep(sleep->crowd, park, &sleep->counters, weft__doze_time(sleep, idle));
+        weft__crowd_sleep(sleep->crowd, park, &sleep->counters, weft__lookout_turns(&lookout));
     if (result != PARK_WAS_WOKEN)
         atomic_fetch_sub_relaxed(&sleep->counters, one_sleeping); /* relaxed: a hint */
     idle->round = result == PARK_TIMED_OUT ? sleep->rounds : 0;

@@ -3,6 +3,7 @@
  * Never are there items and waiting receivers, or room and waiting senders: who comes first
  * is served directly. */
 #include "core/fatal.h"
+#include "core/misuse.h"
 #include "os/memory.h"
 #include "sync/sync.h"
 
@@ -113,26 +114,31 @@ static int pass(weft *w, struct channel *channel, void *item, bool send, bool wa
 
 int weft_channel_send(weft *w, weft_channel *channel, const void *item)
 {
+    WEFT__EXPECT_OWN_OR_NULL(w);
     return pass(w, channel_of(channel), (void *)(uintptr_t)item, true, true);
 }
 
 int weft_channel_try_send(weft *w, weft_channel *channel, const void *item)
 {
+    WEFT__EXPECT_OWN_OR_NULL(w);
     return pass(w, channel_of(channel), (void *)(uintptr_t)item, true, false);
 }
 
 int weft_channel_receive(weft *w, weft_channel *channel, void *item)
 {
+    WEFT__EXPECT_OWN_OR_NULL(w);
     return pass(w, channel_of(channel), item, false, true);
 }
 
 int weft_channel_try_receive(weft *w, weft_channel *channel, void *item)
 {
+    WEFT__EXPECT_OWN_OR_NULL(w);
     return pass(w, channel_of(channel), item, false, false);
 }
 
 void weft_channel_close(weft *w, weft_channel *public)
 {
+    WEFT__EXPECT_OWN_OR_NULL(w);
     struct channel *channel = channel_of(public);
     weft__lock_take(&channel->sync.lock);
     weft__sync_used_by(&channel->sync, weft__sync_caller(w));

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/sync.h"
 
+#include "core/misuse.h"
+
 struct event {
     struct weft__sync sync;
     struct atomic_bool set; /* written under the lock */
@@ -32,6 +34,7 @@ bool weft_event_is_set(const weft_event *event)
 /* Always through the lock: who waited may free the event, so whoever set it must be out. */
 void weft_event_wait(weft *w, weft_event *public)
 {
+    WEFT__EXPECT_OWN_OR_NULL(w);
     struct event *event = event_of(public);
     struct weft__waiter waiter = {
         .worker = weft__sync_caller(w),
@@ -47,6 +50,7 @@ void weft_event_wait(weft *w, weft_event *public)
 
 void weft_event_set(weft *w, weft_event *public)
 {
+    WEFT__EXPECT_OWN_OR_NULL(w);
     struct event *event = event_of(public);
     weft__lock_take(&event->sync.lock);
     weft__sync_used_by(&event->sync, weft__sync_caller(w));
@@ -60,6 +64,7 @@ void weft_event_set(weft *w, weft_event *public)
 
 void weft_event_reset(weft *w, weft_event *public)
 {
+    WEFT__EXPECT_OWN_OR_NULL(w);
     struct event *event = event_of(public);
     weft__lock_take(&event->sync.lock);
     weft__sync_used_by(&event->sync, weft__sync_caller(w));

@@ -80,7 +80,7 @@ static void wait_until_gone(struct weft__waiter *waiter)
             continue;
         }
         weft__futex_wait_for(&waiter->state, state, ns);
-        weft__block_look(waiter->worker->pool);
+        weft__block_look(waiter->worker);
         if (ns < LAST_NS)
             ns *= 2;
     }

@@ -10,6 +10,7 @@
 #include "weft/sort.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -683,7 +684,7 @@ static int kill_when_full(weft *w, void *arg)
 static void waiting_senders_learn_of_its_end(void **state)
 {
     weft_pool *pool = pool_make(2, 0);
-    for (int round = 0; round < SCALED(200, 10); round++) {
+    for (int round = 0; round < rounds_of(SCALED(200, 10)); round++) {
         atomic_bool arrived = false;
         struct letters letters = {0};
         weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
@@ -897,6 +898,64 @@ static void not_destroyed_from_inside(void **state)
     pool_drop(pool);
 }
 
+/* ---- A guest waits for it ---- */
+
+struct helper {
+    weft_pool *pool;
+    weft_event event;
+    atomic_bool begun;
+    pthread_t guest;
+    bool run_by_guest;
+};
+
+static int wait_and_look_around(weft *w, void *arg)
+{
+    struct helper *helper = arg;
+    atomic_store(&helper->begun, true);
+    weft_event_wait(w, &helper->event);
+    helper->run_by_guest = pthread_equal(pthread_self(), helper->guest);
+    return 5;
+}
+
+static void start_and_wait(weft *w, void *arg)
+{
+    struct helper *helper = arg;
+    weft_actor *actor = start(helper->pool, wait_and_look_around, helper, NULL);
+    CHECK(weft_actor_wait(w, actor) == 5);
+    weft_actor_release(actor);
+}
+
+static void *set_when_guest_sleeps(void *arg)
+{
+    struct helper *helper = arg;
+    weft_pool_info info;
+    WAIT_UNTIL(atomic_load(&helper->begun));
+    do
+        weft_pool_get_info(helper->pool, &info);
+    while (info.guests > 0);
+    weft_event_set(NULL, &helper->event);
+    return NULL;
+}
+
+/* All workers are busy, and the guest sleeps when the actor can go on. Nobody else is there. */
+static void its_waiter_helps(void **state)
+{
+    for (unsigned workers = 1; workers <= 4; workers += 3) {
+        struct helper helper = {.pool = pool_make(workers, 0), .guest = pthread_self()};
+        struct held held;
+        pthread_t setter;
+        weft_event_init(&helper.event, "from outside");
+        weft_event_from_outside(&helper.event);
+        pool_hold(helper.pool, &held, workers);
+        assert_int_equal(pthread_create(&setter, NULL, set_when_guest_sleeps, &helper), 0);
+        assert_int_equal(weft_run(helper.pool, start_and_wait, &helper), 0);
+        assert_true(helper.run_by_guest);
+        assert_int_equal(pthread_join(setter, NULL), 0);
+        pool_let_go(&held);
+        pool_drop(helper.pool);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -919,6 +978,7 @@ int main(void)
         cmocka_unit_test(no_more_at_the_end),
         cmocka_unit_test(waits_for_itself),
         cmocka_unit_test(not_destroyed_from_inside),
+        cmocka_unit_test(its_waiter_helps),
     };
     return cmocka_run_group_tests_name("actor", tests, NULL, NULL);
 }

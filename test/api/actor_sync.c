@@ -144,7 +144,7 @@ static int lock_once(weft *w, void *arg)
 static void killed_at_a_mutex(void **state)
 {
     weft_pool *pool = pool_make(2, 0);
-    for (int round = 0; round < SCALED(200, 5); round++) {
+    for (int round = 0; round < rounds_of(SCALED(200, 5)); round++) {
         struct account account = {.mutex = WEFT_MUTEX_INIT};
         weft_mutex_lock(NULL, &account.mutex);
         weft_actor *actors[4];
@@ -512,7 +512,7 @@ static void pools_that_wait_for_each_other(void **state)
 {
     for (unsigned flags = 0; flags <= WEFT_NO_GUESTS; flags += WEFT_NO_GUESTS) {
         weft_pool *a = pool_make(1, flags), *b = pool_make(1, flags);
-        for (int i = 0; i < SCALED(50, 5); i++) {
+        for (int i = 0; i < rounds_of(SCALED(50, 5)); i++) {
             weft_actor *there = start(b, run_what_waits_here, a);
             run_many(a, 4, run_what_waits_here, b);
             assert_int_equal(end(there), 0);
@@ -653,7 +653,7 @@ static void blocked_ones_leave_their_executor(void **state)
 {
     for (unsigned kind = 0; kind < 4; kind++) {
         weft_pool *pool = pool_of_kind(kind);
-        for (int i = 0; i < SCALED(50, 5); i++) {
+        for (int i = 0; i < rounds_of(SCALED(50, 5)); i++) {
             struct handover handover = {.all = 3};
             run_many(pool, 3, meet, &handover);
             assert_int_equal(atomic_load(&handover.out), 12);
@@ -679,7 +679,7 @@ static int block_then_receive(weft *w, void *arg)
 static void woken_while_away(void **state)
 {
     weft_pool *pool = pool_make(1, 0);
-    for (int i = 0; i < SCALED(200, 5); i++) {
+    for (int i = 0; i < rounds_of(SCALED(200, 5)); i++) {
         struct handover handover = {0};
         weft_actor *actor = start(pool, block_then_receive, &handover);
         WAIT_UNTIL(atomic_load(&handover.in));

@@ -5,6 +5,7 @@
 #include "proc.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -49,37 +50,48 @@ static void expect_back_to(weft_pool *pool, unsigned workers)
 
 /* ---- Sleeping ---- */
 
-enum { SLEEPERS = 64, NAP_NS = 50 * 1000000 };
+enum { SLEEPERS = 64 };
 
-static void nap(weft *w, void *arg)
+/* All stay inside until `wanted` of them were at the same time: those who sleep in the places of
+ * others are there, too. */
+struct dormitory {
+    unsigned wanted;
+    atomic_uint inside, most;
+};
+
+static void sleep_here(weft *w, void *arg)
 {
+    struct dormitory *dormitory = arg;
     weft_block_begin(w);
     weft_block_begin(w); /* may be nested */
-    nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    unsigned inside = atomic_fetch_add(&dormitory->inside, 1) + 1;
+    unsigned most = atomic_load(&dormitory->most);
+    while (most < inside && !atomic_compare_exchange_weak(&dormitory->most, &most, inside))
+        ;
+    WAIT_UNTIL(atomic_load(&dormitory->most) >= dormitory->wanted);
+    atomic_fetch_sub(&dormitory->inside, 1);
     weft_block_end(w);
     weft_block_end(w);
 }
 
-static uint64_t sleep_all(weft_pool *pool)
+static void expect_inside(weft_pool *pool, unsigned wanted)
 {
+    struct dormitory dormitory = {.wanted = wanted};
     weft_task tasks[SLEEPERS];
-    uint64_t start = weft_now();
     for (int i = 0; i < SLEEPERS; i++)
-        assert_int_equal(weft_submit(pool, &tasks[i], nap, NULL), 0);
+        assert_int_equal(weft_submit(pool, &tasks[i], sleep_here, &dormitory), 0);
     for (int i = 0; i < SLEEPERS; i++)
         WAIT_UNTIL(weft_task_done(&tasks[i])); /* waiting would mean working */
-    uint64_t end = weft_now();
     for (int i = 0; i < SLEEPERS; i++)
         assert_int_equal(weft_task_wait(&tasks[i]), 0);
-    return end - start;
+    assert_int_equal(atomic_load(&dormitory.most), wanted);
 }
 
-/* Two workers alone would take 32 naps one after the other. */
 static void spares_take_the_places(void **state)
 {
     weft_pool *pool = make(2, 32);
     for (int i = 0; i < 3; i++)
-        assert_in_range(sleep_all(pool), 2 * NAP_NS, 20u * NAP_NS);
+        expect_inside(pool, 2 + 32);
     expect_back_to(pool, 2);
     pool_drop(pool);
 }
@@ -87,21 +99,29 @@ static void spares_take_the_places(void **state)
 static void no_more_than_the_limit(void **state)
 {
     weft_pool *pool = make(2, 3);
-    assert_in_range(sleep_all(pool), (SLEEPERS / 5) * (uint64_t)NAP_NS,
-                    (uint64_t)SLEEPERS * NAP_NS);
+    expect_inside(pool, 2 + 3);
     expect_back_to(pool, 2);
     pool_drop(pool);
+}
+
+static void nap(weft *w, void *arg)
+{
+    weft_block_begin(w);
+    WAIT_UNTIL(atomic_load((atomic_bool *)arg));
+    weft_block_end(w);
 }
 
 static void none_if_none_are_wanted(void **state)
 {
     weft_pool *pool = make(2, -1);
     weft_task tasks[2];
+    atomic_bool over = false;
     for (int i = 0; i < 2; i++)
-        assert_int_equal(weft_submit(pool, &tasks[i], nap, NULL), 0);
+        assert_int_equal(weft_submit(pool, &tasks[i], nap, &over), 0);
     WAIT_UNTIL(info_of(pool).blocked == 2);
     assert_int_equal(info_of(pool).spares, 0);
     assert_int_equal(threads(), 2);
+    atomic_store(&over, true);
     for (int i = 0; i < 2; i++)
         assert_int_equal(weft_task_wait(&tasks[i]), 0);
     pool_drop(pool);
@@ -163,7 +183,7 @@ static void do_it(weft *w, void *arg)
 static void spares_are_whole_workers(void **state)
 {
     weft_pool *pool = make(2, 4);
-    for (int r = 0; r < SCALED(50, 5); r++) {
+    for (int r = 0; r < rounds_of(SCALED(50, 5)); r++) {
         struct work work = {.event = WEFT_EVENT_INIT};
         weft_task tasks[3];
         for (int i = 0; i < 2; i++)
@@ -199,6 +219,86 @@ static void late_jobs_find_a_spare(void **state)
     pool_drop(pool);
 }
 
+/* What a job forks or spawns, and what a loop has left, while others are blocked: another thread is
+ * there for it. */
+struct partner {
+    pthread_t self;
+    atomic_bool taken;
+};
+
+static void take_part(weft *w, void *arg)
+{
+    struct partner *partner = arg;
+    if (!pthread_equal(pthread_self(), partner->self))
+        atomic_store(&partner->taken, true);
+}
+
+static void take_parts(weft *w, size_t first, size_t last, void *arg)
+{
+    for (; first < last; first++)
+        take_part(w, arg);
+}
+
+static void fork_and_wait(weft *w, void *arg)
+{
+    struct partner *partner = arg;
+    weft_fork(w, take_part, partner);
+    WAIT_UNTIL(atomic_load(&partner->taken));
+    CHECK(weft_merge(w));
+}
+
+static void spawn_and_wait(weft *w, void *arg)
+{
+    struct partner *partner = arg;
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK(weft_spawn(w, &scope, take_part, partner) == 0);
+    WAIT_UNTIL(atomic_load(&partner->taken));
+    CHECK(weft_scope_close(w, &scope) == 0);
+}
+
+static void loop_until_taken(weft *w, void *arg)
+{
+    struct partner *partner = arg;
+    while (!atomic_load(&partner->taken))
+        weft_for(w, 0, 100000, take_parts, partner);
+}
+
+struct part {
+    weft_fn *way;
+    struct partner partner;
+};
+
+static void run_part(weft *w, void *arg)
+{
+    struct part *part = arg;
+    part->partner.self = pthread_self();
+    part->way(w, &part->partner);
+}
+
+static void parts_are_taken_beside_blocked_ones(void **state)
+{
+    static weft_fn *const ways[] = {fork_and_wait, spawn_and_wait, loop_until_taken};
+    weft_pool *pool = make(2, 3);
+    for (int i = 0; i < 3 * 3 * SCALED(4, 4); i++) {
+        unsigned blocked = 1 + (unsigned)i / 3 % 3;
+        struct work work = {.event = WEFT_EVENT_INIT};
+        struct part part = {.way = ways[i % 3]};
+        weft_task waits[3], task;
+        weft_event_from_outside(&work.event);
+        for (unsigned k = 0; k < blocked; k++)
+            assert_int_equal(weft_submit(pool, &waits[k], wait_for_it, &work), 0);
+        WAIT_UNTIL(info_of(pool).blocked == blocked);
+        assert_int_equal(weft_submit(pool, &task, run_part, &part), 0);
+        WAIT_UNTIL(weft_task_done(&task)); /* without help */
+        assert_int_equal(weft_task_wait(&task), 0);
+        weft_event_set(NULL, &work.event);
+        for (unsigned k = 0; k < blocked; k++)
+            assert_int_equal(weft_task_wait(&waits[k]), 0);
+    }
+    pool_drop(pool);
+}
+
 /* ---- Odd cases ---- */
 
 static void block_in_guest(weft *w, void *arg)
@@ -212,7 +312,7 @@ static void block_in_guest(weft *w, void *arg)
 static void guests_block_too(void **state)
 {
     weft_pool *pool = make(1, 2);
-    for (int r = 0; r < SCALED(50, 5); r++) {
+    for (int r = 0; r < rounds_of(SCALED(50, 5)); r++) {
         struct work work = {.event = WEFT_EVENT_INIT};
         assert_int_equal(weft_run(pool, block_in_guest, &work), 0);
     }
@@ -231,11 +331,12 @@ static void limits_are_checked(void **state)
 
 static void pool_ends_while_spares_are_kept(void **state)
 {
-    for (int r = 0; r < SCALED(50, 5); r++) {
+    for (int r = 0; r < rounds_of(SCALED(50, 5)); r++) {
         weft_pool *pool = make(1, 2);
+        struct dormitory two = {.wanted = 2};
         weft_task tasks[3];
         for (int i = 0; i < 3; i++)
-            assert_int_equal(weft_submit(pool, &tasks[i], nap, NULL), 0);
+            assert_int_equal(weft_submit(pool, &tasks[i], sleep_here, &two), 0);
         for (int i = 0; i < 3; i++)
             assert_int_equal(weft_task_wait(&tasks[i]), 0);
         pool_drop(pool);
@@ -283,8 +384,9 @@ static void a_spares_thread_ends_before_its_pool(void **state)
     weft_task tasks[3];
     if (!forever)
         forever = make_called("forever", 1, 2);
+    struct dormitory two = {.wanted = 2};
     for (int i = 0; i < 3; i++)
-        assert_int_equal(weft_submit(forever, &tasks[i], nap, NULL), 0);
+        assert_int_equal(weft_submit(forever, &tasks[i], sleep_here, &two), 0);
     for (int i = 0; i < 3; i++)
         assert_int_equal(weft_task_wait(&tasks[i]), 0);
     WAIT_UNTIL(threads_of("forever-") == 1);
@@ -298,6 +400,7 @@ int main(void)
         cmocka_unit_test(none_if_none_are_wanted),
         cmocka_unit_test(spares_are_whole_workers),
         cmocka_unit_test(late_jobs_find_a_spare),
+        cmocka_unit_test(parts_are_taken_beside_blocked_ones),
         cmocka_unit_test(guests_block_too),
         cmocka_unit_test(limits_are_checked),
         cmocka_unit_test(pool_ends_while_spares_are_kept),

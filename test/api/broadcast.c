@@ -148,7 +148,7 @@ static void wait_for_the_broadcast(weft *w, void *arg)
 static void to_a_worker_that_waits(void **state)
 {
     weft_pool *pool = pool_make(WORKERS, WEFT_NO_GUESTS);
-    for (int r = 0; r < 300; r++) {
+    for (int r = 0; r < rounds_of(300); r++) {
         struct waiting waiting;
         memset(&waiting, 0, sizeof waiting);
         assert_int_equal(weft_run(pool, wait_for_the_broadcast, &waiting), 0);
@@ -159,7 +159,7 @@ static void to_a_worker_that_waits(void **state)
 
 static void detached_then_destroy(void **state)
 {
-    for (unsigned r = 0; r < 100; r++) {
+    for (unsigned r = 0; r < (unsigned)rounds_of(100); r++) {
         weft_pool *pool = pool_make(WORKERS, 0);
         struct calls calls;
         memset(&calls, 0, sizeof calls);
@@ -179,7 +179,7 @@ static void detached_from_a_job(weft *w, void *calls)
 
 static void detached_inside(void **state)
 {
-    for (int r = 0; r < 100; r++) {
+    for (int r = 0; r < rounds_of(100); r++) {
         weft_pool *pool = pool_make(WORKERS, r % 2 ? 0 : WEFT_NO_GUESTS);
         struct calls calls;
         memset(&calls, 0, sizeof calls);

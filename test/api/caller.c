@@ -70,7 +70,7 @@ static void many_tasks(void **state)
 
 static void outsiders_are_guests(unsigned i, void *pool)
 {
-    for (int r = 0; r < 500; r++) {
+    for (int r = 0; r < rounds_of(500); r++) {
         struct report report = {0};
         CHECK(weft_run(pool, report_job, &report) == 0);
         CHECK(report.index >= weft_pool_workers(pool));
@@ -97,7 +97,7 @@ static void spawn_three(weft *w, void *count)
 static void destroy_runs_detached_jobs(void **state)
 {
     for (unsigned workers = 1; workers <= 3; workers += 2) {
-        for (int r = 0; r < 50; r++) {
+        for (int r = 0; r < rounds_of(50); r++) {
             weft_pool *pool = pool_make(workers, WEFT_USE_CALLER);
             atomic_ulong count = 0;
             weft_task task;
@@ -130,14 +130,17 @@ struct newcomer {
     bool broadcasts;
 };
 
-static int hand_over(weft_pool *pool, struct newcomer *newcomer)
+/* Waits without helping, and says so: otherwise its place would not be free for the caller. */
+static int hand_over(weft *w, weft_pool *pool, struct newcomer *newcomer)
 {
     if (newcomer->broadcasts)
         return weft_broadcast(pool, count_job, &newcomer->count);
     weft_task task;
     int error = weft_submit(pool, &task, count_job, &newcomer->count);
+    weft_block_begin(w);
     if (!error)
-        WAIT_UNTIL(weft_task_done(&task)); /* without help */
+        WAIT_UNTIL(weft_task_done(&task));
+    weft_block_end(w);
     return error;
 }
 
@@ -146,7 +149,7 @@ static void come_late(weft *w, void *arg)
 {
     struct newcomer *newcomer = arg;
     atomic_store(&newcomer->gate.arrived, true);
-    int error = hand_over(weft_pool_of(w), newcomer);
+    int error = hand_over(w, weft_pool_of(w), newcomer);
     CHECK(error == 0 || error == -ESHUTDOWN);
     atomic_fetch_add(&newcomer->accepted, error == 0);
 }
@@ -160,7 +163,7 @@ static void *come(void *arg)
 
 static void destroy_against_newcomers(bool broadcasts)
 {
-    for (int r = 0; r < SCALED(2000, 10); r++) {
+    for (int r = 0; r < rounds_of(SCALED(2000, 10)); r++) {
         struct newcomer newcomer = {.broadcasts = broadcasts};
         newcomer.pool = pool_make(1, WEFT_USE_CALLER);
         pthread_t thread;
@@ -265,7 +268,7 @@ static void sleep_in_merge_for_mail(weft *w, void *arg)
 
 static void expect_woken(weft_pool *pool)
 {
-    for (int r = 0; r < 20; r++) {
+    for (int r = 0; r < rounds_of(20); r++) {
         struct sleeper sleeper = {.caller = 0};
         CHECK(weft_run(pool, sleep_in_merge, &sleeper) == 0);
         sleeper = (struct sleeper){.caller = 0};
@@ -347,7 +350,7 @@ static void travel(weft *w, void *arg)
 static void caller_as_a_guest(void **state)
 {
     weft_pool *pool = pool_make(2, WEFT_USE_CALLER);
-    for (int r = 0; r < 20; r++) {
+    for (int r = 0; r < rounds_of(20); r++) {
         struct trip trip = {.there = pool_make(2, 0)};
         assert_int_equal(weft_run(r % 2 ? pool : trip.there, travel, &trip), 0);
         pool_drop(trip.there);

@@ -71,7 +71,7 @@ static void wait_deep(weft *w, void *arg)
 static void wakes_somebody_who_can(void **state)
 {
     weft_pool *pool = make_shallow(3, WEFT_NO_GUESTS);
-    for (int r = 0; r < 30; r++) { /* the workers change their parts */
+    for (int r = 0; r < rounds_of(30); r++) { /* the workers change their parts */
         struct sleeper sleeper = {.tid = 0};
         weft_task deep, task;
         atomic_ulong count = 0;
@@ -133,7 +133,7 @@ static void visit(weft *w, void *arg)
 static void children_left_by_guests(void **state)
 {
     weft_pool *pool = make_shallow(1, 0);
-    for (int r = 0; r < 30; r++) {
+    for (int r = 0; r < rounds_of(30); r++) {
         struct orphan orphan = {.second = 0};
         weft_task task;
         assert_int_equal(weft_submit(pool, &task, spawn_first_deep, &orphan), 0);
@@ -215,7 +215,7 @@ static void wait_deep_for_broadcast(weft *w, void *arg)
 static void broadcasts_reach_deep_sleepers(void **state)
 {
     weft_pool *pool = make_shallow(3, WEFT_NO_GUESTS);
-    for (int r = 0; r < 30; r++) {
+    for (int r = 0; r < rounds_of(30); r++) {
         struct sleeper sleeper = {.tid = 0};
         assert_int_equal(weft_run(pool, wait_deep_for_broadcast, &sleeper), 0);
     }
@@ -265,7 +265,7 @@ static void tangle_job(weft *w, void *arg)
 static void forks_and_children(void **state)
 {
     for (unsigned workers = 1; workers <= 3; workers++) {
-        for (int r = 0; r < 30; r++) {
+        for (int r = 0; r < rounds_of(30); r++) {
             weft_pool *pool = make_shallow(workers, WEFT_NO_GUESTS);
             struct tangle tangle = {.forks = 0};
             struct held held;
@@ -282,12 +282,106 @@ static void forks_and_children(void **state)
     }
 }
 
+/* ---- Scopes whose children ran early ---- */
+
+/* What was spawned into the outer scope is run by weft_yield() after the inner one was opened: so
+ * the inner scope's children lie where the outer one's did. */
+struct nest {
+    weft_scope outer, inner;
+    unsigned yields; /* of two children */
+    atomic_ulong outer_children, inner_children;
+};
+
+static void close_both(weft *w, void *arg)
+{
+    struct nest *nest = arg;
+    CHECK(weft_scope_close(w, &nest->inner) == 0);
+    CHECK(atomic_load(&nest->inner_children) == 3);
+    CHECK(weft_scope_close(w, &nest->outer) == 0);
+    CHECK(atomic_load(&nest->outer_children) == 2);
+}
+
+static void spawn_after_yields(weft *w, void *arg)
+{
+    struct nest *nest = arg;
+    weft_scope_open(w, &nest->outer);
+    for (int i = 0; i < 2; i++)
+        CHECK(weft_spawn(w, &nest->outer, count_job, &nest->outer_children) == 0);
+    weft_scope_open(w, &nest->inner);
+    for (unsigned i = 0; i < nest->yields; i++)
+        CHECK(weft_yield(w));
+    for (int i = 0; i < 3; i++)
+        CHECK(weft_spawn(w, &nest->inner, count_job, &nest->inner_children) == 0);
+    call_deep(w, close_both, nest);
+}
+
+/* The same with one of the inner scope's children in between, which is yielded to first. */
+static void spawn_around_yields(weft *w, void *arg)
+{
+    struct nest *nest = arg;
+    weft_scope_open(w, &nest->outer);
+    for (int i = 0; i < 2; i++)
+        CHECK(weft_spawn_fifo(w, &nest->outer, count_job, &nest->outer_children) == 0);
+    weft_scope_open(w, &nest->inner);
+    CHECK(weft_spawn_fifo(w, &nest->inner, count_job, &nest->inner_children) == 0);
+    for (unsigned i = 0; i < nest->yields + 1; i++)
+        CHECK(weft_yield(w));
+    for (int i = 0; i < 2; i++)
+        CHECK(weft_spawn_fifo(w, &nest->inner, count_job, &nest->inner_children) == 0);
+    call_deep(w, close_both, nest);
+}
+
+static void children_below_the_scope(void **state)
+{
+    weft_pool *pool = make_shallow(1, WEFT_NO_GUESTS);
+    for (unsigned r = 0; r < (unsigned)rounds_of(30); r++) {
+        weft_fn *job = r % 2 ? spawn_around_yields : spawn_after_yields;
+        struct nest nest = {.yields = r % 3};
+        assert_int_equal(weft_run(pool, job, &nest), 0);
+    }
+    pool_drop(pool);
+}
+
+/* ---- Waiting by weft_yield() ---- */
+
+static void yield_until_all_ran(weft *w, void *arg)
+{
+    struct nest *nest = arg;
+    while (atomic_load(&nest->inner_children) < 3 || atomic_load(&nest->outer_children) < 2)
+        weft_yield(w);
+}
+
+static void spawn_and_yield(weft *w, void *arg)
+{
+    struct nest *nest = arg;
+    weft_scope_open(w, &nest->outer);
+    for (int i = 0; i < 2; i++)
+        CHECK(weft_spawn(w, &nest->outer, count_job, &nest->outer_children) == 0);
+    weft_scope_open(w, &nest->inner);
+    for (int i = 0; i < 3; i++)
+        CHECK(weft_spawn(w, &nest->inner, count_job, &nest->inner_children) == 0);
+    call_deep(w, yield_until_all_ran, nest);
+    close_both(w, nest);
+}
+
+/* Nobody else is there to run them. */
+static void children_of_those_who_yield(void **state)
+{
+    weft_pool *pool = make_shallow(1, WEFT_NO_GUESTS);
+    assert_int_equal(weft_run(pool, spawn_and_yield, &(struct nest){.yields = 0}), 0);
+    pool_drop(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wakes_somebody_who_can), cmocka_unit_test(children_left_by_guests),
-        cmocka_unit_test(mutual_pools),           cmocka_unit_test(broadcasts_reach_deep_sleepers),
+        cmocka_unit_test(wakes_somebody_who_can),
+        cmocka_unit_test(children_left_by_guests),
+        cmocka_unit_test(mutual_pools),
+        cmocka_unit_test(broadcasts_reach_deep_sleepers),
         cmocka_unit_test(forks_and_children),
+        cmocka_unit_test(children_below_the_scope),
+        cmocka_unit_test(children_of_those_who_yield),
     };
     return RUN_ON_ALL_ROADS(tests);
 }

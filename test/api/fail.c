@@ -343,7 +343,7 @@ static void running_ones_notice(void **state)
 {
     for (unsigned workers = 1; workers <= 8; workers *= 2) {
         weft_pool *pool = pool_make(workers, 0);
-        for (int r = 0; r < 50; r++) {
+        for (int r = 0; r < rounds_of(50); r++) {
             struct crowd crowd = {.started = 0};
             assert_int_equal(weft_run(pool, cancel_many, &crowd), 0);
             unsigned long started = atomic_load(&crowd.started);
@@ -363,7 +363,7 @@ static void fail_with_index(weft *w, void *arg)
 static void one_of_many_failures(void **state)
 {
     weft_pool *pool = pool_make(4, 0);
-    for (int r = 0; r < 200; r++)
+    for (int r = 0; r < rounds_of(200); r++)
         assert_in_range(weft_broadcast(pool, fail_with_index, NULL), 1, 4);
     pool_drop(pool);
 }
@@ -387,7 +387,7 @@ static void fail_while_right_runs(weft *w, void *arg)
 static void thief_notices(void **state)
 {
     weft_pool *pool = pool_make(2, 0);
-    for (int r = 0; r < 200; r++)
+    for (int r = 0; r < rounds_of(200); r++)
         assert_int_equal(weft_run(pool, fail_while_right_runs, NULL), first_code);
     pool_drop(pool);
 }
@@ -424,7 +424,7 @@ static void fail_abroad(weft *w, void *arg)
 static void reaches_other_pools(void **state)
 {
     weft_pool *pool = pool_make(2, 0), *there = pool_make(1, 0);
-    for (int r = 0; r < 200; r++) {
+    for (int r = 0; r < rounds_of(200); r++) {
         struct abroad abroad = {.there = there};
         assert_int_equal(weft_run(pool, fail_abroad, &abroad), first_code);
     }
@@ -456,7 +456,7 @@ static void fail_forks_abroad(weft *w, void *arg)
 static void reaches_forks_in_other_pools(void **state)
 {
     weft_pool *pool = pool_make(2, 0), *there = pool_make(1, 0);
-    for (int r = 0; r < 50; r++) {
+    for (int r = 0; r < rounds_of(50); r++) {
         struct abroad abroad = {.there = there};
         assert_int_equal(weft_run(pool, fail_forks_abroad, &abroad), first_code);
     }
@@ -488,7 +488,7 @@ static void fail_while_right_forks(weft *w, void *arg)
 static void forks_of_a_thief_notice(void **state)
 {
     weft_pool *pool = pool_make(2, 0);
-    for (int r = 0; r < 200; r++)
+    for (int r = 0; r < rounds_of(200); r++)
         assert_int_equal(weft_run(pool, fail_while_right_forks, NULL), first_code);
     pool_drop(pool);
 }

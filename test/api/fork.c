@@ -125,7 +125,7 @@ static void fork_and_wait_for_a_thief(weft *w, void *arg)
 static void thief_takes_the_right_side(void **state)
 {
     weft_pool *pool = pool_make(2, 0);
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < rounds_of(500); i++) {
         struct sides sides = {.merged = false};
         pool_wait_asleep(pool); /* it has to be woken each time */
         assert_int_equal(weft_run(pool, fork_and_wait_for_a_thief, &sides), 0);
@@ -180,7 +180,7 @@ static void wait_in_merge(weft *w, void *arg)
 static void merge_helps_while_it_waits(void **state)
 {
     weft_pool *pool = pool_make(2, WEFT_NO_GUESTS);
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < rounds_of(500); i++) {
         struct helper helper = {.opened = 0};
         assert_int_equal(weft_run(pool, wait_in_merge, &helper), 0);
         assert_int_equal(atomic_load(&helper.opened), 1);
@@ -277,7 +277,7 @@ static void forks_among_spawned_jobs(void **state)
 {
     enum { DEPTH = 8, INNER = (1 << DEPTH) - 1 };
     for (unsigned workers = 1; workers <= 3; workers++) {
-        for (int r = 0; r < 20; r++) {
+        for (int r = 0; r < rounds_of(20); r++) {
             weft_pool *pool = pool_make(workers, r % 2 ? 0 : WEFT_NO_GUESTS);
             atomic_ulong leaves = 0;
             struct mixed mixed = {DEPTH, &leaves};

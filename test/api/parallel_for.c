@@ -115,7 +115,7 @@ static void meet_job(weft *w, void *arg)
 static void two_elements_run_at_once(void **state)
 {
     weft_pool *pool = pool_make(2, 0);
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < rounds_of(100); i++) {
         atomic_size_t arrived = 0;
         assert_int_equal(weft_run(pool, meet_job, &arrived), 0);
     }

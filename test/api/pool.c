@@ -21,7 +21,7 @@ static void several_at_once(void **state)
         pools[i] = pool_make(1 + i % 3, 0);
         assert_int_equal(weft_pool_workers(pools[i]), 1 + i % 3);
     }
-    for (int r = 0; r < 200; r++) {
+    for (int r = 0; r < rounds_of(200); r++) {
         weft_task tasks[POOLS];
         for (int i = 0; i < POOLS; i++)
             assert_int_equal(weft_submit(pools[i], &tasks[i], count_job, &counts[i]), 0);
@@ -31,7 +31,7 @@ static void several_at_once(void **state)
             assert_int_equal(weft_task_wait(&tasks[i]), 0);
     }
     for (int i = 0; i < POOLS; i++) {
-        assert_int_equal(atomic_load(&counts[i]), 400);
+        assert_int_equal(atomic_load(&counts[i]), 2 * rounds_of(200));
         pool_drop(pools[(i + 2) % POOLS]); /* in another order */
     }
 }
@@ -77,7 +77,7 @@ static void use_default(unsigned i, void *pools)
 
 static void the_default_one_is_one(void **state)
 {
-    for (int r = 0; r < 50; r++) {
+    for (int r = 0; r < rounds_of(50); r++) {
         weft_pool *pools[4];
         in_threads(4, use_default, pools);
         for (int i = 1; i < 4; i++)
@@ -351,7 +351,7 @@ static void respawn_job(weft *w, void *arg)
 /* Destroy waits for jobs that nobody else waits for, and for what they start. */
 static void destroy_waits_for_detached_jobs(void **state)
 {
-    for (int r = 0; r < 100; r++) {
+    for (int r = 0; r < rounds_of(100); r++) {
         weft_pool *pool = pool_make(1 + (unsigned)r % 3, 0);
         atomic_ulong count = 0;
         struct respawn respawn = {50, &count};

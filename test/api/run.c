@@ -45,7 +45,7 @@ static void caller_is_a_guest(void **state)
 static void caller_sleeps_without_guests(void **state)
 {
     weft_pool *pool = pool_make(2, WEFT_NO_GUESTS);
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < rounds_of(1000); i++) {
         struct report report = {0};
         assert_int_equal(weft_run(pool, report_job, &report), 0);
         assert_int_equal(report.times, 1);
@@ -314,7 +314,7 @@ static void go_away(weft *w, void *arg)
 static void works_for_home_while_away(void **state)
 {
     weft_pool *home = pool_make(1, WEFT_NO_GUESTS), *there = pool_make(1, WEFT_NO_GUESTS);
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < rounds_of(500); i++) {
         struct away away = {.there = there};
         assert_int_equal(weft_run(home, go_away, &away), 0);
         assert_int_equal(atomic_load(&away.errand.done), 1);
@@ -354,7 +354,7 @@ static void fork_and_go(weft *w, void *arg)
 static void works_for_home_from_two_pools(void **state)
 {
     weft_pool *home = pool_make(1, WEFT_NO_GUESTS);
-    for (int r = 0; r < 50; r++) {
+    for (int r = 0; r < rounds_of(50); r++) {
         struct outing first = {.there = pool_make(1, 0)}, second = {.there = pool_make(1, 0)};
         weft_task first_task, second_task, last_task;
         atomic_ulong count = 0;

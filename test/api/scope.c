@@ -298,7 +298,7 @@ static void close_while_a_child_runs(weft *w, void *arg)
 static void close_waits_and_helps(void **state)
 {
     weft_pool *pool = pool_make(2, WEFT_NO_GUESTS);
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < rounds_of(500); i++) {
         struct visit visit = {.gate = {0}};
         assert_int_equal(weft_run(pool, close_while_a_child_runs, &visit), 0);
     }

@@ -167,7 +167,7 @@ static void event_lets_all_go(void **state)
 {
     weft_pool *pool = pool_make(2, 0);
     struct start start = {.event = WEFT_EVENT_INIT};
-    for (int i = 0; i < SCALED(100, 10); i++) {
+    for (int i = 0; i < rounds_of(SCALED(100, 10)); i++) {
         weft_event_reset(NULL, &start.event);
         atomic_store(&start.gone, 0);
         assert_int_equal(weft_run(pool, wait_all, &start), 0);

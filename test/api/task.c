@@ -41,7 +41,7 @@ static void wait_from_outside(void **state)
 {
     for (unsigned flags = 0; flags <= WEFT_NO_GUESTS; flags += WEFT_NO_GUESTS) {
         weft_pool *pool = pool_make(2, flags);
-        for (int i = 0; i < 1000; i++) {
+        for (int i = 0; i < rounds_of(1000); i++) {
             weft_task task;
             atomic_ulong count = 0;
             assert_int_equal(weft_submit(pool, &task, count_job, &count), 0);
@@ -95,7 +95,7 @@ static void wait_while_it_runs(weft *w, void *arg)
 static void waiting_job_runs_others(void **state)
 {
     weft_pool *pool = pool_make(2, WEFT_NO_GUESTS);
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < rounds_of(500); i++) {
         struct slow slow = {0};
         assert_int_equal(weft_run(pool, wait_while_it_runs, &slow), 0);
     }
@@ -204,7 +204,7 @@ static void many_outside_waiters(void **state)
 {
     for (unsigned flags = 0; flags <= WEFT_NO_GUESTS; flags += WEFT_NO_GUESTS) {
         weft_pool *pool = pool_make(1, flags);
-        for (int r = 0; r < 200; r++) {
+        for (int r = 0; r < rounds_of(200); r++) {
             struct slow slow;
             slow_start(pool, &slow);
             if (r % 2)
@@ -224,7 +224,7 @@ static void wait_for_count(unsigned i, void *arg)
 static void many_outside_waiters_of_a_queued_task(void **state)
 {
     weft_pool *pool = pool_make(1, 0);
-    for (int r = 0; r < 200; r++) {
+    for (int r = 0; r < rounds_of(200); r++) {
         weft_task task;
         atomic_ulong count = 0;
         assert_int_equal(weft_submit(pool, &task, count_job, &count), 0);
@@ -250,7 +250,7 @@ static void wait_as_rival(weft *w, void *arg)
 static void second_waiting_job_is_refused(void **state)
 {
     weft_pool *pool = pool_make(3, WEFT_NO_GUESTS);
-    for (int r = 0; r < 200; r++) {
+    for (int r = 0; r < rounds_of(200); r++) {
         struct rivals rivals = {.busy = 0};
         weft_task tasks[2];
         slow_start(pool, &rivals.slow);
@@ -284,7 +284,7 @@ static bool is_open(int fd)
 static void poll_for_it(void **state)
 {
     weft_pool *pool = pool_make(1, 0);
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < rounds_of(500); i++) {
         struct slow slow;
         slow_start(pool, &slow);
         int fd = weft_task_fd(&slow.task);
@@ -323,6 +323,22 @@ static void epoll_for_many(void **state)
     }
     assert_int_equal(atomic_load(&count), TASKS);
     close(loop);
+    pool_drop(pool);
+}
+
+/* Who is woken by it once, as edge-triggered loops are, and finds it not done has lost it. */
+static void readable_means_done(void **state)
+{
+    weft_pool *pool = pool_make(2, 0);
+    for (int i = 0; i < rounds_of(SCALED(20000, 10)); i++) {
+        atomic_ulong count = 0;
+        weft_task task;
+        assert_int_equal(weft_submit(pool, &task, count_job, &count), 0);
+        struct pollfd p = {.fd = weft_task_fd(&task), .events = POLLIN};
+        assert_int_equal(poll(&p, 1, -1), 1);
+        assert_true(weft_task_done(&task));
+        assert_int_equal(weft_task_wait(&task), 0);
+    }
     pool_drop(pool);
 }
 
@@ -367,7 +383,7 @@ static void descriptor_asked_at_the_end(void **state)
 {
     weft_pool *pool = pool_make(1, 0);
     int before = lowest_free_descriptor();
-    for (int r = 0; r < 1000; r++) {
+    for (int r = 0; r < rounds_of(1000); r++) {
         struct slow slow;
         slow_start(pool, &slow);
         in_threads(2, ask, &slow);
@@ -396,6 +412,7 @@ int main(void)
         cmocka_unit_test(second_waiting_job_is_refused),
         cmocka_unit_test(poll_for_it),
         cmocka_unit_test(epoll_for_many),
+        cmocka_unit_test(readable_means_done),
         cmocka_unit_test(descriptor_asked_afterwards),
         cmocka_unit_test(descriptor_asked_at_the_end),
     };

@@ -43,7 +43,7 @@ static void here_in_forks_job(weft *w, void *arg)
 static void here_follows_the_forks(void **state)
 {
     weft_pool *pool = pool_make(2, 0);
-    for (int i = 0; i < 200; i++)
+    for (int i = 0; i < rounds_of(200); i++)
         assert_int_equal(weft_run(pool, here_in_forks_job, NULL), 0);
     pool_drop(pool);
 }
@@ -116,7 +116,7 @@ static void wait_and_help(weft *w, void *arg)
 static void here_in_helped_jobs(void **state)
 {
     weft_pool *pool = pool_make(2, WEFT_NO_GUESTS);
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < rounds_of(200); i++) {
         struct helped helped = {.gate = {0}};
         assert_int_equal(weft_run(pool, wait_and_help, &helped), 0);
     }
@@ -153,7 +153,7 @@ static void here_in_two_pools(void **state)
 {
     struct abroad abroad = {.there = pool_make(1, 0)};
     weft_pool *home = pool_make(1, 0);
-    for (int i = 0; i < 200; i++)
+    for (int i = 0; i < rounds_of(200); i++)
         assert_int_equal(weft_run(home, go_abroad, &abroad), 0);
     assert_null(weft_here());
     pool_drop(home);
@@ -192,7 +192,7 @@ static void come(unsigned i, void *arg)
 static void guests_have_the_next_numbers(void **state)
 {
     weft_pool *pool = pool_make(WORKERS, 0);
-    for (int r = 0; r < 50; r++) {
+    for (int r = 0; r < rounds_of(50); r++) {
         struct party party = {.taken = {0}};
         assert_int_equal(pthread_barrier_init(&party.all_in, NULL, GUESTS), 0);
         struct invitation invitation = {pool, &party};
@@ -218,7 +218,7 @@ static void numbers_are_used_again(void **state)
     struct invitation invitation = {pool, &party};
     in_threads(GUESTS, come, &invitation);
     pthread_barrier_destroy(&party.all_in);
-    for (int r = 0; r < 50; r++) {
+    for (int r = 0; r < rounds_of(50); r++) {
         unsigned index;
         assert_int_equal(weft_run(pool, note_index, &index), 0);
         assert_int_equal(index, WORKERS);
@@ -271,7 +271,7 @@ static void yield_until(weft *w, void *flag)
 static void yield_lets_submitted_work_in(void **state)
 {
     weft_pool *pool = pool_make(1, WEFT_NO_GUESTS);
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < rounds_of(100); i++) {
         atomic_bool flag = false;
         weft_task waits, sets;
         assert_int_equal(weft_submit(pool, &waits, yield_until, &flag), 0);

@@ -314,10 +314,11 @@ static void forked_beside_a_waker(void)
 {
     atomic_fetch_add_relaxed(&weft__fiber_wakers, 1);
     weft_pool *parents = child_pool(1, 0, WAY_SPIN); /* forks are watched from the first on */
+    until_asleep(parents, 1); /* ASan's allocator must not be in use in another thread */
     pid_t pid = fork();
     CHECK(pid >= 0);
     if (pid == 0) {
-        alarm(20);
+        alarm(400);
         atomic_int count = 0;
         weft_pool *pool = child_pool(1, 0, WAY_SPIN);
         CHECK_EQUAL(end(start(pool, count_actor, &count)), 0);

@@ -247,6 +247,36 @@ static void stack_that_large_there_is_not(void)
     }
 }
 
+/* By default a job may use a lot; where address space is limited, less is reserved. */
+static void use_bytes(void *arg)
+{
+}
+
+static void use_stack(weft *w, void *bytes)
+{
+    deep_down(*(size_t *)bytes, use_bytes, NULL);
+}
+
+static void default_stack(size_t bytes)
+{
+    weft_pool *pool = child_pool(2, WEFT_NO_GUESTS, WAY_NO_SPIN);
+    CHECK_EQUAL(weft_broadcast(pool, use_stack, &bytes), 0);
+    child_pool_end(pool);
+}
+
+static void default_stack_is_large(void)
+{
+    default_stack((size_t)50 << 20);
+}
+
+static void default_stack_fits_into_little_space(void)
+{
+    if (SANITIZED)
+        return; /* which reserves terabytes */
+    CHECK_EQUAL(setrlimit(RLIMIT_AS, &(struct rlimit){100 << 20, 100 << 20}), 0);
+    default_stack((size_t)6 << 20);
+}
+
 static void smallest_stack_works(void)
 {
     FOR_EACH_WAY(way)
@@ -327,6 +357,63 @@ static void affinity_of_one_cpu(void)
             use_pool(pool);
             child_pool_end(pool);
         }
+    }
+}
+
+/* Workers are pinned while they sleep, and moved by those who wake them. At work they have the CPUs
+ * that the pool's maker had, or that on_start chose. */
+static cpu_set_t wanted_cpus;
+
+static void check_cpus(weft *w, void *arg)
+{
+    cpu_set_t mine;
+    CHECK_EQUAL(sched_getaffinity(0, sizeof mine, &mine), 0);
+    CHECK(CPU_EQUAL(&mine, &wanted_cpus));
+}
+
+static void keep_to_first_cpu(weft_pool *pool, unsigned worker, void *data)
+{
+    CHECK_EQUAL(sched_setaffinity(0, sizeof wanted_cpus, &wanted_cpus), 0);
+}
+
+static cpu_set_t first_of(const cpu_set_t *cpus)
+{
+    cpu_set_t first;
+    size_t cpu = 0;
+    while (!CPU_ISSET(cpu, cpus))
+        cpu++;
+    CPU_ZERO(&first);
+    CPU_SET(cpu, &first);
+    return first;
+}
+
+static void wake_often(weft_pool *pool)
+{
+    for (int i = 0; i < SCALED(200, 10); i++) {
+        weft_task task;
+        CHECK_EQUAL(weft_submit(pool, &task, check_cpus, NULL), 0);
+        WAIT_UNTIL(weft_task_done(&task)); /* without help */
+        CHECK_EQUAL(weft_task_wait(&task), 0);
+    }
+}
+
+static void workers_keep_their_cpus(void)
+{
+    cpu_set_t all, first;
+    CHECK_EQUAL(sched_getaffinity(0, sizeof all, &all), 0);
+    first = first_of(&all);
+    for (int i = 0; i < 8; i++) { /* pools begin at different CPUs */
+        weft_config config = WEFT_CONFIG_INIT;
+        config.workers = 1;
+        config.spin_rounds = -1; /* asleep at once */
+        if (i % 4 >= 2)
+            config.on_start = keep_to_first_cpu;
+        wanted_cpus = config.on_start ? first : all;
+        weft_pool *pool = child_pool_of(&config);
+        CHECK_EQUAL(sched_setaffinity(0, sizeof first, &first), 0); /* who wakes it is there */
+        wake_often(pool);
+        CHECK_EQUAL(sched_setaffinity(0, sizeof all, &all), 0);
+        child_pool_end(pool);
     }
 }
 
@@ -521,9 +608,12 @@ int main(void)
         IN_CHILD(zero_workers_is_automatic),
         IN_CHILD(values_out_of_range_are_refused),
         IN_CHILD(stack_that_large_there_is_not),
+        IN_CHILD(default_stack_is_large),
+        IN_CHILD(default_stack_fits_into_little_space),
         IN_CHILD(smallest_stack_works),
         IN_CHILD(newer_configuration),
         IN_CHILD(affinity_of_one_cpu),
+        IN_CHILD(workers_keep_their_cpus),
         IN_CHILD(many_workers_on_one_cpu),
         IN_CHILD(bug_26_quota_of_one_cpu),
         IN_CHILD(bug_26_one_worker_is_enough),

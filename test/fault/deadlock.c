@@ -306,7 +306,7 @@ static void release_each_other(weft *w, void *arg)
 static void bug_28_all_are_roused_before_any_goes(void)
 {
     weft_pool *pool = calm_pool(CROWD, -1);
-    for (int i = 0; i < SCALED(2000, 20); i++) {
+    for (int i = 0; i < rounds_of(SCALED(2000, 20)); i++) {
         struct crowd crowd = {.waiting = 0};
         CHECK(weft_run(pool, release_each_other, &crowd) == 0);
     }
@@ -336,9 +336,138 @@ static void forks_of_a_blocked_owner_are_taken(void)
     weft_pool *pool = pool_make_with(&config);
     weft_event event;
     weft_event_init(&event, "right side");
-    for (int i = 0; i < SCALED(1000, 20); i++)
+    for (int i = 0; i < rounds_of(SCALED(1000, 20)); i++)
         CHECK(weft_run(pool, wait_for_own_right_side, &event) == 0);
     pool_drop(pool);
+}
+
+/* ---- Several pools ---- */
+
+/* The only worker of the outer pool waits in the inner one for what a job of the outer one does. */
+struct nested {
+    weft_pool *outer, *inner;
+    weft_event event;
+    weft_mutex mutex;
+    atomic_bool waits;
+};
+
+static void wait_inside(weft *w, void *arg)
+{
+    struct nested *nested = arg;
+    atomic_store(&nested->waits, true);
+    weft_event_wait(w, &nested->event);
+}
+
+static void block_inside(weft *w, void *arg)
+{
+    struct nested *nested = arg;
+    weft_block_begin(w);
+    atomic_store(&nested->waits, true);
+    WAIT_UNTIL(weft_event_is_set(&nested->event));
+    weft_block_end(w);
+}
+
+static weft_fn *inside;
+
+static void go_inside(weft *w, void *arg)
+{
+    struct nested *nested = arg;
+    CHECK(weft_run(nested->inner, inside, nested) == 0);
+}
+
+static void set_nested(weft *w, void *arg)
+{
+    weft_event_set(w, &((struct nested *)arg)->event);
+}
+
+static void blocked_in_every_pool(void)
+{
+    static weft_fn *const ways[] = {wait_inside, block_inside};
+    for (int i = 0; i < rounds_of(SCALED(100, 5)); i++) {
+        struct nested nested = {.inner = calm_pool(1 + (unsigned)i % 2, 0)};
+        inside = ways[i % 2];
+        nested.outer = i % 2 ? pool_make(1, 0) : calm_pool(1, 0); /* who blocks in code of its own
+                                                                  and has a handler is reported */
+        weft_event_init(&nested.event, "set by the outer pool");
+        weft_task waits, sets;
+        CHECK(weft_submit(nested.outer, &waits, go_inside, &nested) == 0);
+        WAIT_UNTIL(atomic_load(&nested.waits));
+        CHECK(weft_submit(nested.outer, &sets, set_nested, &nested) == 0);
+        WAIT_UNTIL(weft_task_done(&sets) && weft_task_done(&waits)); /* without help */
+        CHECK(weft_task_wait(&sets) == 0 && weft_task_wait(&waits) == 0);
+        pool_drop(nested.outer);
+        pool_drop(nested.inner);
+    }
+}
+
+/* Jobs of the outer pool wait in the inner one for what its worker does in the outer one. Several
+ * guests are blocked in the inner pool, and its only worker steps back for those that go on: what
+ * the others have forked is found when there is room again, and nothing is dead meanwhile. */
+enum { FRIENDS = 8 };
+
+static struct to_and_fro {
+    weft_pool *outer, *inner;
+    weft_event events[FRIENDS];
+} friends[FRIENDS];
+
+static struct to_and_fro *friend_of(const weft_event *event)
+{
+    return &friends[((const char *)event - (const char *)friends) / (ptrdiff_t)sizeof friends[0]];
+}
+
+static void set_in_outer(weft *w, void *event)
+{
+    CHECK(weft_run(friend_of(event)->outer, set_event, event) == 0);
+}
+
+static void wait_in_inner(weft *w, void *event)
+{
+    weft_join(w, wait_for_event, event, set_in_outer, event);
+}
+
+static void go_and_wait(weft *w, void *event)
+{
+    weft_event_init(event, "set in the outer pool");
+    CHECK(weft_run(friend_of(event)->inner, wait_in_inner, event) == 0);
+}
+
+static void all_go(weft *w, void *arg)
+{
+    struct to_and_fro *one = arg;
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    for (int i = 0; i < FRIENDS; i++)
+        weft_spawn(w, &scope, go_and_wait, &one->events[i]);
+    weft_scope_close(w, &scope);
+}
+
+static void go_to_and_fro(unsigned i, void *arg)
+{
+    for (int round = 0; round < rounds_of(SCALED(200, 20)); round++)
+        CHECK(weft_run(friends[i].outer, all_go, &friends[i]) == 0);
+}
+
+static void to_and_fro(void)
+{
+    for (int i = 0; i < FRIENDS; i++)
+        friends[i] = (struct to_and_fro){.outer = calm_pool(1, 0), .inner = calm_pool(1, 0)};
+    in_threads(FRIENDS, go_to_and_fro, NULL);
+    for (int i = 0; i < FRIENDS; i++) {
+        pool_drop(friends[i].outer);
+        pool_drop(friends[i].inner);
+    }
+}
+
+/* Nobody in either pool will do it, and who submitted it waits: the outer pool says so. */
+static void nobody_in_either_pool(void)
+{
+    expected_text = WORDS("event 'never'");
+    expected_graph = WORDS("never");
+    struct nested nested = {.outer = judged_pool(1, 0), .inner = calm_pool(2, 0)};
+    inside = wait_inside;
+    weft_event_init(&nested.event, "never");
+    weft_run(nested.outer, go_inside, &nested);
+    abort();
 }
 
 int main(void)
@@ -353,6 +482,9 @@ int main(void)
         IN_CHILD(own_blocking_counts_if_there_is_a_handler),
         IN_CHILD(bug_28_all_are_roused_before_any_goes),
         IN_CHILD(forks_of_a_blocked_owner_are_taken),
+        IN_CHILD(blocked_in_every_pool),
+        IN_CHILD(to_and_fro),
+        IN_CHILD(nobody_in_either_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,7 +58,7 @@ static void destroy_with_work_pending(void)
                                      WEFT_USE_CALLER | WEFT_NO_GUESTS};
     FOR_EACH_WAY(way)
     {
-        for (int i = 0; i < SCALED(60, 10); i++) {
+        for (int i = 0; i < rounds_of(SCALED(60, 10)); i++) {
             enum { TASKS = 20 };
             weft_task tasks[TASKS];
             atomic_int ran = 0;
@@ -84,7 +84,7 @@ static void destroy_with_growing_work_pending(void)
     static const unsigned flags[] = {0, WEFT_USE_CALLER, WEFT_NO_GUESTS};
     FOR_EACH_WAY(way)
     {
-        for (int i = 0; i < SCALED(300, 10); i++) {
+        for (int i = 0; i < rounds_of(SCALED(300, 10)); i++) {
             struct chain links = {100};
             weft_pool *pool = child_pool(1 + (unsigned)i % 2, flags[i / 2 % 3], way);
             CHECK_EQUAL(weft_run(pool, begin_chain, &links), 0);
@@ -375,7 +375,7 @@ static void destroy_races_with_broadcast(void)
 {
     FOR_EACH_WAY(way)
     {
-        for (int i = 0; i < SCALED(500, 10); i++) {
+        for (int i = 0; i < rounds_of(SCALED(500, 10)); i++) {
             struct race race = {.pool = child_pool(2, WEFT_USE_CALLER, way)};
             weft_task task;
             CHECK_EQUAL(weft_submit(race.pool, &task, broadcast_now, &race), 0);
@@ -398,7 +398,7 @@ static void bug_08_termination_wakes_sleepers(void)
 {
     FOR_EACH_WAY(way)
     {
-        for (int i = 0; i < SCALED(60, 10); i++) {
+        for (int i = 0; i < rounds_of(SCALED(60, 10)); i++) {
             weft_pool *pool = child_pool(1 + (unsigned)i % 3, 0, way);
             until_asleep(pool, weft_pool_workers(pool));
             child_pool_end(pool);
@@ -411,7 +411,7 @@ static void bug_13_no_sleep_during_shutdown(void)
 {
     FOR_EACH_WAY(way)
     {
-        for (int i = 0; i < SCALED(500, 10); i++) {
+        for (int i = 0; i < rounds_of(SCALED(500, 10)); i++) {
             atomic_int ran = 0;
             weft_pool *pool = child_pool(1 + (unsigned)i % 3, 0, way);
             if (i % 2) {
@@ -449,7 +449,7 @@ static void bug_25_destroy_joins(void)
     CHECK_EQUAL(pthread_key_create(&at_thread_end, thread_is_over), 0);
     FOR_EACH_WAY(way)
     {
-        for (int i = 0; i < SCALED(60, 10); i++) {
+        for (int i = 0; i < rounds_of(SCALED(60, 10)); i++) {
             int n = 1 + i % 4;
             weft_config config = child_config((unsigned)n, 0, way);
             config.on_start = note_start;
@@ -479,6 +479,68 @@ static void bug_25_default_pool_ends_and_comes_back(void)
     }
 }
 
+/* Some use it while another destroys it: a use that began is finished, the next one makes it anew.
+ */
+static atomic_bool uses_end;
+
+static void *use_default(void *arg)
+{
+    while (!atomic_load(&uses_end)) {
+        atomic_int ran = 0;
+        CHECK_EQUAL(weft_run(NULL, count_up, &ran), 0);
+        CHECK_EQUAL(weft_broadcast(NULL, nothing, NULL), 0);
+        weft_task task;
+        CHECK_EQUAL(weft_submit(NULL, &task, count_up, &ran), 0);
+        CHECK_EQUAL(weft_task_wait(&task), 0);
+        CHECK_EQUAL(atomic_load(&ran), 2);
+    }
+    return NULL;
+}
+
+/* Who comes second is told that it is over already, or destroys the next one. */
+static void *destroy_default(void *arg)
+{
+    while (!atomic_load(&uses_end)) {
+        int error = weft_pool_destroy(weft_pool_default());
+        CHECK(error == 0 || error == -ESHUTDOWN);
+    }
+    return NULL;
+}
+
+static void default_pool_is_destroyed_by_several(void)
+{
+    pthread_t other;
+    child_thread(destroy_default, NULL, &other);
+    for (int i = 0; i < rounds_of(SCALED(1000, 20)); i++) {
+        atomic_int ran = 0;
+        int error = weft_pool_destroy(weft_pool_default());
+        CHECK(error == 0 || error == -ESHUTDOWN);
+        CHECK_EQUAL(weft_run(NULL, count_up, &ran), 0);
+        CHECK_EQUAL(atomic_load(&ran), 1);
+    }
+    atomic_store(&uses_end, true);
+    child_thread_join(other);
+    child_pool_end(weft_pool_default());
+}
+
+static void default_pool_is_used_while_it_is_destroyed(void)
+{
+    enum { USERS = 3 };
+    pthread_t users[USERS];
+    for (int i = 0; i < USERS; i++)
+        child_thread(use_default, NULL, &users[i]);
+    for (int i = 0; i < rounds_of(SCALED(1000, 20)); i++) {
+        atomic_int ran = 0;
+        CHECK_EQUAL(weft_pool_destroy(weft_pool_default()), 0); /* nobody else does */
+        CHECK_EQUAL(weft_run(NULL, count_up, &ran), 0);
+        CHECK_EQUAL(atomic_load(&ran), 1);
+    }
+    atomic_store(&uses_end, true);
+    for (int i = 0; i < USERS; i++)
+        child_thread_join(users[i]);
+    child_pool_end(weft_pool_default());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -498,6 +560,8 @@ int main(void)
         IN_CHILD(bug_13_no_sleep_during_shutdown),
         IN_CHILD(bug_25_destroy_joins),
         IN_CHILD(bug_25_default_pool_ends_and_comes_back),
+        IN_CHILD(default_pool_is_destroyed_by_several),
+        IN_CHILD(default_pool_is_used_while_it_is_destroyed),
     };
     return cmocka_run_group_tests_name("destroy", tests, NULL, NULL);
 }

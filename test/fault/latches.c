@@ -127,7 +127,7 @@ static void bug_01_task_gone_after_wait(void)
     FOR_EACH_WAY(way)
     {
         weft_pool *pool = child_pool(2, WEFT_NO_GUESTS, way);
-        for (int i = 0; i < SCALED(4000, 10); i++) {
+        for (int i = 0; i < rounds_of(SCALED(4000, 10)); i++) {
             weft_task *task = malloc(sizeof *task);
             CHECK_EQUAL(weft_submit(pool, task, nothing, NULL), 0);
             if (i % 4 == 0)
@@ -189,7 +189,7 @@ static void bug_02_pool_gone_after_set(void)
 {
     FOR_EACH_WAY(way)
     {
-        for (int i = 0; i < SCALED(300, 5); i++) {
+        for (int i = 0; i < rounds_of(SCALED(300, 5)); i++) {
             atomic_int runs = 0;
             weft_pool *pool = child_pool(2, i % 2 ? WEFT_NO_GUESTS : 0, way);
             CHECK_EQUAL(weft_run(pool, fork_and_wait, &runs), 0);
@@ -204,7 +204,7 @@ static void bug_02_pool_gone_after_set(void)
 static void make_and_end(weft *w, void *arg)
 {
     enum way way = *(enum way *)arg;
-    for (int i = 0; i < SCALED(200, 5); i++) {
+    for (int i = 0; i < rounds_of(SCALED(200, 5)); i++) {
         atomic_int runs = 0;
         weft_pool *other = child_pool(1, WEFT_NO_GUESTS, way);
         weft_task task;
@@ -378,7 +378,8 @@ static void bug_09_notify_between_probe_and_wait(void)
             continue;
         }
         weft__spin_latch_set(&latch);
-        CHECK_EQUAL(weft__park_sleep(park, NULL, 0), PARK_WAS_NUDGED); /* must not wait now */
+        CHECK_EQUAL(weft__park_sleep(park, NULL, weft__one_turn(0)),
+                    PARK_WAS_NUDGED); /* must not wait now */
         weft__latch_rouse(&latch.core);
         CHECK(weft__latch_probe(&latch.core));
     }
@@ -417,7 +418,7 @@ static void bug_09_notice_between_look_and_wait(void)
 {
     struct notice notice = {.park = weft__park_get(), .rounds = SCALED(60000, 10)};
     struct weft__latch never = {0};
-    struct weft__sleeper sleeper = {notice.park, &never, is_left, &notice};
+    struct weft__sleeper sleeper = {notice.park, &never, NULL, is_left, &notice};
     pthread_t thread;
     child_thread(notify, &notice, &thread);
     for (unsigned i = 1; i <= notice.rounds; i++) {

@@ -4,6 +4,7 @@
  * membarrier. */
 #include "check.h"
 #include "child.h"
+#include "core/fork.h"
 #include "pools.h"
 
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 static weft_pool *lazy_pool(unsigned workers, uint64_t quantum)
 {
@@ -33,6 +35,11 @@ static uint64_t steals(weft_pool *pool)
         sum += info.steals;
     }
     return sum;
+}
+
+static void count_up(weft *w, void *arg)
+{
+    atomic_fetch_add((atomic_int *)arg, 1);
 }
 
 /* ---- An owner that never forks or merges again ---- */
@@ -103,7 +110,7 @@ static void fork_many_and_compute(weft *w, void *pool)
 static void oldest_goes_first(void)
 {
     weft_config config = WEFT_CONFIG_INIT;
-    config.workers = 1; /* and a guest, who stands in for it: no fork wakes anybody */
+    config.workers = 2; /* for one of them the guest stands in: no fork wakes anybody */
     config.fork = WEFT_FORK_LAZY;
     config.quantum = WEFT_QUANTUM_NONE;
     weft_pool *pool = pool_make_with(&config);
@@ -156,16 +163,17 @@ static void fork_two_and_compute(weft *w, void *arg)
     CHECK(weft_merge(w));
 }
 
-/* Who is woken by a fork gets that fork, however young it is. */
+/* A worker that a fork has woken gets that fork, however young it is. The pool is new each time:
+ * later, a look-out may get up by itself just then, and the fork wakes nobody. */
 static void what_wakes_a_worker_is_its_own(void)
 {
-    weft_pool *pool = lazy_pool(2, TEN_MINUTES);
     for (int i = 0; i < 20; i++) {
+        weft_pool *pool = lazy_pool(2, TEN_MINUTES);
         pool_wait_asleep(pool);
         CHECK(weft_run(pool, fork_two_and_compute, NULL) == 0);
+        CHECK(steals(pool) == 1);
+        pool_drop(pool);
     }
-    CHECK(steals(pool) == 20);
-    pool_drop(pool);
 }
 
 /* Merged and forked anew at the same slot, with the same function and argument, a right
@@ -250,6 +258,86 @@ static void out_of_slots_is_explained(void **state)
     expect_abort(run_out_of_slots, &workers, WORDS("forks", "slots", "merge"));
 }
 
+/* All slots but `left` in use; then the rest, in the context that is left. */
+struct full {
+    unsigned left;
+    weft_fn *rest;
+};
+
+static weft *slots_last(weft *w)
+{
+    return (weft *)(((uintptr_t)w & ~(WEFT_BLOCK_SIZE - 1)) + WEFT_BLOCK_SIZE -
+                    (uintptr_t)sysconf(_SC_PAGESIZE)) -
+           1;
+}
+
+static void fill_slots(weft *w, void *arg)
+{
+    struct full *full = arg;
+    weft *end = slots_last(w) + 1 - full->left, *at = w;
+    while (at < end)
+        at = weft_fork(at, nothing, NULL);
+    full->rest(at, NULL);
+    while (at-- > w)
+        if (!weft_merge(at))
+            nothing(at, NULL);
+}
+
+/* Forked while the workers sleep, the last one wakes one: it must not go where the next slot would
+ * be the oldest, because there is none. */
+static void fork_last(weft *w, void *arg)
+{
+    atomic_int runs = 0;
+    weft_fork(w, count_up, &runs);
+    if (!weft_merge(w))
+        count_up(w, &runs);
+    CHECK(atomic_load(&runs) == 1);
+}
+
+static void call_fork_last(weft *w, void *arg)
+{
+    weft_pool *pool = weft_pool_of(w);
+    pool_wait_asleep(pool);
+    weft__context_expect(weft__context_of(w));
+    fork_last(w, arg);
+}
+
+static void full_contexts_are_fine(void)
+{
+    static const uint64_t quanta[] = {WEFT_QUANTUM_NONE, WEFT_QUANTUM};
+    for (int q = 0; q < 2; q++) {
+        weft_pool *pool = lazy_pool(2, quanta[q]);
+        struct full full = {1, fork_last};
+        for (int i = 0; i < 5; i++)
+            CHECK(weft_run(pool, fill_slots, &full) == 0);
+        pool_drop(pool);
+    }
+    /* Nobody takes any: all forks are still pending when the last one comes. */
+    weft_pool *pool = lazy_pool(1, TEN_MINUTES);
+    struct full asleep = {1, call_fork_last};
+    CHECK(weft_run(pool, fill_slots, &asleep) == 0);
+    pool_drop(pool);
+}
+
+/* In the only context that there is, and it is exactly full. */
+static void run_nested(weft *w, void *arg)
+{
+    weft_run(weft_pool_of(weft_here() - 1), nothing, NULL);
+}
+
+static void run_in_full_context(void *arg)
+{
+    weft_pool *pool;
+    CHECK(weft_pool_create(&pool, NULL) == 0);
+    struct full full = {0, run_nested};
+    weft_run(pool, fill_slots, &full);
+}
+
+static void nested_run_without_slots_is_explained(void **state)
+{
+    expect_abort(run_in_full_context, NULL, WORDS("forks", "slots", "merge"));
+}
+
 /* ---- Without membarrier ---- */
 
 static void forbid_membarrier(void)
@@ -262,7 +350,8 @@ static void forbid_membarrier(void)
     };
     struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
     CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
-    CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+    /* In all threads that there are. */
+    CHECK(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0);
 }
 
 static void without_membarrier_pools_are_eager(void)
@@ -292,11 +381,6 @@ static void fail_and_fork(weft *w, void *arg)
     CHECK(weft_merge(w));
 }
 
-static void count_up(weft *w, void *arg)
-{
-    atomic_fetch_add((atomic_int *)arg, 1);
-}
-
 static void not_cancelled_any_more(weft *w, void *arg)
 {
     atomic_int runs = 0;
@@ -321,6 +405,64 @@ static void failure_skips_pending_right_sides(void)
         }
         pool_drop(pool);
     }
+}
+
+static void fork_and_wait_for_it(weft *w, void *arg)
+{
+    atomic_int runs = 0;
+    weft_fork(w, count_up, &runs);
+    WAIT_UNTIL(atomic_load(&runs) == 1); /* somebody takes it, though its owner is silent */
+    CHECK(weft_merge(w));
+}
+
+/* The process enters a sandbox when its pools are made, and in use. */
+static void membarrier_may_go_later(void)
+{
+    weft_pool *pool = lazy_pool(2, WEFT_QUANTUM_NONE);
+    CHECK(weft_run(pool, fork_and_merge, NULL) == 0);
+    forbid_membarrier();
+    for (int i = 0; i < SCALED(20, 10); i++) {
+        struct tree tree = {14, 0};
+        CHECK(weft_run(pool, count_leaves, &tree) == 0);
+        CHECK(tree.leaves == 1 << 14);
+    }
+    /* Somebody has noticed by now, or notices at the first of these. */
+    while (!weft__membarrier_is_gone())
+        CHECK(weft_run(pool, fork_and_merge, NULL) == 0);
+    for (int i = 0; i < 100; i++)
+        CHECK(weft_run(pool, fork_and_wait_for_it, NULL) == 0);
+    CHECK(weft_run(pool, fail_and_fork, NULL) == -EIO);
+    CHECK(weft_run(pool, not_cancelled_any_more, NULL) == 0);
+    weft_pool_info info;
+    weft_pool_get_info(pool, &info);
+    CHECK(strcmp(info.fork, "eager (no membarrier)") == 0);
+    pool_drop(pool);
+}
+
+/* The first one who learns of it is the thief; and the owner does not fork again, but waits for
+ * what it has forked. */
+static void set_event(weft *w, void *event)
+{
+    weft_event_set(w, event);
+}
+
+static void wait_for_right_side(weft *w, void *event)
+{
+    weft_fork(w, set_event, event);
+    weft_event_wait(w, event);
+    CHECK(weft_merge(w));
+}
+
+static void blocked_owner_needs_no_membarrier(void)
+{
+    weft_pool *pool = lazy_pool(8, 0);
+    weft_event event = WEFT_EVENT_INIT;
+    struct tree tree = {14, 0};
+    CHECK(weft_run(pool, count_leaves, &tree) == 0);
+    pool_wait_asleep(pool);
+    forbid_membarrier();
+    CHECK(weft_run(pool, wait_for_right_side, &event) == 0);
+    pool_drop(pool);
 }
 
 static void fork_past_deadline(weft *w, void *arg)
@@ -355,7 +497,11 @@ int main(void)
         IN_CHILD(a_new_fork_in_an_old_slot_is_young),
         IN_CHILD(every_right_side_runs_once),
         cmocka_unit_test(out_of_slots_is_explained),
+        IN_CHILD(full_contexts_are_fine),
+        cmocka_unit_test(nested_run_without_slots_is_explained),
         IN_CHILD(without_membarrier_pools_are_eager),
+        IN_CHILD(membarrier_may_go_later),
+        IN_CHILD(blocked_owner_needs_no_membarrier),
         IN_CHILD(failure_skips_pending_right_sides),
         IN_CHILD(forks_notice_a_deadline),
     };

@@ -82,7 +82,8 @@ static void merged_in(weft *w, void *arg)
 static void merge_without_fork(void **state)
 {
     expect_misuse(merge_only, WORDS(here(LINE_NO_FORK), "weft_merge without weft_fork"));
-    expect_misuse(merged_twice, WORDS(here(LINE_MERGED_TWICE), "weft_merge without weft_fork"));
+    expect_misuse(merged_twice, WORDS(here(LINE_MERGED_TWICE), "weft_merge without weft_fork",
+                                      "was it given w?"));
     expect_misuse(merged_in, WORDS(here(LINE_MERGED_IN), "weft_merge without weft_fork"));
 }
 
@@ -223,6 +224,40 @@ static void null_inside(weft *w, void *arg)
     CHECK(!weft_cancelled(w));
 }
 
+struct two {
+    int a, b;
+};
+
+static void sum_two(weft *w, void *arg)
+{
+    struct two *two = arg;
+    two->a += two->b;
+}
+
+static void add_range(weft *w, size_t begin, size_t end, void *arg)
+{
+    atomic_fetch_add((atomic_long *)arg, (long)(end - begin));
+}
+
+/* The macros take arguments as they are. */
+static void commas(weft *w, void *arg)
+{
+    atomic_long sum = 0;
+    weft_join(w, sum_two, &(struct two){1, 2}, sum_two, &(struct two){3, 4});
+    weft_fork(w, sum_two, &(struct two){5, 6});
+    if (!weft_merge(w))
+        sum_two(w, &(struct two){5, 6});
+    weft_for(w, 0, (size_t[]){7, 10}[1], add_range, &sum);
+    CHECK_EQUAL(atomic_load(&sum), 10);
+}
+
+static void commas_in_arguments(void)
+{
+    weft_pool *pool = child_pool(2, 0, WAY_SPIN);
+    CHECK_EQUAL(weft_run(pool, commas, NULL), 0);
+    child_pool_end(pool);
+}
+
 static void null_arguments(void)
 {
     weft_pool *pool = child_pool(2, 0, WAY_SPIN);
@@ -249,7 +284,7 @@ static void null_arguments_worker_info(void)
     weft_pool *pool = child_pool(1, 0, WAY_SPIN);
     weft_worker_info info;
     CHECK_EQUAL(weft_worker_get_info(pool, 0, NULL), -EINVAL);
-    CHECK_EQUAL(weft_worker_get_info(NULL, 0, &info), -EINVAL);
+    CHECK_EQUAL(weft_worker_get_info(NULL, UINT_MAX, &info), -EINVAL);
     child_pool_end(pool);
 }
 
@@ -280,11 +315,17 @@ static void fail_outside_of_a_job(void)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fork_left_side_in_w),          cmocka_unit_test(merge_without_fork),
-        cmocka_unit_test(merge_in_another_order),       cmocka_unit_test(fork_without_function),
-        cmocka_unit_test(job_returns_without_merging),  cmocka_unit_test(scope_not_closed),
-        cmocka_unit_test(scopes_closed_in_wrong_order), IN_CHILD(null_arguments),
-        IN_CHILD(null_arguments_worker_info),           IN_CHILD(fail_outside_of_a_job),
+        cmocka_unit_test(fork_left_side_in_w),
+        cmocka_unit_test(merge_without_fork),
+        cmocka_unit_test(merge_in_another_order),
+        cmocka_unit_test(fork_without_function),
+        cmocka_unit_test(job_returns_without_merging),
+        cmocka_unit_test(scope_not_closed),
+        cmocka_unit_test(scopes_closed_in_wrong_order),
+        IN_CHILD(null_arguments),
+        IN_CHILD(null_arguments_worker_info),
+        IN_CHILD(fail_outside_of_a_job),
+        IN_CHILD(commas_in_arguments),
     };
     return cmocka_run_group_tests_name("misuse", tests, NULL, NULL);
 }

@@ -66,7 +66,7 @@ static void run_from_foreign_thread_is_injected(void)
     FOR_EACH_WAY(way)
     {
         weft_pool *pool = child_pool(1, WEFT_NO_GUESTS, way);
-        for (int i = 0; i < SCALED(2000, 10); i++) {
+        for (int i = 0; i < rounds_of(SCALED(2000, 10)); i++) {
             pthread_t thread = pthread_self();
             CHECK_EQUAL(weft_run(pool, note_thread, &thread), 0);
             CHECK(!pthread_equal(thread, pthread_self()));
@@ -99,7 +99,7 @@ static void job_waits_in_another_pool_and_keeps_working(void)
 {
     FOR_EACH_WAY(way)
     {
-        for (int i = 0; i < SCALED(60, 10); i++) {
+        for (int i = 0; i < rounds_of(SCALED(60, 10)); i++) {
             struct other other = {.pool = child_pool(2, 0, way)};
             weft_pool *host = child_pool(1, 0, way);
             weft_task waits, helps;
@@ -152,7 +152,7 @@ static void visit(weft *w, void *arg)
 static void visit_from_outside(unsigned i, void *arg)
 {
     struct mutual *mutual = arg;
-    for (int round = 0; round < SCALED(50, 10); round++) {
+    for (int round = 0; round < rounds_of(SCALED(50, 10)); round++) {
         struct visit v = {mutual, 6};
         CHECK_EQUAL(weft_run(mutual->pools[i % 2], visit, &v), 0);
     }
@@ -168,7 +168,7 @@ static void bug_21_nested_and_mutual_pools(void)
                 in_threads(4, visit_from_outside, &mutual);
                 child_pool_end(mutual.pools[0]);
                 child_pool_end(mutual.pools[1]);
-                CHECK_EQUAL(atomic_load(&mutual.leaves), 4 * SCALED(50, 10) * 64);
+                CHECK_EQUAL(atomic_load(&mutual.leaves), 4 * rounds_of(SCALED(50, 10)) * 64);
             }
         }
     }
@@ -449,7 +449,7 @@ static void bug_27_blocked_worker_is_robbed(void)
     FOR_EACH_WAY(way)
     {
         weft_pool *pool = child_pool(2, WEFT_NO_GUESTS, way);
-        for (int i = 0; i < SCALED(2000, 10); i++) {
+        for (int i = 0; i < rounds_of(SCALED(2000, 10)); i++) {
             atomic_int ran = 0;
             CHECK_EQUAL(weft_run(pool, jobs[i % 3], &ran), 0);
             CHECK_EQUAL(atomic_load(&ran), 1);
@@ -472,7 +472,7 @@ static void bug_27_guest_leaves_work_behind(void)
     FOR_EACH_WAY(way)
     {
         weft_pool *pool = child_pool(1, 0, way);
-        for (int i = 0; i < SCALED(1000, 10); i++) {
+        for (int i = 0; i < rounds_of(SCALED(1000, 10)); i++) {
             atomic_int ran = 0;
             if (i % 2)
                 until_asleep(pool, 1);
@@ -488,7 +488,7 @@ static void bug_27_caller_leaves_work_behind(void)
     FOR_EACH_WAY(way)
     {
         weft_pool *pool = child_pool(2, WEFT_USE_CALLER, way);
-        for (int i = 0; i < SCALED(1000, 10); i++) {
+        for (int i = 0; i < rounds_of(SCALED(1000, 10)); i++) {
             atomic_int ran = 0;
             if (i % 2)
                 until_asleep(pool, 1);

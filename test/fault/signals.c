@@ -84,15 +84,8 @@ static void wait_in_every_way(weft_pool *pool, atomic_int *ran, weft_task *last)
     CHECK_EQUAL(weft_submit(pool, last, fork_slow, ran), 0); /* for destroy to wait for */
 }
 
-static void waits_survive_a_storm_of_signals(void)
+static void wait_for_pools_of_all_kinds(void)
 {
-    struct storm storm = {.victim = pthread_self()};
-    struct itimerval often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
-    pthread_t sender;
-    handle(SIGUSR1);
-    handle(SIGALRM);
-    child_thread(send_signals, &storm, &sender);
-    CHECK_EQUAL(setitimer(ITIMER_REAL, &often, NULL), 0);
     FOR_EACH_WAY(way)
     {
         for (unsigned flags = 0; flags <= WEFT_NO_GUESTS; flags++) {
@@ -106,10 +99,23 @@ static void waits_survive_a_storm_of_signals(void)
             }
         }
     }
+}
+
+static void waits_survive_a_storm_of_signals(void)
+{
+    struct storm storm = {.victim = pthread_self()};
+    struct itimerval often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
+    pthread_t sender;
+    handle(SIGUSR1);
+    handle(SIGALRM);
+    child_thread(send_signals, &storm, &sender);
+    CHECK_EQUAL(setitimer(ITIMER_REAL, &often, NULL), 0);
+    do
+        wait_for_pools_of_all_kinds();
+    while (atomic_load(&signals) <= 10);
     CHECK_EQUAL(setitimer(ITIMER_REAL, &never, NULL), 0);
     atomic_store(&storm.stop, true);
     child_thread_join(sender);
-    CHECK(atomic_load(&signals) > 10);
 }
 
 /* A thread that can't be started yet is waited for in spite of signals. */
@@ -287,6 +293,102 @@ static void overflow_foreign(void *arg)
 static void stack_overflow_in_foreign_thread_is_explained(void **state)
 {
     expect_abort(overflow_foreign, NULL, WORDS("worker 1 ", "stack_size", "overflow"));
+}
+
+/* And in the program's own threads, while they run jobs. */
+static void overflow_here(weft *w, void *arg)
+{
+    recurse(NULL);
+}
+
+static void overflow_guest(void *flags)
+{
+    weft_config config = small_stacks(*(unsigned *)flags);
+    config.workers = 1;
+    weft_run(child_pool_of(&config), overflow_here, NULL);
+}
+
+static void *run_overflow_guest(void *flags)
+{
+    overflow_guest(flags);
+    return NULL;
+}
+
+static void overflow_guest_thread(void *flags)
+{
+    pthread_t thread;
+    child_thread(run_overflow_guest, flags, &thread);
+    child_thread_join(thread);
+}
+
+static void stack_overflow_of_guest_is_explained(void **state)
+{
+    const char *const *words = WORDS("inside weft_run", "overflowed its stack", "1 job deep");
+    expect_abort(overflow_guest, &(unsigned){0}, words);
+    expect_abort(overflow_guest, &(unsigned){WEFT_USE_CALLER}, words);
+    expect_abort(overflow_guest_thread, &(unsigned){0}, words);
+    expect_abort(overflow_guest_thread, &(unsigned){WEFT_USE_CALLER}, words);
+    expect_signal(overflow_guest, &(unsigned){WEFT_NO_SIGSEGV}, SIGSEGV);
+}
+
+/* Outside of jobs the thread is none of the library's business. */
+static void overflow_after_run(void *arg)
+{
+    weft_pool *pool = child_pool(1, 0, WAY_NO_SPIN);
+    CHECK_EQUAL(weft_run(pool, nothing, NULL), 0);
+    recurse(NULL);
+}
+
+static void stack_overflow_after_run_is_not(void **state)
+{
+    expect_signal(overflow_after_run, NULL, SIGSEGV);
+}
+
+/* An alternate stack that the thread has, or gets later, stays. */
+static void *keep_alternate_stack(void *late)
+{
+    static char room[64 << 10];
+    weft_pool *pool = child_pool(1, 0, WAY_NO_SPIN);
+    if (late)
+        CHECK_EQUAL(weft_run(pool, nothing, NULL), 0);
+    stack_t before;
+    CHECK_EQUAL(sigaltstack(&(stack_t){.ss_sp = room, .ss_size = sizeof room}, &before), 0);
+    for (int i = 0; i < 3; i++) {
+        stack_t now;
+        CHECK_EQUAL(weft_run(pool, nothing, NULL), 0);
+        CHECK_EQUAL(sigaltstack(NULL, &now), 0);
+        CHECK(now.ss_sp == room && !(now.ss_flags & SS_DISABLE));
+    }
+    CHECK_EQUAL(sigaltstack(&before, NULL), 0); /* a sanitizer frees it with the thread */
+    child_pool_end(pool);
+    return NULL;
+}
+
+static void alternate_stack_of_guest_stays(void)
+{
+    pthread_t thread;
+    for (int late = 0; late < 2; late++) {
+        child_thread(keep_alternate_stack, late ? &late : NULL, &thread);
+        child_thread_join(thread);
+    }
+}
+
+/* Jobs on top of each other are counted. */
+static void overflow_nested(weft *w, void *arg)
+{
+    weft_run(weft_pool_of(w), overflow_here, NULL);
+}
+
+static void overflow_in_two(void *arg)
+{
+    weft_config config = small_stacks(WEFT_NO_GUESTS);
+    config.workers = 1;
+    weft_run(child_pool_of(&config), overflow_nested, NULL);
+}
+
+static void stack_overflow_tells_how_deep(void **state)
+{
+    expect_abort(overflow_in_two, NULL, WORDS("worker 0 ", "KiB", "2 jobs deep"));
 }
 
 /* Unless the program does not want that. */
@@ -503,6 +605,10 @@ int main(void)
         IN_CHILD(signals_to_the_process_reach_the_program),
         cmocka_unit_test(stack_overflow_is_explained),
         cmocka_unit_test(stack_overflow_in_foreign_thread_is_explained),
+        cmocka_unit_test(stack_overflow_of_guest_is_explained),
+        cmocka_unit_test(stack_overflow_after_run_is_not),
+        IN_CHILD(alternate_stack_of_guest_stays),
+        cmocka_unit_test(stack_overflow_tells_how_deep),
         cmocka_unit_test(stack_overflow_without_handler),
         cmocka_unit_test(stack_overflow_is_explained_in_spite_of_own_handler),
         cmocka_unit_test(too_many_forks_are_explained),

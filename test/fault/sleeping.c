@@ -41,12 +41,12 @@ static void steps_begin(struct steps *steps, unsigned rounds, unsigned jec_bits)
     *steps = (struct steps){.park = weft__park_get()};
     CHECK_EQUAL(weft__sleep_init(&steps->sleep, WEFT_SLEEP_EVENTS, 1, 1, rounds, jec_bits), 0);
     weft__sleep_place(&steps->sleep, 0, steps->park);
-    weft__sleep_start_looking(&steps->sleep, &steps->idle);
+    weft__sleep_start_looking(&steps->sleep, &steps->idle, 0);
 }
 
 static void no_work(struct steps *steps)
 {
-    struct weft__sleeper sleeper = {steps->park, &steps->latch, always, steps};
+    struct weft__sleeper sleeper = {steps->park, &steps->latch, always, always, steps};
     CHECK(!weft__sleep_no_work(&steps->sleep, &steps->idle, &sleeper));
     CHECK_EQUAL(weft__sleep_resting(&steps->sleep).idle, 1);
     CHECK_EQUAL(weft__sleep_resting(&steps->sleep).sleeping, 0);
@@ -108,9 +108,9 @@ static void bug_06_four_events_look_like_none(void)
     steps_begin(&steps, 0, 2);
     no_work(&steps); /* sleepy */
     struct weft__idle other = {0};
-    weft__sleep_start_looking(&steps.sleep, &other);
+    weft__sleep_start_looking(&steps.sleep, &other, 0);
     for (int i = 0; i < 2; i++) {
-        struct weft__sleeper sleeper = {steps.park, &steps.latch, always, &steps};
+        struct weft__sleeper sleeper = {steps.park, &steps.latch, always, always, &steps};
         weft__sleep_new_jobs(&steps.sleep, 1, false);
         other.round = 0;
         CHECK(!weft__sleep_no_work(&steps.sleep, &other, &sleeper)); /* the other is sleepy */
@@ -157,15 +157,15 @@ static void *mini_work(void *arg)
 {
     struct mini_worker *me = arg;
     struct mini *mini = me->mini;
-    struct weft__sleeper sleeper = {me->stop.owner, &me->stop.core, mini_look, mini};
+    struct weft__sleeper sleeper = {me->stop.owner, &me->stop.core, mini_look, mini_look, mini};
     while (!weft__latch_probe(&me->stop.core)) {
         struct weft__idle idle;
         struct weft__node *node = NULL;
-        weft__sleep_start_looking(&mini->sleep, &idle);
+        weft__sleep_start_looking(&mini->sleep, &idle, 0);
         while (!weft__latch_probe(&me->stop.core) && !(node = weft__queue_pop(&mini->injector)))
             weft__sleep_no_work(&mini->sleep, &idle, &sleeper);
         if (weft__sleep_work_found(&mini->sleep, &idle) && mini_look(mini))
-            weft__sleep_more_work(&mini->sleep, false);
+            weft__sleep_more_work(&mini->sleep);
         if (node) {
             atomic_fetch_add(&((struct mini_job *)node)->runs, 1);
             atomic_fetch_add(&mini->ran, 1);
@@ -304,7 +304,7 @@ static void bug_04_last_look_forgets_no_queue(void)
     {
         weft_pool *pool = child_pool(2, WEFT_NO_GUESTS, way);
         atomic_int ran = 0;
-        for (int i = 0; i < SCALED(1500, 10); i++) {
+        for (int i = 0; i < rounds_of(SCALED(1500, 10)); i++) {
             weft_task task;
             atomic_store(&ran, 0);
             CHECK_EQUAL(weft_submit(pool, &task, count_up, &ran), 0);
@@ -354,7 +354,7 @@ static void bug_04_waiting_worker_looks_at_all_queues(void)
 {
     FOR_EACH_WAY(way)
     {
-        for (int i = 0; i < SCALED(150, 10); i++) {
+        for (int i = 0; i < rounds_of(SCALED(150, 10)); i++) {
             struct waiting waiting = {.pool = child_pool(2, WEFT_NO_GUESTS, way)};
             weft_task waiter, other;
             atomic_int ran = 0;
@@ -433,7 +433,7 @@ struct storm {
 static void storm(unsigned i, void *arg)
 {
     struct storm *s = arg;
-    for (int round = 0; round < SCALED(150, 10); round++) {
+    for (int round = 0; round < rounds_of(SCALED(150, 10)); round++) {
         weft_task task;
         run_fib(s->pool, 10, 55);
         CHECK_EQUAL(weft_run(s->pool, spawn_many, &s->ran), 0);
@@ -468,7 +468,7 @@ static void bug_11_sleeper_count_stays_right(void)
             UNTIL(weft_task_done(&task));
             check_at_rest(s.pool);
             child_pool_end(s.pool);
-            CHECK_EQUAL(atomic_load(&s.ran), 3 * SCALED(150, 10) * (200 + (int)n) + 1);
+            CHECK_EQUAL(atomic_load(&s.ran), 3 * rounds_of(SCALED(150, 10)) * (200 + (int)n) + 1);
         }
     }
 }
@@ -480,7 +480,7 @@ static void bug_12_nothing_hides_behind_spinning(void)
         for (unsigned n = 1; n <= 3; n++) {
             struct storm s = {.pool = child_pool(n, flags, WAY_NO_SPIN)};
             CHECK_EQUAL(s.pool->sleep.rounds, 0);
-            for (int i = 0; i < SCALED(200, 10); i++) {
+            for (int i = 0; i < rounds_of(SCALED(200, 10)); i++) {
                 run_fib(s.pool, 11, 89);
                 CHECK_EQUAL(weft_run(s.pool, spawn_many, &s.ran), 0);
             }
@@ -622,9 +622,9 @@ static void bug_16_runs_without_forks_wake_nobody(void)
     }
 }
 
-/* A job wakes one worker, once. (On the lazy road another one may be woken as the look-out,
- * and that one looks by itself now and then; as it does under some other protocols, and under
- * the rest all are woken.) */
+/* A job wakes one worker, once. (While others are still up, on the lazy road another one may be
+ * woken as the look-out, and that one looks by itself now and then; as it does under some other
+ * protocols, and under the rest all are woken.) */
 static void bug_16_one_wake_up_per_job(void)
 {
     for (enum way way = WAY_EAGER_NO_SPIN; way <= WAY_EAGER_SPIN; way++) {
@@ -640,6 +640,39 @@ static void bug_16_one_wake_up_per_job(void)
         until_still(pool);
         CHECK(sleeps(pool) - before <= (uint64_t)count);
         child_pool_end(pool);
+    }
+}
+
+/* Each comes when all sleep, and the one it wakes is all that gets up. */
+static void submit_to_sleepers(weft_pool *pool, int count)
+{
+    atomic_int ran = 0;
+    for (int i = 0; i < count; i++) {
+        weft_task task;
+        until_asleep(pool, weft_pool_workers(pool));
+        CHECK_EQUAL(weft_submit(pool, &task, count_up, &ran), 0);
+        CHECK_EQUAL(weft_task_wait(&task), 0);
+    }
+    CHECK_EQUAL(atomic_load(&ran), count);
+    until_asleep(pool, weft_pool_workers(pool));
+}
+
+static void bug_16_jobs_wake_as_many_as_they_are(void)
+{
+    static const enum weft_sleep protocols[] = {WEFT_SLEEP_EVENTS, WEFT_SLEEP_COUNTERS};
+    enum { JOBS = 100 };
+    FOR_EACH_WAY(way)
+    {
+        for (int i = 0; i < 2; i++) {
+            weft_config config = child_config(4, WEFT_NO_GUESTS, way);
+            config.sleep = protocols[i];
+            weft_pool *pool = child_pool_of(&config);
+            until_asleep(pool, 4);
+            uint64_t before = sleeps(pool);
+            submit_to_sleepers(pool, JOBS);
+            CHECK(sleeps(pool) - before <= JOBS + JOBS / 10);
+            child_pool_end(pool);
+        }
     }
 }
 
@@ -661,6 +694,7 @@ int main(void)
         IN_CHILD(bug_15_idle_pool_uses_no_cpu),
         IN_CHILD(bug_16_runs_without_forks_wake_nobody),
         IN_CHILD(bug_16_one_wake_up_per_job),
+        IN_CHILD(bug_16_jobs_wake_as_many_as_they_are),
     };
     return cmocka_run_group_tests_name("sleeping", tests, NULL, NULL);
 }

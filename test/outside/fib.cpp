@@ -29,6 +29,23 @@ static void forked(weft *w, void *arg)
     static_cast<fib *>(arg)->result += right.result;
 }
 
+/* Commas that are not between arguments, where weft_fork and weft_for may be macros. */
+static void commas(weft *w, void *arg)
+{
+    weft_for(
+        w, 0, 10,
+        [](weft *, size_t begin, size_t end, void *sum) {
+            long first = static_cast<long>(begin), last = static_cast<long>(end);
+            __atomic_fetch_add(static_cast<long *>(sum), last - first, __ATOMIC_RELAXED);
+        },
+        arg);
+    auto add = [](weft *, void *sum) {
+        long one = 1, two = 2;
+        __atomic_fetch_add(static_cast<long *>(sum), one + two, __ATOMIC_RELAXED);
+    };
+    weft_join(w, add, arg, add, arg);
+}
+
 int main()
 {
     weft_config config = WEFT_CONFIG_INIT;
@@ -39,5 +56,7 @@ int main()
     fib f = {20, 0};
     int error = weft_run(pool, forked, &f);
     std::printf("%s: %ld\n", weft_version(), f.result);
-    return weft_pool_destroy(pool) != 0 || error != 0 || f.result != 6765 + 55;
+    long sum = 0;
+    error |= weft_run(pool, commas, &sum);
+    return weft_pool_destroy(pool) != 0 || error != 0 || f.result != 6765 + 55 || sum != 16;
 }

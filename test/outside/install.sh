@@ -11,7 +11,7 @@ for file in "$INCLUDEDIR/weft.h" "$LIBDIR/libweft.a" "$LIBDIR/libweft.so" \
 done
 
 source=$(dirname "$0")/../..
-for page in "$source"/docs/man/*.[13]; do
+for page in "$source"/docs/man/*.[137]; do
     [ -f "$page" ] || continue
     file=$MANDIR/man${page##*.}/${page##*/}
     [ -f "$file" ] || { echo "not installed: $file"; exit 1; }

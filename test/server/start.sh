@@ -40,7 +40,7 @@ start_server()
 {
     mkfifo "$work/address"
     # Even if the test is killed, the server does not stay.
-    timeout --signal=KILL 150 ${LAUNCHER-} "$SERVER" --port 0 "$@" >"$work/address" 2>"$work/errors" &
+    timeout --signal=KILL 1500 ${LAUNCHER-} "$SERVER" --port 0 "$@" >"$work/address" 2>"$work/errors" &
     server=$!
     read -r url <"$work/address" || { cat "$work/errors"; fail "the server did not start"; }
     rm "$work/address"

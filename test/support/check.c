@@ -4,11 +4,29 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 void check_failed(const char *file, int line, const char *what)
 {
     fprintf(stderr, "%s:%d: not true: %s\n", file, line, what);
     abort();
+}
+
+static pthread_once_t asked = PTHREAD_ONCE_INIT;
+static bool busy;
+
+/* The tests that run beside this one are no reason: they keep two CPUs below a load of 10. */
+static void ask_how_busy(void)
+{
+    enum { BUSY = 5 }; /* that many threads want each CPU */
+    double load;
+    busy = getloadavg(&load, 1) == 1 && load >= BUSY * (double)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+int rounds_of(int n)
+{
+    pthread_once(&asked, ask_how_busy);
+    return busy ? n / 20 + 1 : n;
 }
 
 struct call {

@@ -40,6 +40,11 @@ void check_failed(const char *file, int line, const char *what);
 /* `n` in an ordinary build, `n / divisor` under a sanitizer. */
 #define SCALED(n, divisor) (SANITIZED ? (n) / (divisor) : (n))
 
+/* How many rounds of `n` a test should do that waits for other threads in each: all, or a twentieth
+ * where the machine is so busy that each wait takes a hundred times as long as usual. The same
+ * answer all the time. */
+int rounds_of(int n);
+
 /* Runs fn(0) to fn(n - 1) on threads of their own, all at once, and joins them. */
 void in_threads(unsigned n, void (*fn)(unsigned i, void *arg), void *arg);
 

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 enum {
-    SECONDS = 100, /* far more than any child needs, even on a busy machine */
-    GRANDCHILD_SECONDS = 10,
+    SECONDS = 1000, /* far more than any child needs, even on a busy machine */
+    GRANDCHILD_SECONDS = 200,
     CODE_LEAKED = 98,
 };
 

@@ -29,6 +29,24 @@ bool thread_is_asleep(pid_t tid)
     return end_of_name[2] == 'S';
 }
 
+bool threads_all_sleep(pid_t but)
+{
+    bool all = true;
+    DIR *folder = opendir("/proc/self/task");
+    CHECK(folder);
+    for (struct dirent *entry; all && (entry = readdir(folder));) {
+        pid_t tid = atoi(entry->d_name);
+        char text[1000];
+        if (tid == 0 || tid == but)
+            continue;
+        read_file(tid, "stat", text, sizeof text);
+        const char *end_of_name = strrchr(text, ')'); /* NULL: it has ended meanwhile */
+        all = !end_of_name || end_of_name[2] != 'R';
+    }
+    closedir(folder);
+    return all;
+}
+
 static unsigned long number_after(const char *text, const char *key)
 {
     const char *at = strstr(text, key);

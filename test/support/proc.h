@@ -9,6 +9,9 @@
 /* Is it blocked in a system call? A thread that spins or yields is not. */
 bool thread_is_asleep(pid_t tid);
 
+/* Are all of them, but for this one? */
+bool threads_all_sleep(pid_t but);
+
 unsigned long thread_switches(pid_t tid); /* context switches so far, of both kinds */
 
 /* The threads whose name starts with `prefix`; how many there are, of which at most `max` are

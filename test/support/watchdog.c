@@ -2,12 +2,15 @@
 #include "watchdog.h"
 
 #include "check.h"
+#include "proc.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { PATIENCE_S = SANITIZED ? 60 : 20, POOLS_MAX = 64 };
 
@@ -25,18 +28,36 @@ static void bark(void)
     abort();
 }
 
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    CHECK(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* A second has passed. How much of it could the process have used, on one CPU? What it did use, if
+ * it wanted more than the machine had to give; all of it, if all its threads sleep. */
+static double could_have_used(double cpu_used)
+{
+    double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
+    return threads_all_sleep((pid_t)syscall(SYS_gettid)) ? 1 : cpu_used / cpus;
+}
+
 static void *watch(void *unused)
 {
     unsigned long seen = atomic_load(&kicks);
-    for (int still = 0;; still++) {
-        if (still == PATIENCE_S)
-            bark();
+    double still = 0, cpu = cpu_seconds();
+    while (still < PATIENCE_S) {
         nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+        double cpu_now = cpu_seconds();
+        still += could_have_used(cpu_now - cpu);
+        cpu = cpu_now;
         unsigned long now = atomic_load(&kicks);
         if (now != seen)
             still = 0;
         seen = now;
     }
+    bark();
     return unused;
 }
 

@@ -5,8 +5,10 @@
 
 #include "weft.h"
 
-/* From now on, watchdog_kick() has to be called at least every 20 s (60 s under a
- * sanitizer). Otherwise all known pools are dumped on standard error, and the test aborts. */
+/* From now on, watchdog_kick() has to be called at least every 20 s (60 s under a sanitizer) of
+ * what the process could have done: of CPU time on each CPU, or of time in which all its threads
+ * sleep. A busy machine does not count. Otherwise all known pools are dumped on standard error, and
+ * the test aborts. */
 void watchdog_start(void);
 
 void watchdog_kick(void); /* something moved; cheap, from any thread */

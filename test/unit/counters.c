@@ -160,7 +160,7 @@ static void local_asks_the_deque(void **state)
 {
     struct house house;
     put_to_sleep(&house, WEFT_SLEEP_COUNTERS_LOCAL, 3);
-    atomic_store_relaxed(&house.sleep.lookout, true); /* somebody will look */
+    atomic_fetch_add_relaxed(&house.sleep.counters, LOOKOUT); /* somebody will look */
     assert_true(weft__sleep_new_fork(&house.sleep, true));
     expect_counts(&house, 0, 3);
     assert_true(weft__sleep_new_fork(&house.sleep, false));
@@ -168,7 +168,7 @@ static void local_asks_the_deque(void **state)
     expect_counts(&house, 2, 1);
     weft__sleep_new_jobs(&house.sleep, 2, false); /* from outside: the counts decide */
     expect_counts(&house, 2, 1);
-    atomic_store_relaxed(&house.sleep.lookout, false);
+    atomic_fetch_sub_relaxed(&house.sleep.counters, LOOKOUT);
     assert_true(weft__sleep_new_fork(&house.sleep, true)); /* nobody would ever look */
     expect_counts(&house, 3, 0);
     assert_true(weft__sleep_new_fork(&house.sleep, false));
@@ -185,7 +185,11 @@ static void guests_take_room(void **state)
         assert_false(weft__sleep_new_fork(&house.sleep, false));
         expect_counts(&house, 0, 2);
         weft__sleep_new_jobs(&house.sleep, 1, false);
-        assert_true(weft__sleep_resting(&house.sleep).sleeping < 2);
+        expect_counts(&house, 0, 2);
+        weft__sleep_guest_left(&house.sleep);
+        assert_true(weft__sleep_room_made(&house.sleep));
+        weft__sleep_new_jobs(&house.sleep, 1, false);
+        expect_counts(&house, 1, 1);
         wake_up(&house, 2);
     }
 }
@@ -196,17 +200,17 @@ static void there_is_a_look_out(void **state)
     for (int p = 0; p < PROTOCOLS; p++) {
         struct weft__sleep sleep = {0};
         assert_int_equal(weft__sleep_init(&sleep, protocols[p], 1, 1, 0, WEFT__JEC_BITS), 0);
-        assert_int_equal(sleep.doze, WEFT__DOZE_NS);
+        assert_int_equal(sleep.look_ns, WEFT__LOOK_NS);
         weft__sleep_destroy(&sleep);
         struct house house;
         house_open(&house, protocols[p], 2, WEFT__JEC_BITS);
-        house.sleep.doze = DOZE_NS;
+        house.sleep.look_ns = DOZE_NS;
         start_looking(&house, 0); /* three are at work */
         for (int i = 0; i < 6; i++) {
             while (!no_work(&house, 0)) /* or it would sleep for ever */
                 ;
             assert_int_equal(house.looks, i + 1); /* once awake, one search */
-            assert_int_equal(house.mice[0].idle.doze, (uint64_t)DOZE_NS << (i < 3 ? i : 3));
+            assert_true(house.mice[0].idle.looks_out);
             expect_counts(&house, 1, 0);
             expect_awake(&house, 0);
         }

@@ -12,12 +12,15 @@
 
 enum { WORKERS = 4 };
 
+#define LOOKOUT ((uint64_t)1 << 31) /* its bit in the counters */
+
 struct dormouse {
     struct weft__sleep *sleep;
     struct weft__park *park;
     struct weft__latch latch;
     struct weft__idle idle;
     pthread_t thread; /* for those that really sleep */
+    uint64_t used;    /* when they stopped working */
 };
 
 struct house {
@@ -39,7 +42,7 @@ static inline void house_open(struct house *house, enum weft_sleep protocol, uns
         assert_non_null(house->mice[i].park);
         weft__sleep_place(&house->sleep, (unsigned)i, house->mice[i].park);
     }
-    house->sleep.doze = 0; /* who sleeps here sleeps until woken, unless a test says otherwise */
+    house->sleep.look_ns = 0; /* who sleeps here sleeps until woken, unless a test says otherwise */
 }
 
 static inline void house_close(struct house *house)
@@ -64,13 +67,13 @@ static inline bool look(void *arg)
 
 static inline void start_looking(struct house *house, int i)
 {
-    weft__sleep_start_looking(&house->sleep, &house->mice[i].idle);
+    weft__sleep_start_looking(&house->sleep, &house->mice[i].idle, 0);
 }
 
 static inline bool no_work(struct house *house, int i)
 {
     struct dormouse *mouse = &house->mice[i];
-    struct weft__sleeper sleeper = {mouse->park, &mouse->latch, look, house};
+    struct weft__sleeper sleeper = {mouse->park, &mouse->latch, look, look, house};
     return weft__sleep_no_work(&house->sleep, &mouse->idle, &sleeper);
 }
 
@@ -93,8 +96,8 @@ static inline void *fall_asleep(void *p)
 {
     struct dormouse *mouse = p;
     struct house nothing = {.last_look = NULL};
-    struct weft__sleeper sleeper = {mouse->park, &mouse->latch, look, &nothing};
-    weft__sleep_start_looking(mouse->sleep, &mouse->idle);
+    struct weft__sleeper sleeper = {mouse->park, &mouse->latch, look, look, &nothing};
+    weft__sleep_start_looking(mouse->sleep, &mouse->idle, mouse->used);
     while (!weft__sleep_no_work(mouse->sleep, &mouse->idle, &sleeper))
         ;
     return NULL; /* still counted as idle */
@@ -103,9 +106,12 @@ static inline void *fall_asleep(void *p)
 static inline bool is_asleep(struct house *house, int i)
 {
     struct weft__crowd *crowd = house->sleep.crowd;
-    if (crowd) /* they come one after the other */
-        return weft__sleep_resting(&house->sleep).sleeping == (unsigned)i + 1 &&
-               atomic_load_relaxed(&crowd->state) == CROWD_ASLEEP;
+    if (crowd) { /* they come one after the other; with the lock, the census has them too */
+        weft__lock_take(&crowd->lock);
+        unsigned asleep = crowd->asleep;
+        weft__lock_drop(&crowd->lock);
+        return asleep == (unsigned)i + 1;
+    }
     uint32_t state_of_park = atomic_load_relaxed(&house->mice[i].park->state);
     return (state_of_park & ~(uint32_t)PARK_UNCOUNTED) == PARK_ASLEEP;
 }

@@ -142,7 +142,7 @@ static void answer_one(struct duel *duel, int round)
 
 static void fight(unsigned i, void *arg)
 {
-    for (int r = 0; r < ROUNDS; r++)
+    for (int r = 0; r < rounds_of(ROUNDS); r++)
         (i == 0 ? expect_one : answer_one)(arg, r);
 }
 
@@ -240,7 +240,7 @@ static void watch(unsigned i, void *arg)
 
 static void lock_latch_wakes_all(void **state)
 {
-    for (int r = 0; r < 1000; r++) {
+    for (int r = 0; r < rounds_of(1000); r++) {
         struct theatre theatre = {.early = r % 2};
         in_threads(1 + WAITERS, watch, &theatre);
         assert_int_equal(state_of(&theatre.latch), LATCH_SET);

@@ -67,7 +67,7 @@ static void take_and_drop(unsigned i, void *arg)
 /* One drop wakes one sleeper, and that one's drop the next. */
 static void sleepers_are_woken(void **state)
 {
-    for (int r = 0; r < 1000; r++) {
+    for (int r = 0; r < rounds_of(1000); r++) {
         struct counter counter = {0};
         weft__lock_take(&counter.lock);
         in_threads(THREADS, take_and_drop, &counter);
@@ -92,7 +92,7 @@ static void use_and_free(unsigned i, void *arg)
 
 static void last_user_frees(void **state)
 {
-    for (int r = 0; r < 1000; r++) {
+    for (int r = 0; r < rounds_of(1000); r++) {
         struct shared *shared = calloc(1, sizeof *shared);
         assert_non_null(shared);
         shared->users = THREADS;

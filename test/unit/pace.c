@@ -16,12 +16,12 @@ static void unknown_bodies_begin_with_one_element(void **state)
 {
     struct weft__pacer pacer;
     assert_int_equal(weft__pace_stretch(WEFT__KEY(one)), 0);
-    weft__pacer_start(&pacer, WEFT__KEY(one), 1000, 1);
+    weft__pacer_plan(&pacer, WEFT__KEY(one), 1000, 1, 0);
     assert_int_equal(pacer.leaf, 1);
     assert_false(pacer.quiet);
-    weft__pacer_start(&pacer, WEFT__KEY(one), 1000, 10);
+    weft__pacer_plan(&pacer, WEFT__KEY(one), 1000, 10, 0);
     assert_int_equal(pacer.leaf, 19); /* 20 have two halves of 10 */
-    weft__pacer_start(&pacer, WEFT__KEY(one), 1000, SIZE_MAX);
+    weft__pacer_plan(&pacer, WEFT__KEY(one), 1000, SIZE_MAX, 0);
     assert_int_equal(pacer.leaf, SIZE_MAX);
 }
 
@@ -56,15 +56,33 @@ static void what_is_soon_over_is_quiet(void **state)
     weft__key *key = WEFT__KEY(short_times_are_the_clocks);
     struct weft__pacer pacer;
     weft__pace_learn(key, 100, WEFT__STRETCH_NS);
-    weft__pacer_start(&pacer, key, 299, 1);
+    weft__pacer_plan(&pacer, key, 299, 1, 0);
     assert_true(pacer.quiet);
-    assert_int_equal(pacer.leaf, 100);
-    weft__pacer_start(&pacer, key, 300, 1);
+    assert_int_equal(pacer.leaf, 37); /* an eighth */
+    weft__pacer_plan(&pacer, key, 300, 1, 0);
     assert_false(pacer.quiet);
     assert_int_equal(pacer.open, 0);
-    weft__pacer_start(&pacer, key, 1000, 1); /* halves of 500, five stretches */
+    weft__pacer_plan(&pacer, key, 1000, 1, 0); /* halves of 500, five stretches */
     assert_int_equal(pacer.open, 1);
-    weft__pacer_start(&pacer, key, 4000, 1); /* 2000, 1000, 500 */
+    weft__pacer_plan(&pacer, key, 4000, 1, 0); /* 2000, 1000, 500 */
+    assert_int_equal(pacer.open, 3);
+    assert_int_equal(pacer.leaf, 100);
+}
+
+/* A stretch is shared with those who search, even if it is a short one. */
+static void the_hungry_are_served(void **state)
+{
+    weft__key *key = WEFT__KEY(slow_ones_count_at_once);
+    struct weft__pacer pacer;
+    weft__pace_learn(key, 100, WEFT__STRETCH_NS);
+    static const unsigned forks[] = {0, 1, 2, 2, 3};
+    for (unsigned hungry = 0; hungry < 5; hungry++) {
+        weft__pacer_plan(&pacer, key, 99, 1, hungry);
+        assert_int_equal(pacer.open, 0);
+        weft__pacer_plan(&pacer, key, 100, 1, hungry);
+        assert_int_equal(pacer.open, forks[hungry]);
+    }
+    weft__pacer_plan(&pacer, key, 4000, 1, 1);
     assert_int_equal(pacer.open, 3);
 }
 
@@ -182,6 +200,7 @@ int main(void)
         cmocka_unit_test(slow_ones_count_at_once),
         cmocka_unit_test(short_times_are_the_clocks),
         cmocka_unit_test(what_is_soon_over_is_quiet),
+        cmocka_unit_test(the_hungry_are_served),
         cmocka_unit_test(everybody_is_timed),
         cmocka_unit_test(little_is_concluded_from_few),
         cmocka_unit_test(neighbours_are_both_known),

@@ -16,7 +16,7 @@ static struct weft__park *get(void)
     struct weft__park *park = weft__park_get();
     assert_non_null(park);
     assert_int_equal(state_of(park), PARK_AWAKE);
-    assert_int_equal(park->cpu, -1);
+    assert_int_equal(atomic_load_relaxed(&park->cpu), -1);
     assert_int_equal((uintptr_t)park % WEFT__CACHE_LINE, 0);
     return park;
 }
@@ -40,7 +40,7 @@ static void nudged_does_not_sleep(void **state)
     assert_true(weft__park_wake(park));
     assert_int_equal(state_of(park), PARK_NUDGED);
     assert_false(weft__park_wake(park)); /* the second one changes nothing */
-    assert_int_equal(weft__park_sleep(park, &counted, 0), PARK_WAS_NUDGED);
+    assert_int_equal(weft__park_sleep(park, &counted, weft__one_turn(0)), PARK_WAS_NUDGED);
     assert_int_equal(state_of(park), PARK_AWAKE);
     assert_int_equal(atomic_load_relaxed(&counted), 1); /* the nudged one uncounts itself */
     weft__park_put(park);
@@ -61,7 +61,7 @@ static void places_are_used_again(void **state)
     struct weft__park *one = get();
     struct weft__park *two = get();
     assert_ptr_not_equal(one, two);
-    one->cpu = 1;
+    atomic_store_relaxed(&one->cpu, 1);
     weft__park_put(one);
     assert_ptr_equal(get(), one); /* and get() looked that its CPU is forgotten */
     weft__park_put(one);
@@ -85,7 +85,7 @@ static void sleep_once(struct scene *scene)
 {
     weft__park_drowse(scene->park, true);
     atomic_fetch_add_relaxed(scene->counted, 1);
-    switch (weft__park_sleep(scene->park, scene->counted, scene->ns)) {
+    switch (weft__park_sleep(scene->park, scene->counted, weft__one_turn(scene->ns))) {
     case PARK_WAS_WOKEN:
         scene->woken++;
         break;
@@ -144,7 +144,7 @@ static void time_runs_out(void **state)
     struct weft__park *park = get();
     struct atomic_u64 counted = {1};
     weft__park_drowse(park, true);
-    assert_int_equal(weft__park_sleep(park, &counted, 1000), PARK_TIMED_OUT);
+    assert_int_equal(weft__park_sleep(park, &counted, weft__one_turn(1000)), PARK_TIMED_OUT);
     assert_int_equal(state_of(park), PARK_AWAKE);
     assert_int_equal(atomic_load_relaxed(&counted), 1); /* nobody uncounted it */
     assert_false(weft__park_wake(park));
@@ -177,7 +177,7 @@ static void *sleep_uncounted(void *arg)
 {
     struct weft__park *park = arg;
     weft__park_drowse(park, false);
-    CHECK(weft__park_sleep(park, NULL, 0) == PARK_WAS_WOKEN);
+    CHECK(weft__park_sleep(park, NULL, weft__one_turn(0)) == PARK_WAS_WOKEN);
     return NULL;
 }
 
@@ -190,7 +190,7 @@ static void uncounted_sleep(void **state)
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, sleep_uncounted, park), 0);
     WAIT_UNTIL(state_of(park) == (PARK_ASLEEP | PARK_UNCOUNTED));
-    assert_false(weft__park_wake_counted(park));
+    assert_false(weft__park_wake_counted(park, -1));
     assert_int_equal(state_of(park), PARK_ASLEEP | PARK_UNCOUNTED);
     assert_true(weft__park_wake(park));
     assert_int_equal(pthread_join(thread, NULL), 0);
@@ -202,12 +202,12 @@ static void uncounted_nudge(void **state)
 {
     struct weft__park *park = get();
     weft__park_drowse(park, false);
-    assert_false(weft__park_wake_counted(park));
+    assert_false(weft__park_wake_counted(park, -1));
     assert_true(weft__park_wake(park));
-    assert_int_equal(weft__park_sleep(park, NULL, 0), PARK_WAS_NUDGED);
+    assert_int_equal(weft__park_sleep(park, NULL, weft__one_turn(0)), PARK_WAS_NUDGED);
     weft__park_drowse(park, true);
-    assert_true(weft__park_wake_counted(park));
-    assert_int_equal(weft__park_sleep(park, NULL, 0), PARK_WAS_NUDGED);
+    assert_true(weft__park_wake_counted(park, -1));
+    assert_int_equal(weft__park_sleep(park, NULL, weft__one_turn(0)), PARK_WAS_NUDGED);
     assert_int_equal(state_of(park), PARK_AWAKE);
     weft__park_put(park);
 }

@@ -8,6 +8,9 @@
 
 enum { DOZE_NS = 1000 };
 
+#define FOR_EACH_PROTOCOL(i) \
+    for (enum weft_sleep i = WEFT_SLEEP_TICKLE; i <= WEFT_SLEEP_COUNTERS_ALL; i++)
+
 static uint64_t jec(struct house *house)
 {
     return atomic_load_relaxed(&house->sleep.counters) / house->sleep.jec_one;
@@ -214,22 +217,31 @@ static void forks_wake_one_at_a_time(void **state)
     wake_up(&house, 3);
 }
 
-/* A guest stands in for a worker, as far as forks go. */
+/* A guest stands in for a worker. */
 static void guests_take_room(void **state)
 {
     struct house house;
     put_to_sleep(&house, WEFT_SLEEP_EVENTS, 2);
     weft__sleep_guest_entered(&house.sleep);
     weft__sleep_guest_entered(&house.sleep);
-    assert_int_equal(atomic_load_relaxed(&house.sleep.guests), 2);
+    assert_int_equal(weft__sleep_guests(&house.sleep), 2);
     assert_false(weft__sleep_new_fork(&house.sleep, false));
     expect_counts(&house, 0, 2);
     weft__sleep_guest_left(&house.sleep);
     assert_true(weft__sleep_new_fork(&house.sleep, false));
     expect_counts(&house, 1, 1);
-    weft__sleep_new_jobs(&house.sleep, 2, false); /* of which the guest may know nothing */
+    weft__sleep_new_jobs(&house.sleep, 2, false);
+    expect_counts(&house, 1, 1);
+    weft__sleep_guest_left(&house.sleep);
+    weft__sleep_new_jobs(&house.sleep, 2, false);
     expect_counts(&house, 2, 0);
     wake_up(&house, 2);
+}
+
+static bool leaves_room(struct house *house)
+{
+    weft__sleep_guest_left(&house->sleep);
+    return weft__sleep_room_made(&house->sleep);
 }
 
 static void guest_leaves_room(void **state)
@@ -238,15 +250,29 @@ static void guest_leaves_room(void **state)
     put_to_sleep(&house, WEFT_SLEEP_EVENTS, 2);
     for (int i = 0; i < 4; i++)
         weft__sleep_guest_entered(&house.sleep);
-    assert_false(weft__sleep_guest_left(&house.sleep)); /* three guests, for two sleepers */
-    assert_false(weft__sleep_guest_left(&house.sleep)); /* two */
-    assert_true(weft__sleep_guest_left(&house.sleep));
+    assert_false(leaves_room(&house)); /* three guests, for two sleepers */
+    assert_false(leaves_room(&house)); /* two */
+    assert_true(leaves_room(&house));
     expect_counts(&house, 0, 2); /* what follows is the caller's business */
-    weft__sleep_more_work(&house.sleep, true);
+    weft__sleep_more_work(&house.sleep);
     expect_counts(&house, 1, 1);
-    assert_false(weft__sleep_guest_left(&house.sleep)); /* somebody is idle already */
-    assert_int_equal(atomic_load_relaxed(&house.sleep.guests), 0);
+    assert_false(leaves_room(&house)); /* somebody is idle already */
+    assert_int_equal(weft__sleep_guests(&house.sleep), 0);
     wake_up(&house, 2);
+}
+
+/* A worker that does something else leaves room, too. */
+static void absent_one_leaves_room(void **state)
+{
+    struct house house;
+    put_to_sleep(&house, WEFT_SLEEP_EVENTS, 1);
+    weft__sleep_guest_entered(&house.sleep);
+    assert_false(weft__sleep_has_room(&house.sleep)); /* three at work, and the guest */
+    weft__sleep_absent(&house.sleep);
+    assert_true(weft__sleep_room_made(&house.sleep));
+    weft__sleep_present(&house.sleep);
+    assert_false(weft__sleep_has_room(&house.sleep));
+    wake_up(&house, 1);
 }
 
 static void last_searcher_looks_for_more(void **state)
@@ -259,16 +285,133 @@ static void last_searcher_looks_for_more(void **state)
     assert_true(work_found(&house, 3));
     expect_counts(&house, 0, 2);
     atomic_store_relaxed(&house.sleep.guests, 2);
-    weft__sleep_more_work(&house.sleep, true); /* forks: the guests do them */
+    weft__sleep_more_work(&house.sleep); /* there is no room */
     expect_counts(&house, 0, 2);
-    weft__sleep_more_work(&house.sleep, false);
+    atomic_store_relaxed(&house.sleep.guests, 1);
+    weft__sleep_more_work(&house.sleep);
+    expect_counts(&house, 1, 1);
+    weft__sleep_more_work(&house.sleep); /* nor is there now */
     expect_counts(&house, 1, 1);
     atomic_store_relaxed(&house.sleep.guests, 0);
-    weft__sleep_more_work(&house.sleep, true);
+    weft__sleep_more_work(&house.sleep);
     expect_counts(&house, 2, 0);
-    weft__sleep_more_work(&house.sleep, false); /* nobody is left to wake */
+    weft__sleep_more_work(&house.sleep); /* nobody is left to wake */
     expect_counts(&house, 2, 0);
     wake_up(&house, 2);
+}
+
+/* ---- Stepping back ---- */
+
+static bool step_back(struct house *house, int i)
+{
+    struct dormouse *mouse = &house->mice[i];
+    struct weft__sleeper sleeper = {mouse->park, &mouse->latch, look, look, house};
+    return weft__sleep_step_back(&house->sleep, &mouse->idle, &sleeper);
+}
+
+/* For a guest more than there are places, one worker steps back, and no other. */
+static void nobody_steps_back_for_nothing(void **state)
+{
+    FOR_EACH_PROTOCOL(i)
+    {
+        struct house house;
+        house_open(&house, i, 0, WEFT__JEC_BITS);
+        start_looking(&house, 0);
+        assert_false(weft__sleep_over_full(&house.sleep)); /* no guest, four workers up */
+        assert_false(step_back(&house, 0));
+        expect_awake(&house, 0);
+        weft__sleep_absent(&house.sleep);
+        weft__sleep_guest_entered(&house.sleep);
+        assert_false(weft__sleep_over_full(&house.sleep));
+        assert_false(step_back(&house, 0));
+        expect_awake(&house, 0);
+        expect_counts(&house, 1, 0);
+        weft__sleep_guest_entered(&house.sleep);
+        assert_true(weft__sleep_over_full(&house.sleep));
+        house_close(&house);
+    }
+}
+
+static struct house *crowded;
+
+static void *step_back_for_good(void *p)
+{
+    struct dormouse *mouse = p;
+    int i = (int)(mouse - crowded->mice);
+    start_looking(crowded, i);
+    while (!step_back(crowded, i))
+        ;
+    return NULL;
+}
+
+static void put_aside(struct house *house)
+{
+    crowded = house;
+    weft__sleep_guest_entered(&house->sleep);
+    assert_int_equal(
+        pthread_create(&house->mice[0].thread, NULL, step_back_for_good, &house->mice[0]), 0);
+    WAIT_UNTIL(atomic_load_relaxed(&house->mice[0].park->state) == PARK_ASLEEP);
+}
+
+/* Until there is room; new jobs are for those who are up. */
+static void steps_back_until_there_is_room(void **state)
+{
+    FOR_EACH_PROTOCOL(i)
+    {
+        struct house house;
+        house_open(&house, i, 0, WEFT__JEC_BITS);
+        put_aside(&house);
+        assert_false(weft__sleep_over_full(&house.sleep)); /* nobody else need step back */
+        weft__sleep_new_jobs(&house.sleep, 1, false);
+        weft__sleep_more_work(&house.sleep);
+        expect_counts(&house, 0, 1);
+        assert_true(leaves_room(&house));
+        weft__sleep_more_work(&house.sleep);
+        assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
+        expect_counts(&house, 1, 0);
+        house_close(&house);
+    }
+}
+
+/* There was nothing to do when the guest left. */
+static void new_jobs_wake_who_stepped_back(void **state)
+{
+    FOR_EACH_PROTOCOL(i)
+    {
+        struct house house;
+        house_open(&house, i, 0, WEFT__JEC_BITS);
+        put_aside(&house);
+        assert_true(leaves_room(&house));
+        expect_counts(&house, 0, 1);
+        weft__sleep_new_jobs(&house.sleep, 1, false);
+        assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
+        expect_counts(&house, 1, 0);
+        house_close(&house);
+    }
+}
+
+static bool guest_goes(struct house *house)
+{
+    weft__sleep_guest_left(&house->sleep);
+    return false;
+}
+
+/* If the guest goes while it is about to sleep, or there is mail, it does not. */
+static void room_and_mail_keep_it_awake(void **state)
+{
+    struct house house;
+    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
+    start_looking(&house, 0);
+    weft__sleep_guest_entered(&house.sleep);
+    house.last_look = something_there;
+    assert_false(step_back(&house, 0));
+    expect_awake(&house, 0);
+    house.mice[0].latch = (struct weft__latch){{LATCH_SET}};
+    house.last_look = guest_goes; /* is not asked */
+    assert_false(step_back(&house, 0));
+    assert_int_equal(weft__sleep_guests(&house.sleep), 1);
+    expect_counts(&house, 1, 0);
+    house_close(&house);
 }
 
 /* One that sleeps uncounted can't take new work: a wake-up meant for those who can must not
@@ -292,7 +435,7 @@ static void uncounted_ones_take_no_wake_ups(void **state)
     expect_counts(&house, 0, 2);
     weft__sleep_new_jobs(&house.sleep, 1, false);
     unsigned after_one = weft__sleep_resting(&house.sleep).sleeping;
-    weft__sleep_more_work(&house.sleep, true);
+    weft__sleep_more_work(&house.sleep);
     unsigned after_two = weft__sleep_resting(&house.sleep).sleeping;
     weft__latch_set(&house.mice[0].latch); /* what it does wait for */
     for (int i = 0; i < 3; i++) {
@@ -316,8 +459,8 @@ static void near_and_far(void **state)
     for (int waits = 0; waits < 2; waits++) {
         struct house house;
         house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
-        house.mice[0].park->cpu = waits ? here + 1 : here;
-        house.mice[1].park->cpu = waits ? here : here + 1;
+        atomic_store_relaxed(&house.mice[0].park->cpu, waits ? here + 1 : here);
+        atomic_store_relaxed(&house.mice[1].park->cpu, waits ? here : here + 1);
         put_one_to_sleep(&house, 0, fall_asleep);
         put_one_to_sleep(&house, 1, fall_asleep);
         assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
@@ -331,12 +474,78 @@ static void near_and_far(void **state)
     }
 }
 
+/* If there is only one on its own CPU, and another CPU is free, that one is woken there. */
+static int free_cpu, woke_on;
+static unsigned asked;
+
+static int both[2];
+static const struct weft__cpus both_cpus = {2, both};
+
+static bool all_are_free(struct weft__sleep *sleep, struct weft__used_cpus *used)
+{
+    *used = (struct weft__used_cpus){.left = -1};
+    asked++;
+    return true;
+}
+
+static void *sleep_and_look_where(void *mouse)
+{
+    fall_asleep(mouse);
+    woke_on = sched_getcpu();
+    return NULL;
+}
+
+/* How many times more it woke on the free CPU if the waker goes on than if it does not. */
+static int more_elsewhere(const cpu_set_t *before, int here)
+{
+    enum { TIMES = 40 };
+    cpu_set_t one;
+    int elsewhere[2] = {0};
+    CPU_ZERO(&one);
+    CPU_SET((size_t)here, &one);
+    for (int i = 0; i < TIMES; i++) {
+        bool waits = i % 2; /* whose CPU is free in a moment */
+        struct house house;
+        house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
+        both[0] = here;
+        both[1] = free_cpu;
+        house.sleep.used_cpus = all_are_free;
+        house.sleep.cpus = &both_cpus;
+        asked = 0;
+        atomic_store_relaxed(&house.mice[0].park->cpu, here);
+        put_one_to_sleep(&house, 0, sleep_and_look_where);
+        assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+        weft__sleep_new_jobs(&house.sleep, 1, waits);
+        assert_int_equal(asked, 1);
+        assert_int_equal(sched_setaffinity(0, sizeof *before, before), 0);
+        wake_up(&house, 1);
+        elsewhere[waits] += woke_on == free_cpu;
+    }
+    return elsewhere[false] - elsewhere[true];
+}
+
+/* Once it is awake, the kernel may move it, and on a busy machine does so often. */
+static void woken_elsewhere(void **state)
+{
+    enum { TRIES = 50, MUCH = 6 };
+    cpu_set_t before;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    int here = sched_getcpu(), more = 0;
+    free_cpu = 0;
+    while (!CPU_ISSET((size_t)free_cpu, &before) || free_cpu == here)
+        if (++free_cpu == CPU_SETSIZE)
+            skip(); /* there is no other one */
+    for (int i = 0; i < TRIES && more < MUCH; i++)
+        more = more_elsewhere(&before, here);
+    assert_true(more >= MUCH);
+}
+
 static void uncounted_is_not_counted(void **state)
 {
     struct house house;
     house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
     house.last_look = something_there;
-    struct weft__sleeper sleeper = {house.mice[0].park, &house.mice[0].latch, look, &house};
+    struct weft__sleeper sleeper = {house.mice[0].park, &house.mice[0].latch, NULL, look, &house};
     assert_int_equal(weft__sleep_uncounted(&sleeper, 0), PARK_WAS_NUDGED);
     assert_int_equal(house.looks, 1);
     expect_awake(&house, 0);
@@ -357,10 +566,17 @@ static void uncounted_is_not_counted(void **state)
 
 static bool looks_out(struct house *house)
 {
-    return atomic_load_relaxed(&house->sleep.lookout);
+    return (atomic_load_relaxed(&house->sleep.counters) & LOOKOUT) != 0;
 }
 
-/* Until it has slept; whoever dozes wakes by himself. */
+static struct atomic_u32 works_held;
+
+static bool holds_work(struct weft__sleep *sleep)
+{
+    return atomic_load_relaxed(&works_held) > 0;
+}
+
+/* Until it has slept; the look-out gets up by itself if there is work. */
 static void doze(struct house *house, int i)
 {
     while (!no_work(house, i))
@@ -368,24 +584,23 @@ static void doze(struct house *house, int i)
     expect_awake(house, i);
 }
 
-static void dozes_while_others_work(void **state)
+static void looks_out_while_others_work(void **state)
 {
     struct house house;
     house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
-    house.sleep.doze = DOZE_NS;
+    house.sleep.look_ns = DOZE_NS;
     start_looking(&house, 0); /* three are at work */
-    for (int i = 0; i < 6; i++) {
+    for (unsigned i = 0; i < 6; i++) {
         doze(&house, 0); /* or it would sleep for ever */
         expect_counts(&house, 1, 0);
         assert_true(looks_out(&house));
-        assert_int_equal(house.mice[0].idle.doze, (uint64_t)DOZE_NS << (i < 3 ? i : 3));
         assert_int_equal(house.looks, i + 1);
     }
     work_found(&house, 0);
     assert_false(looks_out(&house));
     start_looking(&house, 0);
     doze(&house, 0);
-    assert_int_equal(house.mice[0].idle.doze, DOZE_NS); /* from the beginning */
+    assert_true(looks_out(&house));
     house_close(&house);
 }
 
@@ -394,7 +609,7 @@ static void one_looks_out(void **state)
 {
     struct house house;
     house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
-    house.sleep.doze = DOZE_NS;
+    house.sleep.look_ns = DOZE_NS;
     start_looking(&house, 0);
     doze(&house, 0);
     put_one_to_sleep(&house, 1, fall_asleep);
@@ -404,24 +619,27 @@ static void one_looks_out(void **state)
     expect_counts(&house, 1, 1);
     assert_true(work_found(&house, 0)); /* somebody else has to do it now */
     assert_false(looks_out(&house));
-    weft__sleep_more_work(&house.sleep, true);
+    assert_true(weft__sleep_needs_lookout(&house.sleep, 1));
+    weft__sleep_more_work(&house.sleep);
     assert_int_equal(pthread_join(house.mice[1].thread, NULL), 0);
     doze(&house, 1);
     assert_true(looks_out(&house));
+    assert_false(weft__sleep_needs_lookout(&house.sleep, 1));
     house_close(&house);
 }
 
-static void dozes_while_a_guest_works(void **state)
+static void looks_out_while_a_guest_works(void **state)
 {
     struct house house;
     house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
-    house.sleep.doze = DOZE_NS;
-    for (int i = 1; i < WORKERS; i++)
+    house.sleep.look_ns = DOZE_NS;
+    weft__sleep_absent(&house.sleep);
+    for (int i = 1; i < WORKERS - 1; i++)
         start_looking(&house, i); /* nobody is at work, but */
     weft__sleep_guest_entered(&house.sleep);
     start_looking(&house, 0);
     doze(&house, 0);
-    expect_counts(&house, WORKERS, 0);
+    expect_counts(&house, WORKERS - 1, 0);
     house_close(&house);
 }
 
@@ -430,17 +648,17 @@ static void absent_ones_are_not_at_work(void **state)
 {
     struct house house;
     house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
-    house.sleep.doze = DOZE_NS;
+    house.sleep.look_ns = DOZE_NS;
     weft__sleep_absent(&house.sleep);
     for (int i = 1; i < WORKERS - 1; i++)
         start_looking(&house, i);
     put_one_to_sleep(&house, 0, fall_asleep);
-    assert_int_equal(house.mice[0].idle.doze, 0);
+    assert_false(looks_out(&house));
     weft__sleep_present(&house.sleep);
-    weft__sleep_more_work(&house.sleep, false);
+    weft__sleep_more_work(&house.sleep);
     assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
     doze(&house, 0); /* ends by itself now */
-    assert_int_equal(house.mice[0].idle.doze, DOZE_NS);
+    assert_true(looks_out(&house));
     house_close(&house);
 }
 
@@ -448,23 +666,140 @@ static void *fall_asleep_for_good(void *p)
 {
     struct dormouse *mouse = p;
     fall_asleep(mouse);
-    CHECK(mouse->idle.doze == 0); /* woken, not tired of it */
+    CHECK(!mouse->idle.looks_out); /* woken, not tired of it */
     return NULL;
 }
 
-/* Nobody is left who could make work. */
+/* Nobody is left who could make work, and the pool has not been used. */
 static void last_one_sleeps_for_good(void **state)
 {
     struct house house;
     house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
-    house.sleep.doze = DOZE_NS;
+    house.sleep.look_ns = DOZE_NS;
     for (int i = 1; i < WORKERS; i++)
         start_looking(&house, i);
     put_one_to_sleep(&house, 0, fall_asleep_for_good);
     expect_counts(&house, WORKERS - 1, 1);
-    weft__sleep_more_work(&house.sleep, false);
+    weft__sleep_more_work(&house.sleep);
     assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
     expect_counts(&house, WORKERS, 0);
+    house_close(&house);
+}
+
+static struct atomic_u32 seconds;
+
+static void count_second(struct weft__sleep *sleep)
+{
+    atomic_fetch_add_relaxed(&seconds, 1);
+}
+
+/* After the last use it looks on for a second, and then no more. What comes in between, however
+ * brief, makes it begin anew. */
+static void looks_out_for_a_second(void **state)
+{
+    struct house house;
+    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
+    house.sleep.look_ns = DOZE_NS;
+    house.sleep.holds_work = holds_work;
+    house.sleep.every_second = count_second;
+    atomic_store_relaxed(&works_held, 0);
+    atomic_store_relaxed(&seconds, 0);
+    for (int i = 1; i < WORKERS; i++)
+        start_looking(&house, i);
+    uint64_t begun = weft_now();
+    house.mice[0].used = begun;
+    put_one_to_sleep(&house, 0, fall_asleep);
+    WAIT_UNTIL(looks_out(&house));
+    while (weft_now() - begun < WEFT__SILENCE_NS / 2)
+        sched_yield();
+    uint64_t came = weft_now();
+    weft__sleep_guest_entered(&house.sleep);
+    weft__sleep_guest_left(&house.sleep);
+    WAIT_UNTIL(!looks_out(&house));
+    assert_true(weft_now() - came >= WEFT__SILENCE_NS);
+    assert_in_range(atomic_load_relaxed(&seconds), 1, UINT32_MAX);
+    expect_counts(&house, WORKERS - 1, 1);
+    weft__sleep_more_work(&house.sleep);
+    assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
+    house_close(&house);
+}
+
+/* It gets up for work that it may take, and for nothing else. */
+static void gets_up_for_work(void **state)
+{
+    struct house house;
+    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
+    house.sleep.look_ns = DOZE_NS;
+    house.sleep.holds_work = holds_work;
+    atomic_store_relaxed(&works_held, 0);
+    put_one_to_sleep(&house, 0, fall_asleep); /* three are at work */
+    WAIT_UNTIL(looks_out(&house));
+    weft__sleep_guest_entered(&house.sleep); /* and there is no room */
+    atomic_store_relaxed(&works_held, 1);
+    uint64_t now = weft_now();
+    while (weft_now() - now < 20 * DOZE_NS)
+        sched_yield();
+    expect_counts(&house, 0, 1);
+    weft__sleep_guest_left(&house.sleep);
+    assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0); /* by itself */
+    expect_counts(&house, 1, 0);
+    house_close(&house);
+}
+
+static void *fall_asleep_and_overtake(void *p)
+{
+    struct dormouse *mouse = p;
+    fall_asleep(mouse);
+    CHECK(mouse->idle.overtakes);
+    return NULL;
+}
+
+/* A searcher has the place, but takes nothing: the look-out gets up in its stead. Not if guests
+ * have that place, too. */
+static void gets_up_for_what_is_overlooked(void **state)
+{
+    struct house house;
+    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
+    house.sleep.look_ns = DOZE_NS;
+    house.sleep.holds_work = holds_work;
+    atomic_store_relaxed(&works_held, 1);
+    start_looking(&house, 1); /* two are at work */
+    weft__sleep_guest_entered(&house.sleep);
+    weft__sleep_guest_entered(&house.sleep);
+    put_one_to_sleep(&house, 0, fall_asleep_and_overtake);
+    WAIT_UNTIL(looks_out(&house));
+    uint64_t now = weft_now();
+    while (weft_now() - now < 20 * DOZE_NS)
+        sched_yield();
+    expect_counts(&house, 1, 1);
+    weft__sleep_guest_left(&house.sleep);
+    assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0); /* by itself */
+    expect_counts(&house, 2, 0);
+    assert_true(weft__sleep_over_full(&house.sleep)); /* the searcher steps back */
+    house_close(&house);
+}
+
+static bool holds_injected(struct weft__sleep *sleep)
+{
+    return true;
+}
+
+/* Injected jobs that no worker may take because of guests are not left alone for ever. */
+static void starved_jobs_are_relieved(void **state)
+{
+    struct house house;
+    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
+    house.sleep.look_ns = DOZE_NS;
+    house.sleep.holds_injected = holds_injected;
+    crowded = &house;
+    weft__sleep_guest_entered(&house.sleep);
+    uint64_t begun = weft_now();
+    assert_int_equal(
+        pthread_create(&house.mice[0].thread, NULL, step_back_for_good, &house.mice[0]), 0);
+    assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
+    assert_true(weft_now() - begun >= WEFT__STARVED_NS);
+    assert_true(house.mice[0].idle.relieves);
+    assert_true(weft__sleep_over_full(&house.sleep));
     house_close(&house);
 }
 
@@ -510,9 +845,6 @@ static void small_counter_comes_back(void **state)
 
 /* ---- Places and spare workers, whatever the protocol ---- */
 
-#define FOR_EACH_PROTOCOL(i) \
-    for (enum weft_sleep i = WEFT_SLEEP_TICKLE; i <= WEFT_SLEEP_COUNTERS_ALL; i++)
-
 /* A place that is given while others are woken. */
 static void places_given_later(void **state)
 {
@@ -524,7 +856,7 @@ static void places_given_later(void **state)
     house.mice[0] = (struct dormouse){.sleep = sleep, .park = weft__park_get()};
     weft__sleep_place(sleep, 2, house.mice[0].park);
     put_one_to_sleep(&house, 0, fall_asleep);
-    weft__sleep_more_work(sleep, false);
+    weft__sleep_more_work(sleep);
     assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
     assert_int_equal(weft__sleep_resting(sleep).sleeping, 1);
     weft__park_put(house.mice[0].park);
@@ -543,8 +875,7 @@ static unsigned spares_for_new_work(struct house *house)
     spares_called = 0;
     weft__sleep_new_fork(&house->sleep, true);
     weft__sleep_new_jobs(&house->sleep, 1, false);
-    weft__sleep_more_work(&house->sleep, true);
-    weft__sleep_more_work(&house->sleep, false);
+    weft__sleep_more_work(&house->sleep);
     return spares_called;
 }
 
@@ -557,7 +888,7 @@ static void spares_are_called(void **state)
         atomic_store_relaxed(&house.sleep.blocked, 1);
         assert_int_equal(spares_for_new_work(&house), 0); /* there are none */
         house.sleep.call_spare = count_spare;
-        assert_int_equal(spares_for_new_work(&house), 4);
+        assert_int_equal(spares_for_new_work(&house), 3);
         start_looking(&house, 0); /* one is idle: enough */
         assert_int_equal(spares_for_new_work(&house), 0);
         work_found(&house, 0);
@@ -580,18 +911,24 @@ static void more_than_all_may_be_present(void **state)
 {
     struct house house;
     house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
-    house.sleep.doze = DOZE_NS;
-    for (int i = 0; i < WORKERS; i++)
+    house.sleep.look_ns = DOZE_NS;
+    for (int i = 1; i < WORKERS; i++)
         start_looking(&house, i);
     weft__sleep_present(&house.sleep);
     assert_int_equal(atomic_load_relaxed(&house.sleep.absent), -1);
-    doze(&house, 0);
+    put_one_to_sleep(&house, 0, fall_asleep);
+    WAIT_UNTIL(looks_out(&house));
+    expect_counts(&house, WORKERS - 1, 1); /* but as many are up as there may be */
+    work_found(&house, 1);
+    weft__sleep_absent(&house.sleep);
+    assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0); /* it got up */
     house_close(&house);
 }
 
 /* ---- Injected work is never missed (faults 4 to 6, 9, 10, 12) ---- */
 
-enum { PRODUCERS = 2, CONSUMERS = 3, EACH = SCALED(30000, 6) };
+enum { PRODUCERS = 2, CONSUMERS = 3 };
+#define EACH ((size_t)rounds_of(SCALED(30000, 6)))
 
 struct shop {
     struct weft__sleep sleep;
@@ -610,7 +947,7 @@ static bool goods_there(void *arg)
 /* One job after another; waits between them now and then, so that the consumers sleep. */
 static void deliver(struct shop *shop, unsigned producer)
 {
-    struct weft__node *mine = shop->nodes + producer * (size_t)EACH;
+    struct weft__node *mine = shop->nodes + producer * EACH;
     for (size_t i = 0; i < EACH; i++) {
         weft__queue_push(&shop->queue, &mine[i]);
         weft__sleep_new_jobs(&shop->sleep, 1, false);
@@ -622,7 +959,7 @@ static void deliver(struct shop *shop, unsigned producer)
 static void sell(struct shop *shop, struct weft__node *node)
 {
     atomic_fetch_add_relaxed(&shop->seen[node - shop->nodes], 1);
-    if (atomic_fetch_add_relaxed(&shop->done, 1) + 1 < PRODUCERS * (size_t)EACH)
+    if (atomic_fetch_add_relaxed(&shop->done, 1) + 1 < PRODUCERS * EACH)
         return;
     for (int i = 0; i < CONSUMERS; i++) /* it was the last one */
         weft__spin_latch_set(&shop->closed[i]);
@@ -631,15 +968,15 @@ static void sell(struct shop *shop, struct weft__node *node)
 static void serve(struct shop *shop, unsigned me)
 {
     struct weft__spin_latch *closed = &shop->closed[me];
-    struct weft__sleeper sleeper = {closed->owner, &closed->core, goods_there, shop};
+    struct weft__sleeper sleeper = {closed->owner, &closed->core, goods_there, goods_there, shop};
     while (!weft__latch_probe(&closed->core)) {
         struct weft__node *node = NULL;
         struct weft__idle idle;
-        weft__sleep_start_looking(&shop->sleep, &idle);
+        weft__sleep_start_looking(&shop->sleep, &idle, 0);
         while (!weft__latch_probe(&closed->core) && !(node = weft__queue_pop(&shop->queue)))
             weft__sleep_no_work(&shop->sleep, &idle, &sleeper);
         if (weft__sleep_work_found(&shop->sleep, &idle) && goods_there(shop))
-            weft__sleep_more_work(&shop->sleep, false);
+            weft__sleep_more_work(&shop->sleep);
         if (node)
             sell(shop, node);
     }
@@ -654,22 +991,22 @@ static void trade(unsigned i, void *arg)
 }
 
 static void run_shop_as(enum weft_sleep protocol, unsigned rounds, unsigned jec_bits,
-                        uint64_t doze_ns)
+                        uint64_t look_ns)
 {
     struct shop shop;
     memset(&shop, 0, sizeof shop);
     assert_int_equal(
         weft__sleep_init(&shop.sleep, protocol, CONSUMERS, CONSUMERS, rounds, jec_bits), 0);
-    shop.sleep.doze = doze_ns;
+    shop.sleep.look_ns = look_ns;
     for (unsigned i = 0; i < CONSUMERS; i++) {
         shop.closed[i].owner = weft__park_get();
         weft__sleep_place(&shop.sleep, i, shop.closed[i].owner);
     }
-    shop.nodes = calloc(PRODUCERS * (size_t)EACH, sizeof shop.nodes[0]);
-    shop.seen = calloc(PRODUCERS * (size_t)EACH, sizeof shop.seen[0]);
+    shop.nodes = calloc(PRODUCERS * EACH, sizeof shop.nodes[0]);
+    shop.seen = calloc(PRODUCERS * EACH, sizeof shop.seen[0]);
     assert_true(shop.nodes && shop.seen);
     in_threads(CONSUMERS + PRODUCERS, trade, &shop);
-    for (size_t i = 0; i < PRODUCERS * (size_t)EACH; i++)
+    for (size_t i = 0; i < PRODUCERS * EACH; i++)
         assert_int_equal(atomic_load_relaxed(&shop.seen[i]), 1);
     assert_int_equal(weft__sleep_resting(&shop.sleep).idle, 0);
     assert_int_equal(weft__sleep_resting(&shop.sleep).sleeping, 0);
@@ -680,10 +1017,10 @@ static void run_shop_as(enum weft_sleep protocol, unsigned rounds, unsigned jec_
     free(shop.seen);
 }
 
-static void run_shop(unsigned rounds, unsigned jec_bits, uint64_t doze_ns)
+static void run_shop(unsigned rounds, unsigned jec_bits, uint64_t look_ns)
 {
     FOR_EACH_PROTOCOL(i)
-    run_shop_as(i, rounds, jec_bits, doze_ns);
+    run_shop_as(i, rounds, jec_bits, look_ns);
 }
 
 static void nothing_is_missed(void **state)
@@ -721,15 +1058,25 @@ int main(void)
         cmocka_unit_test(forks_wake_one_at_a_time),
         cmocka_unit_test(guests_take_room),
         cmocka_unit_test(guest_leaves_room),
+        cmocka_unit_test(absent_one_leaves_room),
+        cmocka_unit_test(nobody_steps_back_for_nothing),
+        cmocka_unit_test(steps_back_until_there_is_room),
+        cmocka_unit_test(new_jobs_wake_who_stepped_back),
+        cmocka_unit_test(room_and_mail_keep_it_awake),
         cmocka_unit_test(last_searcher_looks_for_more),
         cmocka_unit_test(uncounted_ones_take_no_wake_ups),
         cmocka_unit_test(near_and_far),
+        cmocka_unit_test(woken_elsewhere),
         cmocka_unit_test(uncounted_is_not_counted),
-        cmocka_unit_test(dozes_while_others_work),
+        cmocka_unit_test(looks_out_while_others_work),
         cmocka_unit_test(one_looks_out),
-        cmocka_unit_test(dozes_while_a_guest_works),
+        cmocka_unit_test(looks_out_while_a_guest_works),
         cmocka_unit_test(absent_ones_are_not_at_work),
         cmocka_unit_test(last_one_sleeps_for_good),
+        cmocka_unit_test(looks_out_for_a_second),
+        cmocka_unit_test(gets_up_for_work),
+        cmocka_unit_test(gets_up_for_what_is_overlooked),
+        cmocka_unit_test(starved_jobs_are_relieved),
         cmocka_unit_test(small_counter_wraps),
         cmocka_unit_test(small_counter_comes_back),
         cmocka_unit_test(places_given_later),

@@ -46,12 +46,14 @@ static void pair_make(struct pair *pair, uint64_t quantum)
     weft__group_begin(&pair->group, NULL);
     pair->w = pair->owner->context->first;
     pair->owner->context->group = weft__slot_of(pair->w)->group = &pair->group;
+    weft__worker_push(pair->owner, __builtin_frame_address(0)); /* the slow roads look */
 }
 
 static void pair_free(struct pair *pair)
 {
     assert_ptr_equal(weft__context_top(pair->owner->context), pair->w);
     assert_ptr_equal(atomic_load_relaxed(&pair->owner->context->oldest), pair->w);
+    weft__worker_remove(pair->owner);
     worker_free(pair->owner);
     worker_free(pair->thief);
     weft__free(pair->pool);
@@ -59,7 +61,7 @@ static void pair_free(struct pair *pair)
 
 static enum steal_result try_steal(struct pair *pair, struct weft__job **job)
 {
-    return weft__steal_slot(pair->thief, pair->owner->context, job);
+    return weft__steal_slot(pair->thief, pair->owner->context, NULL, job);
 }
 
 static void run_stolen(struct pair *pair, struct weft__job *job)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* strand.c: stacks that are left and come back to keep what is on them. */
 #include "os/strand.h"
+#include "os/sanitize.h"
 
 #include "check.h"
 
@@ -303,7 +304,7 @@ static void longjmp_within(void **state)
 
 /* ---- The end of it ---- */
 
-#if WEFT__STRAND_TSAN
+#if WEFT__TSAN
 enum { LIVES = 5000 }; /* a fiber takes gcc's ThreadSanitizer half a millisecond */
 #else
 enum { LIVES = 100000 };

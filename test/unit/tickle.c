@@ -54,9 +54,11 @@ static void tickled_before_sleep(void **state)
         struct weft__crowd *crowd = weft__crowd_get(kind);
         assert_true(weft__crowd_get_sleepy(crowd, 1));
         weft__crowd_tickle(crowd);
-        assert_int_equal(weft__crowd_sleep(crowd, park, &counted, 0), PARK_WAS_NUDGED);
+        assert_int_equal(weft__crowd_sleep(crowd, park, &counted, weft__one_turn(0)),
+                         PARK_WAS_NUDGED);
         assert_true(weft__crowd_get_sleepy(crowd, 2)); /* and somebody else is sleepy now */
-        assert_int_equal(weft__crowd_sleep(crowd, park, &counted, 0), PARK_WAS_NUDGED);
+        assert_int_equal(weft__crowd_sleep(crowd, park, &counted, weft__one_turn(0)),
+                         PARK_WAS_NUDGED);
         assert_int_equal(atomic_load_relaxed(&crowd->state), 4);
         assert_int_equal(atomic_load_relaxed(&counted), 1); /* the caller's business */
         weft__crowd_put(crowd);
@@ -72,7 +74,8 @@ static void time_is_up(void **state)
     for (enum crowd_kind kind = CROWD_ACQ_REL; kind <= CROWD_SWAPS; kind++) {
         struct weft__crowd *crowd = weft__crowd_get(kind);
         assert_true(weft__crowd_get_sleepy(crowd, 1));
-        assert_int_equal(weft__crowd_sleep(crowd, park, &counted, DOZE_NS), PARK_TIMED_OUT);
+        assert_int_equal(weft__crowd_sleep(crowd, park, &counted, weft__one_turn(DOZE_NS)),
+                         PARK_TIMED_OUT);
         assert_int_equal(atomic_load_relaxed(&crowd->state), CROWD_ASLEEP);
         assert_int_equal(crowd->asleep, 0);
         assert_true(weft__crowd_get_sleepy(crowd, 1));
@@ -111,7 +114,7 @@ static void rounds_until_sleepy_and_asleep(void **state)
         for (unsigned rounds = 0; rounds < 4; rounds++) {
             struct house house;
             house_open(&house, protocols[p], rounds, WEFT__JEC_BITS);
-            house.sleep.doze = DOZE_NS; /* three are at work, so it comes back */
+            house.sleep.look_ns = DOZE_NS; /* three are at work, so it comes back */
             start_looking(&house, 1);
             for (unsigned i = 0; i < rounds; i++) {
                 assert_false(no_work(&house, 1));
@@ -124,7 +127,7 @@ static void rounds_until_sleepy_and_asleep(void **state)
             assert_true(no_work(&house, 1));
             expect_state(&house, CROWD_ASLEEP);
             expect_counts(&house, 1, 0);
-            assert_int_equal(house.mice[1].idle.doze, DOZE_NS);
+            assert_true(house.mice[1].idle.looks_out);
             work_found(&house, 1);
             expect_counts(&house, 0, 0);
             house_close(&house);
@@ -165,7 +168,7 @@ static void post(struct house *house)
 
 static void more(struct house *house)
 {
-    weft__sleep_more_work(&house->sleep, false);
+    weft__sleep_more_work(&house->sleep);
 }
 
 /* Any latch of any of them. */
@@ -235,7 +238,7 @@ static void finding_work_wakes_nobody(void **state)
     wake_up(&house, 2);
 }
 
-/* A guest stands in for one as far as it is asked whether to wake anybody. */
+/* A guest stands in for one as far as it is asked whether there is more for another. */
 static void guests_take_room(void **state)
 {
     struct house house;
@@ -243,9 +246,10 @@ static void guests_take_room(void **state)
     weft__sleep_guest_entered(&house.sleep);
     weft__sleep_guest_entered(&house.sleep);
     assert_false(weft__sleep_has_room(&house.sleep));
-    weft__sleep_more_work(&house.sleep, true);
+    weft__sleep_more_work(&house.sleep);
     expect_counts(&house, 0, 2);
-    weft__sleep_more_work(&house.sleep, false);
+    weft__sleep_guest_left(&house.sleep);
+    weft__sleep_more_work(&house.sleep);
     expect_counts(&house, 2, 0);
     wake_up(&house, 2);
 }
@@ -278,7 +282,7 @@ static void sleepers_rest(void **state)
         put_one_to_sleep(&house, i, fall_asleep);
     assert_int_equal(resting(&census), 2);
     assert_int_equal(reports, 0);
-    house.sleep.doze = DOZE_NS;
+    house.sleep.look_ns = DOZE_NS;
     start_looking(&house, 2);
     while (!no_work(&house, 2))
         ;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The peers openmp-gnu and openmp-llvm: tasks, and taskwait. */
+/* The peers openmp-gnu and openmp-llvm: tasks, and taskwait; `parallel for` in stencil. */
 #include "../common/runtime.h"
 
 #include "../../bursty/bursty.h"
@@ -10,6 +10,7 @@
 #include "../../nbody/nbody.h"
 #include "../../nqueens/nqueens.h"
 #include "../../sort/sort.h"
+#include "../../stencil/stencil.h"
 #include "../../treesum/treesum.h"
 
 static unsigned workers;
@@ -270,14 +271,29 @@ static void bursty_run(void *data)
     }
 }
 
+/* ---- stencil ---- */
+
+/* What `parallel for` makes of a plain loop: a part for each thread. The loop is everybody's. */
+static void step(const struct stencil *s)
+{
+#pragma omp parallel for num_threads(workers) schedule(static)
+    for (unsigned part = 0; part < workers; part++)
+        stencil_range(s->y, s->x, s->count * part / workers, s->count * (part + 1) / workers);
+}
+
+static void stencil_run(void *data)
+{
+    struct stencil *s = data;
+    for (int i = 0; i < STENCIL_STEPS; i++) {
+        step(s);
+        stencil_swap(s);
+    }
+}
+
 const struct runtime_benchmark runtime_benchmarks[] = {
-    {&fib_kernel, fib_run},
-    {&treesum_kernel, treesum_run},
-    {&join_kernel, join_run},
-    {&increment_kernel, increment_run},
-    {&nbody_kernel, nbody_run},
-    {&nqueens_kernel, nqueens_run},
-    {&sort_kernel, sort_run},
-    {&bursty_kernel, bursty_run},
-    {NULL, NULL},
+    {&fib_kernel, fib_run},         {&treesum_kernel, treesum_run},
+    {&join_kernel, join_run},       {&increment_kernel, increment_run},
+    {&nbody_kernel, nbody_run},     {&nqueens_kernel, nqueens_run},
+    {&sort_kernel, sort_run},       {&bursty_kernel, bursty_run},
+    {&stencil_kernel, stencil_run}, {NULL, NULL},
 };

@@ -6,6 +6,7 @@
 #include "../../actors/fair.h"
 #include "../../arrays/arrays.h"
 #include "../../bursty/bursty.h"
+#include "../../captured/captured.h"
 #include "../../clock.h"
 #include "../../fib/fib.h"
 #include "../../increment-all/increment.h"
@@ -15,6 +16,7 @@
 #include "../../nqueens/nqueens.h"
 #include "../../sort/sort.h"
 #include "../../sort/sorts.h"
+#include "../../stencil/stencil.h"
 #include "../../treesum/treesum.h"
 
 #include <algorithm>
@@ -327,6 +329,18 @@ void find_run(void *data)
     });
 }
 
+void stencil_run(void *data)
+{
+    auto s = static_cast<stencil *>(data);
+    auto body = [=](range r) { stencil_range(s->y, s->x, r.begin(), r.end()); };
+    arena->execute([&] {
+        for (int i = 0; i < STENCIL_STEPS; i++) {
+            tbb::parallel_for(range(0, s->count), body);
+            stencil_swap(s);
+        }
+    });
+}
+
 uint64_t fair_work(uint64_t seed, unsigned lo, unsigned hi)
 {
     if (hi - lo == 1)
@@ -349,8 +363,9 @@ void fair_greedy(fair *f, unsigned levels)
     parallel_invoke([=] { fair_greedy(f, levels - 1); }, [=] { fair_greedy(f, levels - 1); });
 }
 
-/* The client is no worker here, as elsewhere: no place in the arena is kept for it. */
-void fair_run(void *data)
+/* One in which the client is none of the workers, as elsewhere. Of threads that are none, so many
+ * find a place in it. Made on first use. */
+tbb::task_arena *arena_beside(int places)
 {
     static std::unique_ptr<tbb::task_arena> all;
     if (!all) {
@@ -358,19 +373,49 @@ void fair_run(void *data)
         control.reset();
         control = std::make_unique<tbb::global_control>(
             tbb::global_control::max_allowed_parallelism, workers + 1);
-        all = std::make_unique<tbb::task_arena>(workers, 0);
+        all = std::make_unique<tbb::task_arena>(workers + places, places);
     }
-    auto request = [](fair_request *r, void *) {
-        all->enqueue([=] { fair_request_over(r, fair_work(r->seed, 0, FAIR_LEAVES)); });
+    return all.get();
+}
+
+void fair_run(void *data)
+{
+    auto request = [](fair_request *r, void *all) {
+        static_cast<tbb::task_arena *>(all)->enqueue(
+            [=] { fair_request_over(r, fair_work(r->seed, 0, FAIR_LEAVES)); });
     };
-    auto greedy = [](fair *f, void *) {
-        all->enqueue([=] {
+    auto greedy = [](fair *f, void *all) {
+        static_cast<tbb::task_arena *>(all)->enqueue([=] {
             fair_greedy(f, FAIR_GREEDY_LEVELS);
             fair_greedy_over(f);
         });
     };
-    fair_runtime runtime{request, greedy, nullptr};
+    fair_runtime runtime{request, greedy, arena_beside(0)};
     fair_client(static_cast<fair *>(data), &runtime);
+}
+
+uint64_t captured_sum(uint64_t lo, uint64_t hi)
+{
+    if (hi - lo == 1)
+        return captured_leaf(lo);
+    uint64_t middle = lo + (hi - lo) / 2, left, right;
+    parallel_invoke([&] { left = captured_sum(lo, middle); },
+                    [&] { right = captured_sum(middle, hi); });
+    return left + right;
+}
+
+/* The caller has a place of its own and computes, as a guest of weft's does. */
+void captured_run(void *data)
+{
+    auto start = [](captured_task *task, void *all) {
+        static_cast<tbb::task_arena *>(all)->enqueue([=] { captured_task_run(task); });
+    };
+    auto call = [](uint64_t first, void *all) {
+        return static_cast<tbb::task_arena *>(all)->execute(
+            [=] { return captured_sum(first, first + CAPTURED_LEAVES); });
+    };
+    captured_runtime runtime{start, call, arena_beside(1)};
+    captured_client(static_cast<captured *>(data), &runtime);
 }
 
 } // namespace
@@ -401,9 +446,12 @@ extern "C" const runtime_benchmark runtime_benchmarks[] = {
     {&find_kernel, find_run},
     {&floats_kernel, floats_run},
     {&short_kernel, short_run},
+    {&stencil_kernel, stencil_run},
     {&fair_stream_kernel, fair_run},
     {&fair_stream_greedy_kernel, fair_run},
     {&fair_together_kernel, fair_run},
     {&fair_together_greedy_kernel, fair_run},
+    {&captured_alone_kernel, captured_run},
+    {&captured_beside_kernel, captured_run},
     {nullptr, nullptr},
 };

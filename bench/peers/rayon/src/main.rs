@@ -2,6 +2,7 @@
 //! The peer rayon: `rayon::join` in a pool of so many threads. Speaks the protocol of
 //! bench/peer.h; the data, the forks and the checksums are those of the C versions.
 mod bursty;
+mod captured;
 mod fib;
 mod increment_all;
 mod join_recursively;
@@ -10,6 +11,7 @@ mod nqueens;
 mod random;
 mod sort;
 mod sorts;
+mod stencil;
 mod treesum;
 
 use rayon::ThreadPool;
@@ -23,6 +25,10 @@ pub trait Kernel {
     fn reset(&mut self);
     fn run(&mut self, pool: &ThreadPool);
     fn checksum(&self) -> u64;
+    /// What its parts took, in seconds, if that is what counts.
+    fn times(&self) -> &[f64] {
+        &[]
+    }
 }
 
 fn kernel(name: &str, size: usize) -> Option<Box<dyn Kernel>> {
@@ -36,7 +42,10 @@ fn kernel(name: &str, size: usize) -> Option<Box<dyn Kernel>> {
         "sort" => Box::new(sort::Sort::new(size)),
         "sorts" => Box::new(sorts::Sorts::new(size, false)),
         "sorts-stable" => Box::new(sorts::Sorts::new(size, true)),
+        "stencil" => Box::new(stencil::Stencil::new(size)),
         "bursty" => Box::new(bursty::Bursty::new(size)),
+        "captured-alone" => Box::new(captured::Captured::new(size, false)),
+        "captured-beside" => Box::new(captured::Captured::new(size, true)),
         _ => return None,
     })
 }
@@ -70,7 +79,9 @@ fn main() -> std::io::Result<()> {
         kernel.run(&pool);
         let seconds = start.elapsed().as_secs_f64();
         let cpu = cpu() - cpu_before;
-        writeln!(out, "{:.9} {:.9} {:x}", seconds, cpu, kernel.checksum())?;
+        write!(out, "{:.9} {:.9} {:x}", seconds, cpu, kernel.checksum())?;
+        kernel.times().iter().try_for_each(|time| write!(out, " {:.9}", time))?;
+        writeln!(out)?;
     }
     Ok(())
 }

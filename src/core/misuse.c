@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/misuse.h"
+
+#include "core/fatal.h"
+#include "core/fiber.h"
+#include "core/fork.h"
+#include "core/pool.h"
+
+#include <dlfcn.h>
+
+#if defined __GNUC__
+#define COLD __attribute__((cold, noinline))
+#else
+#define COLD
+#endif
+
+/* Static functions have no name at run time; addr2line finds them by file and offset. */
+void weft__function_name(char *text, size_t size, weft_fn *fn)
+{
+    Dl_info info;
+    void *address;
+    *(weft_fn **)(void *)&address = fn;
+    if (!dladdr(address, &info))
+        snprintf(text, size, "%p", address);
+    else if (info.dli_sname && info.dli_saddr == address)
+        snprintf(text, size, "%s", info.dli_sname);
+    else
+        snprintf(text, size, "%s+%#tx", info.dli_fname, (char *)address - (char *)info.dli_fbase);
+}
+
+/* relaxed, all: what this thread wrote itself; a thief's mark in place of it is no NULL either. */
+
+static bool is_used(weft *w)
+{
+    return w <= weft__context_of(w)->last && atomic_load_relaxed(&weft__slot_of(w)->fn);
+}
+
+/* In a forked child the job that forked goes on, though its thread is nobody's any more. */
+static bool is_own(const struct weft__context *context)
+{
+    struct weft__context *here = weft__context_here();
+    return here ? here == context : weft__pool_is_forked(context->worker->pool);
+}
+
+static _Noreturn void returned_between(weft *w, const char *function)
+{
+    char right[200];
+    weft__function_name(right, sizeof right, weft__right_of(w));
+    weft__fatal("%s: a function that was called before returned between weft_fork and weft_merge; "
+                "it had forked %s",
+                function, right);
+}
+
+COLD void weft__look_whose(weft *w, const char *function)
+{
+    if (!w)
+        weft__fatal("%s needs a context; w is NULL", function);
+    if (!is_own(weft__context_of(w)))
+        weft__fatal("%s: w is the context of another job or thread; pass on the one that this job "
+                    "was given, and never store it (weft_here() finds it)",
+                    function);
+}
+
+static COLD void look_at_fork(weft *w, const char *function)
+{
+    weft__look_whose(w, function);
+    if (is_used(w + 1))
+        returned_between(w + 1, function);
+}
+
+COLD void weft__look_at_context(weft *w, const char *function)
+{
+    weft__look_whose(w, function);
+    if (is_used(w))
+        weft__fatal("%s: w has forked and not merged; until weft_merge(w), use the context that "
+                    "weft_fork returned",
+                    function);
+    look_at_fork(w, function);
+}
+
+void weft__expect_fork(weft *w, const char *function)
+{
+    if (!weft__context_is_here(w) || is_used(w + 1))
+        look_at_fork(w, function);
+}
+
+/* A merge leaves the argument in its slot. So the slots that were ever used are known, and each is
+ * looked at once for each job that forks there: two in a row that have no argument end it. */
+static weft *first_used(weft *w)
+{
+    enum { ENOUGH = 2 };
+    weft *last = weft__context_of(w)->last;
+    for (unsigned unused = 0; unused < ENOUGH && w <= last; w++) {
+        struct weft__slot *slot = weft__slot_of(w);
+        if (atomic_load_relaxed(&slot->fn))
+            return w;
+        if (!atomic_load_relaxed(&slot->arg)) {
+            unused++;
+            continue;
+        }
+        unused = 0;
+        atomic_store_relaxed(&slot->arg, NULL);
+    }
+    return NULL;
+}
+
+void weft__expect_merged(weft *w, const char *who)
+{
+    weft *used = first_used(w);
+    if (!used)
+        return;
+    char right[200];
+    weft__function_name(right, sizeof right, weft__right_of(used));
+    if (used == w)
+        weft__fatal("%s returned without merging what it forked, %s", who, right);
+    weft__fatal("%s returned, and a function in it had returned between weft_fork and weft_merge; "
+                "it had forked %s",
+                who, right);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* misuse.h: is `w` the context that the caller should have passed?
+ *
+ * Forks and merges that nobody interferes with can't afford to ask: what they would find is found
+ * later, on the next slow road, by the next function of the library that gets the context, and at
+ * the latest when the job returns. Who is wrong is told in one line, and the process aborts. */
+#ifndef WEFT_CORE_MISUSE_H
+#define WEFT_CORE_MISUSE_H
+
+#include "core/worker.h"
+
+/* In place is what those who are right come by; the rest asks once more, and has an answer for each
+ * mistake. */
+static inline bool weft__context_is_here(weft *w)
+{
+    return w && weft__context_of(w) == weft__context_here();
+}
+
+/* For functions that run something in w: it is this thread's, and nothing above it is pending. */
+void weft__look_at_context(weft *w, const char *function);
+static inline bool weft__context_is_right(weft *w)
+{
+    /* Of the last slot and beyond the next one must not be looked at. relaxed, both: what this
+     * thread wrote itself; a thief's mark in place of it is no NULL either. */
+    return weft__context_is_here(w) && w < weft__context_of(w)->last &&
+           !atomic_load_relaxed(&weft__slot_of(w)->fn) &&
+           !atomic_load_relaxed(&weft__slot_of(w + 1)->fn);
+}
+
+static inline void weft__expect_context(weft *w, const char *function)
+{
+    if (!weft__context_is_right(w))
+        weft__look_at_context(w, function);
+}
+#define WEFT__EXPECT_CONTEXT(w) weft__expect_context((w), __func__)
+
+/* For functions that only ask something: the context of an outer fork is as good. */
+void weft__look_whose(weft *w, const char *function);
+static inline void weft__expect_own(weft *w, const char *function)
+{
+    if (!weft__context_is_here(w))
+        weft__look_whose(w, function);
+}
+#define WEFT__EXPECT_OWN(w) weft__expect_own((w), __func__)
+
+/* The same, where NULL means a thread outside. */
+#define WEFT__EXPECT_OWN_OR_NULL(w) ((w) ? weft__expect_own((w), __func__) : (void)0)
+
+/* On the slow roads of fork and merge: w is in use, or was just now. */
+void weft__expect_fork(weft *w, const char *function);
+
+/* A job, or an actor, that ran in w has returned: all that was forked in it has been merged. `who`:
+ * for the message. */
+void weft__expect_merged(weft *w, const char *who);
+
+/* For messages: its name, or in which file it is, and where. */
+void weft__function_name(char *text, size_t size, weft_fn *fn);
+
+#endif

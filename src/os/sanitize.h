@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* sanitize.h: a program may be compiled with ThreadSanitizer and linked with a library that is not,
+ * as an installed one is. Then the sanitizer sees what the program does with its data, but not what
+ * the library does to hand them from thread to thread, and takes it for races. So it is told, at
+ * run time, if it is there: of each release and each acquire (../core/atomic.h), and of each switch
+ * of stacks (strand.h).
+ *
+ * A fork that costs nothing has nothing that it could be told by: while it is there, pools take the
+ * eager road, on which each fork goes by a deque. */
+#ifndef WEFT_OS_SANITIZE_H
+#define WEFT_OS_SANITIZE_H
+
+#include <stdbool.h>
+
+/* Is the library itself compiled with it? Then nothing has to be said but for stacks. */
+#if defined __SANITIZE_THREAD__
+#define WEFT__TSAN 1
+#elif defined __has_feature
+#if __has_feature(thread_sanitizer)
+#define WEFT__TSAN 1
+#endif
+#endif
+
+/* Weak: NULL where there is no sanitizer. Executables that have it export them. */
+#ifndef WEFT__TSAN
+#define WEFT__OF_TSAN __attribute__((weak, visibility("default")))
+#else
+#define WEFT__OF_TSAN
+#endif
+WEFT__OF_TSAN void __tsan_acquire(void *address);
+WEFT__OF_TSAN void __tsan_release(void *address);
+WEFT__OF_TSAN void *__tsan_get_current_fiber(void);
+WEFT__OF_TSAN void *__tsan_create_fiber(unsigned flags);
+WEFT__OF_TSAN void __tsan_destroy_fiber(void *fiber);
+WEFT__OF_TSAN void __tsan_switch_to_fiber(void *fiber, unsigned flags);
+
+#if defined WEFT__TSAN || defined WEFT_MODEL
+
+#define weft__tsan_is_outside() false
+#define weft__tsan_tell_acquired(address) ((void)0)
+#define weft__tsan_tell_releases(address) ((void)0)
+#define weft__tsan_releases(address) ((void)0)
+
+#else
+
+extern bool weft__tsan_found; /* constant from before main() on */
+
+/* Is the program compiled with it, and the library not? */
+static inline bool weft__tsan_is_outside(void)
+{
+    return __builtin_expect(weft__tsan_found, 0);
+}
+
+/* What was released at that address is known from here on; and what was done so far, to whoever
+ * acquires it; and this thread is about to go on on another stack. Only if it is there.
+ *
+ * A call that hardly ever comes would cost its caller registers, and what saves them, each time. So
+ * where it can be said to the compiler that they are kept, it is. */
+#if defined __x86_64__ && defined __LP64__
+#define WEFT__TELL(thunk, argument)                                                            \
+    __asm__ volatile("lea -128(%%rsp), %%rsp\n\tpush %0\n\tcall " thunk                        \
+                     "\n\tlea 136(%%rsp), %%rsp" /* past the red zone, and back */             \
+                     :                                                                         \
+                     : "r"(argument)                                                           \
+                     : "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", \
+                       "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",    \
+                       "xmm15")
+
+static inline void weft__tsan_tell_acquired(const volatile void *address)
+{
+    WEFT__TELL("weft__tsan_acquire_kept", address);
+}
+
+static inline void weft__tsan_tell_releases(const volatile void *address)
+{
+    WEFT__TELL("weft__tsan_release_kept", address);
+}
+
+static inline void weft__tsan_tell_switch(void *fiber)
+{
+    WEFT__TELL("weft__tsan_switch_kept", fiber);
+}
+#else
+void weft__tsan_tell_acquired(const volatile void *address) __attribute__((cold));
+void weft__tsan_tell_releases(const volatile void *address) __attribute__((cold));
+void weft__tsan_tell_switch(void *fiber) __attribute__((cold));
+#endif
+
+static inline void weft__tsan_releases(const volatile void *address)
+{
+    if (weft__tsan_is_outside())
+        weft__tsan_tell_releases(address);
+}
+
+#endif
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* cpus.h: which CPUs those who work for a pool use, and where somebody else is not in their way.
+ * All of it is a guess: the kernel moves threads as it likes. */
+#ifndef WEFT_SLEEP_CPUS_H
+#define WEFT_SLEEP_CPUS_H
+
+#include "os/topology.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum weft__cpu_use {
+    CPU_FREE,
+    CPU_LEFT, /* by the guest that came last: it may come again */
+    CPU_TAKEN,
+};
+
+enum { WEFT__CPUS_KNOWN = 1024 }; /* others count as free */
+
+struct weft__used_cpus {
+    uint64_t taken[WEFT__CPUS_KNOWN / 64];
+    int left; /* or -1 */
+};
+
+static inline void weft__cpu_take(struct weft__used_cpus *used, int cpu)
+{
+    if (cpu >= 0 && cpu < WEFT__CPUS_KNOWN)
+        used->taken[cpu / 64] |= (uint64_t)1 << cpu % 64;
+}
+
+static inline enum weft__cpu_use weft__cpu_use_of(const struct weft__used_cpus *used, int cpu)
+{
+    if (cpu >= 0 && cpu < WEFT__CPUS_KNOWN && used->taken[cpu / 64] >> cpu % 64 & 1)
+        return CPU_TAKEN;
+    return cpu == used->left ? CPU_LEFT : CPU_FREE;
+}
+
+/* `cpu`, if its use is bearable; else one of these that is used less, the next one after it, if
+ * there is any. */
+static inline int weft__cpu_other(const struct weft__used_cpus *used, const struct weft__cpus *cpus,
+                                  int cpu, enum weft__cpu_use bearable)
+{
+    enum weft__cpu_use least = weft__cpu_use_of(used, cpu);
+    unsigned first = 0;
+    int best = cpu;
+    if (least <= bearable)
+        return cpu;
+    while (first < cpus->count && cpus->ids[first] != cpu)
+        first++;
+    for (unsigned i = 1; i <= cpus->count; i++) {
+        int other = cpus->ids[(first + i) % cpus->count];
+        if (weft__cpu_use_of(used, other) < least) {
+            least = weft__cpu_use_of(used, other);
+            best = other;
+        }
+    }
+    return best;
+}
+
+#endif

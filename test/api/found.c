@@ -1,0 +1,620 @@
+/* SPDX-License-Identifier: MIT */
+/* found.c: work that waits is taken, whatever was learnt before. Here the caller waits for work of
+ * its own that only somebody else can do: if nobody comes, the test hangs. */
+#include "check.h"
+#include "pools.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const unsigned sizes[] = {2, 8}; /* of pools: one place is the caller's */
+enum { SIZES = 2 };
+
+static const unsigned ways_in[] = {0, WEFT_NO_GUESTS, WEFT_USE_CALLER};
+enum { WAYS_IN = 3 };
+
+/* Longer than anybody looks out for work that nobody was told of. */
+static void stay_silent(void)
+{
+    nanosleep(&(struct timespec){.tv_sec = 1, .tv_nsec = 200000000}, NULL);
+}
+
+/* ---- A right side ---- */
+
+struct pair {
+    bool waits; /* the left side, for the right one */
+    atomic_bool started;
+};
+
+static void left_side(weft *w, void *arg)
+{
+    struct pair *pair = arg;
+    if (pair->waits)
+        WAIT_UNTIL(atomic_load(&pair->started));
+}
+
+static void right_side(weft *w, void *arg)
+{
+    atomic_store(&((struct pair *)arg)->started, true);
+}
+
+static void join_pair(weft *w, void *arg)
+{
+    weft_join(w, left_side, arg, right_side, arg);
+}
+
+static void learn_that_it_is_brief(weft_pool *pool)
+{
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(weft_run(pool, join_pair, &(struct pair){.waits = false}), 0);
+}
+
+static void expect_taken(weft_pool *pool)
+{
+    assert_int_equal(weft_run(pool, join_pair, &(struct pair){.waits = true}), 0);
+}
+
+static void right_side_of_a_brief_pair(void **state)
+{
+    for (int i = 0; i < SIZES * WAYS_IN; i++) {
+        weft_pool *pool = pool_make(sizes[i % SIZES], ways_in[i / SIZES]);
+        for (int r = 0; r < rounds_of(20); r++) {
+            learn_that_it_is_brief(pool);
+            expect_taken(pool);
+        }
+        pool_drop(pool);
+    }
+}
+
+static void right_side_while_all_sleep(void **state)
+{
+    for (int i = 0; i < SIZES * 2; i++) {
+        weft_pool *pool = pool_make(sizes[i % SIZES], ways_in[i / SIZES]);
+        for (int r = 0; r < rounds_of(20); r++) {
+            learn_that_it_is_brief(pool);
+            pool_wait_asleep(pool);
+            expect_taken(pool);
+        }
+        pool_drop(pool);
+    }
+}
+
+static void right_side_in_a_new_pool(void **state)
+{
+    for (int r = 0; r < 10; r++) {
+        for (int i = 0; i < SIZES * WAYS_IN; i++) {
+            weft_pool *pool = pool_make(sizes[i % SIZES], ways_in[i / SIZES]);
+            expect_taken(pool);
+            pool_drop(pool);
+        }
+    }
+}
+
+/* Brief ones in the same job, so that nobody is told again. */
+static void join_many_pairs(weft *w, void *arg)
+{
+    for (int i = 0; i < 1000; i++)
+        join_pair(w, &(struct pair){.waits = false});
+    join_pair(w, &(struct pair){.waits = true});
+}
+
+static void right_side_after_many_brief_ones(void **state)
+{
+    for (int i = 0; i < SIZES * WAYS_IN; i++) {
+        weft_pool *pool = pool_make(sizes[i % SIZES], ways_in[i / SIZES]);
+        for (int r = 0; r < rounds_of(20); r++)
+            assert_int_equal(weft_run(pool, join_many_pairs, NULL), 0);
+        pool_drop(pool);
+    }
+}
+
+/* ---- Loops and what is made of them ---- */
+
+enum { LONG = SCALED(50000, 10), SHORT = 100, WAITING = 400 };
+
+static long in[LONG], out[LONG], other[LONG];
+static char lines[LONG];
+
+struct work {
+    void (*element)(struct work *work); /* what is done for an element */
+    pthread_t caller;                   /* of the loop */
+    atomic_bool elsewhere;              /* an element was done by another thread */
+};
+
+static void do_nothing(struct work *work)
+{
+}
+
+static void wait_for_others(struct work *work)
+{
+    if (pthread_equal(pthread_self(), work->caller))
+        WAIT_UNTIL(atomic_load(&work->elsewhere));
+    else
+        atomic_store(&work->elsewhere, true);
+}
+
+static void do_element(void *arg)
+{
+    struct work *work = arg;
+    work->element(work);
+}
+
+static void do_elements(size_t begin, size_t end, void *arg)
+{
+    for (size_t i = begin; i < end; i++)
+        do_element(arg);
+}
+
+typedef void use_fn(weft *w, size_t n, struct work *work);
+
+/* Plain loops. */
+
+static void body(weft *w, size_t begin, size_t end, void *arg)
+{
+    do_elements(begin, end, arg);
+}
+
+static void use_for(weft *w, size_t n, struct work *work)
+{
+    weft_for(w, 0, n, body, work);
+}
+
+static void use_for_min(weft *w, size_t n, struct work *work)
+{
+    weft_for_min(w, 0, n, 10, body, work);
+}
+
+static size_t side(const weft_box *box, int d)
+{
+    return box->end[d] - box->begin[d];
+}
+
+static void body_2d(weft *w, const weft_box *box, void *arg)
+{
+    do_elements(0, side(box, 0) * side(box, 1), arg);
+}
+
+static void use_for_2d(weft *w, size_t n, struct work *work)
+{
+    weft_for_2d(w, &(weft_box){.end = {n / 10, 10}}, body_2d, work);
+}
+
+static void body_3d(weft *w, const weft_box *box, void *arg)
+{
+    do_elements(0, side(box, 0) * side(box, 1) * side(box, 2), arg);
+}
+
+static void use_for_3d(weft *w, size_t n, struct work *work)
+{
+    weft_for_3d(w, &(weft_box){.end = {n / 20, 4, 5}}, body_3d, work);
+}
+
+static void body_for_each(weft *w, void *element, void *arg)
+{
+    do_element(arg);
+}
+
+static void use_for_each(weft *w, size_t n, struct work *work)
+{
+    weft_for_each(w, out, n, sizeof out[0], body_for_each, work);
+}
+
+static void map(weft *w, void *to, const void *from, void *arg)
+{
+    do_element(arg);
+    *(long *)to = *(const long *)from;
+}
+
+static void use_map(weft *w, size_t n, struct work *work)
+{
+    weft_map(w, out, sizeof out[0], in, sizeof in[0], n, map, work);
+}
+
+static void body_with_state(weft *w, size_t begin, size_t end, void *state, void *arg)
+{
+    do_elements(begin, end, arg);
+}
+
+static void use_for_with(weft *w, size_t n, struct work *work)
+{
+    weft_for_with(w, 0, n, &(weft_state){.size = 1}, body_with_state, work);
+}
+
+static void body_for_lines(weft *w, const char *begin, const char *end, void *arg)
+{
+    do_elements(0, (size_t)(end - begin), arg);
+}
+
+static void use_for_lines(weft *w, size_t n, struct work *work)
+{
+    weft_for_lines(w, &(weft_text){lines, n}, body_for_lines, work);
+}
+
+/* Reductions. */
+
+static void fold(weft *w, size_t begin, size_t end, void *accumulator, void *arg)
+{
+    do_elements(begin, end, arg);
+    *(long *)accumulator += (long)(end - begin);
+}
+
+static void add(weft *w, void *left, const void *right, void *arg)
+{
+    *(long *)left += *(const long *)right;
+}
+
+static const weft_reducer reducer = {
+    .size = sizeof(long), .fold = fold, .combine = add, .block = 1};
+
+static void use_reduce(weft *w, size_t n, struct work *work)
+{
+    long sum;
+    weft_reduce(w, 0, n, &reducer, work, &sum);
+    CHECK(sum == (long)n);
+}
+
+static void use_reduce_halting(weft *w, size_t n, struct work *work)
+{
+    long sum;
+    CHECK(weft_reduce_halting(w, 0, n, &reducer, work, &sum) == 0);
+    CHECK(sum == (long)n);
+}
+
+static void use_reduce_unordered(weft *w, size_t n, struct work *work)
+{
+    long sum;
+    weft_reduce_unordered(w, 0, n, &reducer, work, &sum);
+    CHECK(sum == (long)n);
+}
+
+static void combine(weft *w, void *left, const void *right, void *arg)
+{
+    do_element(arg);
+    add(w, left, right, arg);
+}
+
+static void use_array_reduce(weft *w, size_t n, struct work *work)
+{
+    long sum = 0;
+    weft_array_reduce(w, in, n, sizeof in[0], combine, work, &sum);
+    CHECK(sum == (long)(n * (n - 1) / 2));
+}
+
+static void use_map_reduce(weft *w, size_t n, struct work *work)
+{
+    long sum = 0;
+    weft_map_reduce(w, in, n, sizeof in[0], map, sizeof sum, add, work, &sum);
+    CHECK(sum == (long)(n * (n - 1) / 2));
+}
+
+static size_t count(size_t begin, size_t end, void *arg)
+{
+    do_elements(begin, end, arg);
+    return end - begin;
+}
+
+static void use_count(weft *w, size_t n, struct work *work)
+{
+    CHECK(weft_count(w, 0, n, count, work) == n);
+}
+
+static size_t bin(const void *element, void *arg)
+{
+    do_element(arg);
+    return *(const long *)element % 2 == 0;
+}
+
+static void use_histogram(weft *w, size_t n, struct work *work)
+{
+    size_t counts[2];
+    weft_histogram(w, counts, 2, in, n, sizeof in[0], bin, work);
+    CHECK(counts[0] + counts[1] == n);
+}
+
+/* Searches for what is not there. */
+
+static size_t find(size_t begin, size_t end, void *arg)
+{
+    do_elements(begin, end, arg);
+    return end;
+}
+
+static void use_find_first(weft *w, size_t n, struct work *work)
+{
+    CHECK(weft_find_first(w, 0, n, find, work) == n);
+}
+
+static void use_find_last(weft *w, size_t n, struct work *work)
+{
+    CHECK(weft_find_last(w, 0, n, find, work) == n);
+}
+
+static void use_find_any(weft *w, size_t n, struct work *work)
+{
+    CHECK(weft_find_any(w, 0, n, find, work) == n);
+}
+
+static bool is_none(size_t begin, size_t end, void *arg)
+{
+    do_elements(begin, end, arg);
+    return false;
+}
+
+static void use_any(weft *w, size_t n, struct work *work)
+{
+    CHECK(!weft_any(w, 0, n, is_none, work));
+}
+
+static bool is_one(size_t begin, size_t end, void *arg)
+{
+    return !is_none(begin, end, arg);
+}
+
+static void use_all(weft *w, size_t n, struct work *work)
+{
+    CHECK(weft_all(w, 0, n, is_one, work));
+}
+
+/* Arrays. */
+
+static void use_scan_inclusive(weft *w, size_t n, struct work *work)
+{
+    weft_scan_inclusive(w, out, in, n, sizeof in[0], combine, work);
+    CHECK(out[n - 1] == (long)(n * (n - 1) / 2));
+}
+
+static void use_scan_exclusive(weft *w, size_t n, struct work *work)
+{
+    long zero = 0, total;
+    weft_scan_exclusive(w, out, in, n, sizeof in[0], &zero, combine, work, &total);
+    CHECK(total == (long)(n * (n - 1) / 2));
+}
+
+static bool keep(const void *element, void *arg)
+{
+    do_element(arg);
+    return *(const long *)element % 2 == 0;
+}
+
+static void use_filter(weft *w, size_t n, struct work *work)
+{
+    CHECK(weft_filter(w, out, in, n, sizeof in[0], keep, work) == n / 2);
+}
+
+static void use_partition(weft *w, size_t n, struct work *work)
+{
+    CHECK(weft_partition(w, out, other, in, n, sizeof in[0], keep, work) == n / 2);
+}
+
+static bool is_equal(const void *a, const void *b, void *arg)
+{
+    do_element(arg);
+    return *(const long *)a == *(const long *)b;
+}
+
+static void use_unique(weft *w, size_t n, struct work *work)
+{
+    CHECK(weft_unique(w, out, in, n, sizeof in[0], is_equal, work) == n);
+}
+
+/* Before it forks it has to know where to cut: what waits is the comparison of the first ones. */
+static int compare(const void *a, const void *b, void *arg)
+{
+    struct work *work = arg;
+    long x = *(const long *)a, y = *(const long *)b;
+    if ((x == 0 && y == 0) || !pthread_equal(pthread_self(), work->caller))
+        do_element(arg);
+    return (x > y) - (x < y);
+}
+
+static void use_merge_sorted(weft *w, size_t n, struct work *work)
+{
+    weft_merge_sorted(w, out, in, n / 2, in, n / 2, sizeof in[0], compare, work);
+    CHECK(out[n - 1] == (long)n / 2 - 1);
+}
+
+/* What is defined for one type has no argument. */
+
+static struct work *current;
+
+static inline long same(long number)
+{
+    do_element(current);
+    return number;
+}
+
+static inline long sum_of(long a, long b)
+{
+    do_element(current);
+    return a + b;
+}
+
+static inline bool is_even(long number)
+{
+    do_element(current);
+    return number % 2 == 0;
+}
+
+WEFT_MAP_DEFINE(map_longs, long, long, same)
+WEFT_SCAN_DEFINE(scan_longs, long, sum_of)
+WEFT_FILTER_DEFINE(filter_longs, long, is_even)
+
+static void use_map_define(weft *w, size_t n, struct work *work)
+{
+    current = work;
+    map_longs(w, out, in, n);
+}
+
+static void use_scan_define(weft *w, size_t n, struct work *work)
+{
+    current = work;
+    scan_longs(w, out, in, n);
+    CHECK(out[n - 1] == (long)(n * (n - 1) / 2));
+}
+
+static void use_filter_define(weft *w, size_t n, struct work *work)
+{
+    current = work;
+    CHECK(filter_longs(w, out, in, n) == n / 2);
+}
+
+/* ---- They are learnt to be cheap, and then are not ---- */
+
+struct loops {
+    use_fn *use;
+    unsigned count;
+    size_t n; /* elements of each */
+    void (*element)(struct work *work);
+};
+
+static void run_loops(weft *w, void *arg)
+{
+    const struct loops *loops = arg;
+    for (unsigned i = 0; i < loops->count; i++) {
+        struct work work = {.element = loops->element, .caller = pthread_self()};
+        loops->use(w, loops->n, &work);
+    }
+}
+
+static void run(weft_pool *pool, use_fn *use, unsigned count, size_t n,
+                void (*element)(struct work *))
+{
+    assert_int_equal(weft_run(pool, run_loops, &(struct loops){use, count, n, element}), 0);
+}
+
+static void learn_that_it_is_cheap(weft_pool *pool, use_fn *use)
+{
+    for (int i = 0; i < 50; i++)
+        run(pool, use, 1, i < 10 ? LONG : SHORT, do_nothing);
+}
+
+static void learnt_to_be_cheap(void **state)
+{
+    use_fn *use = (use_fn *)(uintptr_t)*state;
+    for (int i = 0; i < SIZES * 2; i++) {
+        weft_pool *pool = pool_make(sizes[i % SIZES], ways_in[i / SIZES]);
+        learn_that_it_is_cheap(pool, use);
+        run(pool, use, 1, WAITING, wait_for_others);
+        learn_that_it_is_cheap(pool, use);
+        pool_wait_asleep(pool);
+        run(pool, use, 1, WAITING, wait_for_others);
+        pool_drop(pool);
+    }
+}
+
+static void *state_of(use_fn *use)
+{
+    return (void *)(uintptr_t)use;
+}
+
+#define LEARNT(use) ((struct CMUnitTest){#use, learnt_to_be_cheap, NULL, NULL, state_of(use)})
+
+/* Learnt where others did it, and then the first thing in a pool. */
+static void first_loop_in_a_new_pool(void **state)
+{
+    weft_pool *school = pool_make(2, 0);
+    for (int i = 0; i < SIZES * WAYS_IN; i++) {
+        learn_that_it_is_cheap(school, use_for);
+        weft_pool *pool = pool_make(sizes[i % SIZES], ways_in[i / SIZES]);
+        run(pool, use_for, 1, WAITING, wait_for_others);
+        pool_drop(pool);
+    }
+    pool_drop(school);
+}
+
+/* Loops that wait among many that don't, all in one job. */
+static void run_mixed_loops(weft *w, void *arg)
+{
+    for (int i = 0; i < 5; i++) {
+        run_loops(w, &(struct loops){use_for, 1000, SHORT, do_nothing});
+        run_loops(w, &(struct loops){use_for, 1, WAITING, wait_for_others});
+    }
+}
+
+static void many_short_loops_in_one_job(void **state)
+{
+    for (int i = 0; i < SIZES * WAYS_IN; i++) {
+        weft_pool *pool = pool_make(sizes[i % SIZES], ways_in[i / SIZES]);
+        for (int r = 0; r < 5; r++)
+            assert_int_equal(weft_run(pool, run_mixed_loops, NULL), 0);
+        pool_drop(pool);
+    }
+}
+
+/* ---- After more than a second in which nobody did anything ---- */
+
+enum { TRIALS = 3 };
+
+static void try_after_silence(int trial, weft_pool *pool)
+{
+    if (trial == 0)
+        expect_taken(pool);
+    else if (trial == 1)
+        run(pool, use_for, 1, WAITING, wait_for_others);
+    else
+        assert_int_equal(weft_run(pool, run_mixed_loops, NULL), 0);
+}
+
+/* All share the silence. */
+static void found_after_silence(void **state)
+{
+    weft_pool *pools[TRIALS * SIZES * 2];
+    for (int i = 0; i < TRIALS * SIZES * 2; i++) {
+        pools[i] = pool_make(sizes[i % SIZES], ways_in[i / SIZES % 2]);
+        learn_that_it_is_brief(pools[i]);
+        learn_that_it_is_cheap(pools[i], use_for);
+    }
+    stay_silent();
+    for (int i = 0; i < TRIALS * SIZES * 2; i++) {
+        try_after_silence(i / SIZES / 2, pools[i]);
+        pool_drop(pools[i]);
+    }
+}
+
+int main(void)
+{
+    for (int i = 0; i < LONG; i++)
+        in[i] = i;
+    memset(lines, '\n', sizeof lines);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(right_side_of_a_brief_pair),
+        cmocka_unit_test(right_side_while_all_sleep),
+        cmocka_unit_test(right_side_in_a_new_pool),
+        cmocka_unit_test(right_side_after_many_brief_ones),
+        LEARNT(use_for),
+        LEARNT(use_for_min),
+        LEARNT(use_for_2d),
+        LEARNT(use_for_3d),
+        LEARNT(use_for_each),
+        LEARNT(use_map),
+        LEARNT(use_for_with),
+        LEARNT(use_for_lines),
+        LEARNT(use_reduce),
+        LEARNT(use_reduce_halting),
+        LEARNT(use_reduce_unordered),
+        LEARNT(use_array_reduce),
+        LEARNT(use_map_reduce),
+        LEARNT(use_count),
+        LEARNT(use_histogram),
+        LEARNT(use_find_first),
+        LEARNT(use_find_last),
+        LEARNT(use_find_any),
+        LEARNT(use_any),
+        LEARNT(use_all),
+        LEARNT(use_scan_inclusive),
+        LEARNT(use_scan_exclusive),
+        LEARNT(use_filter),
+        LEARNT(use_partition),
+        LEARNT(use_unique),
+        LEARNT(use_merge_sorted),
+        LEARNT(use_map_define),
+        LEARNT(use_scan_define),
+        LEARNT(use_filter_define),
+        cmocka_unit_test(first_loop_in_a_new_pool),
+        cmocka_unit_test(many_short_loops_in_one_job),
+        cmocka_unit_test(found_after_silence),
+    };
+    return RUN_ON_ALL_ROADS(tests);
+}

@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: MIT */
+/* mistakes.c: what users do wrong, in a program that is compiled with optimisation: forks and
+ * merges are in place and check nothing. The library notices on its next occasion, says what it was
+ * in one line, and aborts. The table in weft_mistakes(7) names these tests. */
+#undef WEFT_DEBUG
+#define WEFT_DEBUG 0
+#include "child.h"
+
+#include <weft/actor.h>
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+static void nothing(weft *w, void *arg)
+{
+}
+
+/* A job, and how its pool is made. One worker is enough, and makes it the same every time: nobody
+ * takes what was forked. */
+struct mistake {
+    weft_fn *job;
+    unsigned flags;
+    enum way way;
+};
+
+static void make_mistake(void *arg)
+{
+    const struct mistake *mistake = arg;
+    weft_pool *pool = child_pool(1, mistake->flags, mistake->way);
+    weft_run(pool, mistake->job, NULL);
+    child_pool_end(pool);
+}
+
+static void expect_named(weft_fn *job, const char *const *words)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        enum way way = i & 1 ? WAY_NO_SPIN : WAY_EAGER_NO_SPIN;
+        struct mistake mistake = {job, i & 2 ? WEFT_NO_GUESTS : 0, way};
+        expect_abort(make_mistake, &mistake, words);
+    }
+}
+
+static int call_job(weft *w, void *job)
+{
+    ((weft_fn *)(uintptr_t)job)(w, NULL);
+    return 0;
+}
+
+static void make_mistake_in_actor(void *job)
+{
+    weft_pool *pool = child_pool(1, 0, WAY_NO_SPIN);
+    weft_actor *actor;
+    CHECK_EQUAL(weft_actor_create(&actor, pool, call_job, job, NULL), 0);
+    CHECK_EQUAL(weft_actor_run(actor), 0);
+    weft_actor_wait(NULL, actor);
+}
+
+static void expect_named_in_actor(weft_fn *job, const char *const *words)
+{
+    expect_abort(make_mistake_in_actor, (void *)(uintptr_t)job, words);
+}
+
+/* ---- Returning between fork and merge ---- */
+
+static int some;
+
+static __attribute__((noinline)) void returns_early(weft *w)
+{
+    weft_fork(w, nothing, &some);
+}
+
+static void calls_and_returns(weft *w, void *arg)
+{
+    weft *in = weft_fork(w, nothing, NULL);
+    returns_early(in);
+    if (!weft_merge(w))
+        nothing(w, NULL);
+}
+
+static void calls_and_forks(weft *w, void *arg)
+{
+    weft *in = weft_fork(w, nothing, NULL);
+    returns_early(in);
+    weft_merge(w);
+    for (int i = 0; i < 3; i++)
+        weft_join(w, nothing, NULL, nothing, NULL);
+}
+
+/* Deep down, and all above do what they should. */
+static void recurses(weft *w, int depth)
+{
+    if (depth == 0) {
+        returns_early(w);
+        return;
+    }
+    weft *in = weft_fork(w, nothing, &some);
+    recurses(in, depth - 1);
+    if (!weft_merge(w))
+        nothing(w, NULL);
+}
+
+static void deep(weft *w, void *arg)
+{
+    recurses(w, 20);
+}
+
+static void returns_itself(weft *w, void *arg)
+{
+    returns_early(w);
+}
+
+static void in_child_of_scope(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK_EQUAL(weft_spawn(w, &scope, deep, NULL), 0);
+    weft_scope_close(w, &scope);
+}
+
+static void return_between_fork_and_merge(void **state)
+{
+    expect_named(returns_itself, WORDS("returned without merging what it forked"));
+    expect_named(calls_and_returns, WORDS("returned between weft_fork and weft_merge"));
+    expect_named(calls_and_forks, WORDS("returned between weft_fork and weft_merge"));
+    expect_named(deep, WORDS("returned between weft_fork and weft_merge"));
+    expect_named(in_child_of_scope, WORDS("returned between weft_fork and weft_merge"));
+    expect_named_in_actor(returns_itself, WORDS("returned without merging what it forked"));
+    expect_named_in_actor(deep, WORDS("returned between weft_fork and weft_merge"));
+}
+
+/* ---- Forking in the wrong one ---- */
+
+static void forks_twice(weft *w, void *arg)
+{
+    weft_fork(w, nothing, NULL);
+    weft_fork(w, nothing, NULL);
+}
+
+static void fork_twice_eagerly(void *arg)
+{
+    weft_run(child_pool(1, 0, WAY_EAGER_NO_SPIN), forks_twice, NULL);
+}
+
+/* On the eager road. On the lazy one a fork may be taken before it looks up, so that nobody can
+ * tell whose the slot is. */
+static void fork_in_context_that_has_forked(void **state)
+{
+    expect_abort(fork_twice_eagerly, NULL, WORDS("weft_fork: ", "has forked and not merged"));
+}
+
+/* ---- Blocking ---- */
+
+static void begins_to_block(weft *w, void *arg)
+{
+    weft_block_begin(w);
+}
+
+static void ends_to_block(weft *w, void *arg)
+{
+    weft_block_end(w);
+}
+
+static void block_that_does_not_end(void **state)
+{
+    expect_named(begins_to_block, WORDS("between weft_block_begin and weft_block_end"));
+    expect_named(ends_to_block, WORDS("weft_block_end without weft_block_begin"));
+}
+
+/* What was done right before leaves nothing behind that looks wrong. */
+static void forks_deep(weft *w, int depth)
+{
+    if (depth == 0)
+        return;
+    weft *in = weft_fork(w, nothing, &some);
+    forks_deep(in, depth - 1);
+    if (!weft_merge(w))
+        nothing(w, NULL);
+}
+
+static void fine(weft *w, void *arg)
+{
+    forks_deep(w, 100);
+    weft_join(w, nothing, NULL, nothing, NULL);
+}
+
+static void right_use_is_no_mistake(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        weft_pool *pool = child_pool(2, 0, way);
+        for (int i = 0; i < 100; i++)
+            CHECK_EQUAL(weft_run(pool, fine, NULL), 0);
+        child_pool_end(pool);
+    }
+}
+
+/* ---- The wrong context ---- */
+
+/* What takes a context, with anything else that it needs. */
+static long numbers[64];
+static weft_event event = WEFT_EVENT_INIT;
+
+static int compare(const void *a, const void *b, void *arg)
+{
+    return *(const long *)a < *(const long *)b ? -1 : *(const long *)a > *(const long *)b;
+}
+
+static void range(weft *w, size_t begin, size_t end, void *arg)
+{
+}
+
+static void fold(weft *w, size_t begin, size_t end, void *accumulator, void *arg)
+{
+}
+
+static void combine(weft *w, void *left, const void *right, void *arg)
+{
+}
+
+static size_t find(size_t begin, size_t end, void *arg)
+{
+    return end;
+}
+
+static bool keep(const void *element, void *arg)
+{
+    return true;
+}
+
+static const weft_reducer reducer = {.size = sizeof(long), .fold = fold, .combine = combine};
+
+#define USES(USE)                                                                        \
+    USE(weft_scope_open, weft_scope_open(w, &scope))                                     \
+    USE(weft_scope_close, (void)weft_scope_close(w, &scope))                             \
+    USE(weft_yield, weft_yield(w))                                                       \
+    USE(weft_for, weft_for(w, 0, 64, range, NULL))                                       \
+    USE(weft_for_min, weft_for_min(w, 0, 64, 8, range, NULL))                            \
+    USE(weft_reduce, weft_reduce(w, 0, 64, &reducer, NULL, numbers))                     \
+    USE(weft_reduce_unordered, weft_reduce_unordered(w, 0, 64, &reducer, NULL, numbers)) \
+    USE(weft_sum_i64, weft_sum_i64(w, (const int64_t *)numbers, 64))                     \
+    USE(weft_find_any, weft_find_any(w, 0, 64, find, NULL))                              \
+    USE(weft_filter, weft_filter(w, numbers, numbers, 64, sizeof(long), keep, NULL))     \
+    USE(weft_scan_inclusive,                                                             \
+        weft_scan_inclusive(w, numbers, numbers, 64, sizeof(long), combine, NULL))       \
+    USE(weft_sort, weft_sort(w, numbers, 64, sizeof(long), compare, NULL))               \
+    USE(weft_sort_i64, weft_sort_i64(w, (int64_t *)numbers, 64))                         \
+    USE(weft_sort_stable, (void)weft_sort_stable(w, numbers, 64, sizeof(long), compare, NULL))
+
+/* These only ask: in an outer context of the same job they are right. */
+#define QUESTIONS(USE)                           \
+    USE(weft_fail, weft_fail(w, -EIO))           \
+    USE(weft_pool_of, weft_pool_of(w))           \
+    USE(weft_worker_index, weft_worker_index(w)) \
+    USE(weft_has_pending, weft_has_pending(w))
+
+/* These take NULL: -EINVAL, or a thread outside. */
+#define WITH_NULL(USE)                                                    \
+    USE(weft_spawn, (void)weft_spawn(w, &scope, nothing, NULL))           \
+    USE(weft_spawn_fifo, (void)weft_spawn_fifo(w, &scope, nothing, NULL)) \
+    USE(weft_spawn_detached, (void)weft_spawn_detached(w, nothing, NULL)) \
+    USE(weft_block_begin, (weft_block_begin(w), weft_block_end(w)))       \
+    USE(weft_event_set, weft_event_set(w, &event))
+
+struct use {
+    const char *name;
+    void (*function)(weft *w);
+};
+
+#define USE_FUNCTION(name, call)            \
+    static void use_##name(weft *w)         \
+    {                                       \
+        weft_scope scope = {.opaque = {0}}; \
+        (void)scope;                        \
+        (void)call;                         \
+    }
+USES(USE_FUNCTION)
+QUESTIONS(USE_FUNCTION)
+WITH_NULL(USE_FUNCTION)
+
+#define USE_ENTRY(name, call) {#name, use_##name},
+static const struct use uses[] = {USES(USE_ENTRY)};
+static const struct use questions[] = {QUESTIONS(USE_ENTRY)};
+static const struct use with_null[] = {WITH_NULL(USE_ENTRY)};
+
+#define EXPECT_OF_EACH(table, child, ...)                         \
+    for (size_t i = 0; i < sizeof(table) / sizeof(table)[0]; i++) \
+    expect_abort(child, (void *)(uintptr_t) & (table)[i], WORDS((table)[i].name, __VA_ARGS__))
+
+static const struct use *in_use;
+
+static void run_with(weft_fn *job, void *use)
+{
+    in_use = use;
+    weft_pool *pool = child_pool(1, 0, WAY_NO_SPIN);
+    CHECK_EQUAL(weft_run(pool, job, NULL), 0);
+    child_pool_end(pool);
+}
+
+static void null_used(weft *w, void *arg)
+{
+    in_use->function(NULL);
+}
+
+static void use_null(void *use)
+{
+    run_with(null_used, use);
+}
+
+static void null_context(void **state)
+{
+    EXPECT_OF_EACH(uses, use_null, "needs a context");
+    EXPECT_OF_EACH(questions, use_null, "needs a context");
+    for (size_t i = 0; i < sizeof with_null / sizeof with_null[0]; i++)
+        expect_fine(use_null, (void *)(uintptr_t)&with_null[i]);
+}
+
+static void outer_used(weft *w, void *arg)
+{
+    weft *in = weft_fork(w, nothing, NULL);
+    in_use->function(w);
+    CHECK(in != w);
+    weft_merge(w);
+}
+
+static void use_outer(void *use)
+{
+    run_with(outer_used, use);
+}
+
+static void context_that_has_forked(void **state)
+{
+    EXPECT_OF_EACH(uses, use_outer, "has forked and not merged");
+}
+
+static weft *_Atomic stored;
+
+static void *use_stored(void *arg)
+{
+    in_use->function(atomic_load(&stored));
+    return NULL;
+}
+
+static void store_and_start(weft *w, void *arg)
+{
+    pthread_t thread;
+    atomic_store(&stored, w);
+    child_thread(use_stored, NULL, &thread);
+    child_thread_join(thread);
+}
+
+static void use_in_thread(void *use)
+{
+    run_with(store_and_start, use);
+}
+
+static void context_of_another_thread(void **state)
+{
+    EXPECT_OF_EACH(uses, use_in_thread, "another job or thread");
+    EXPECT_OF_EACH(questions, use_in_thread, "another job or thread");
+    EXPECT_OF_EACH(with_null, use_in_thread, "another job or thread");
+}
+
+/* A job of another pool on top, on the same thread. */
+static void use_stored_here(weft *w, void *arg)
+{
+    in_use->function(atomic_load(&stored));
+}
+
+static void store_and_run(weft *w, void *arg)
+{
+    weft_pool *other = child_pool(1, 0, WAY_NO_SPIN);
+    atomic_store(&stored, w);
+    CHECK_EQUAL(weft_run(other, use_stored_here, NULL), 0);
+}
+
+static void use_in_other_pool(void *use)
+{
+    run_with(store_and_run, use);
+}
+
+static void context_of_another_job(void **state)
+{
+    EXPECT_OF_EACH(uses, use_in_other_pool, "another job or thread");
+}
+
+/* Forks are noticed on the slow road: on the eager one that is each of them. */
+static void *fork_stored(void *arg)
+{
+    weft *w = atomic_load(&stored);
+    weft_join(w, nothing, NULL, nothing, NULL);
+    return NULL;
+}
+
+static void store_and_fork(weft *w, void *arg)
+{
+    pthread_t thread;
+    atomic_store(&stored, w);
+    child_thread(fork_stored, NULL, &thread);
+    child_thread_join(thread);
+}
+
+static void fork_in_thread(void *arg)
+{
+    weft_pool *pool = child_pool(1, 0, WAY_EAGER_NO_SPIN);
+    weft_run(pool, store_and_fork, NULL);
+}
+
+static void fork_in_context_of_another_thread(void **state)
+{
+    expect_abort(fork_in_thread, NULL, WORDS("weft_fork", "another job or thread"));
+}
+
+/* Blocking code in a thread outside, and in a job that lost its context. */
+static void block_without_context(weft *w, void *arg)
+{
+    weft_block_begin(NULL);
+    weft_pool_info info;
+    weft_pool_get_info(weft_pool_of(w), &info);
+    CHECK_EQUAL(info.blocked, 1);
+    weft_block_end(NULL);
+}
+
+static void blocking_needs_no_context(void)
+{
+    weft_block_begin(NULL);
+    weft_block_end(NULL);
+    weft_pool *pool = child_pool(2, 0, WAY_NO_SPIN);
+    CHECK_EQUAL(weft_run(pool, block_without_context, NULL), 0);
+    child_pool_end(pool);
+}
+
+/* ---- Tasks ---- */
+
+static weft_task task;
+static atomic_int begun, may_end, returned;
+
+static void hold_on(weft *w, void *arg)
+{
+    atomic_store(&begun, 1);
+    UNTIL(atomic_load(&may_end));
+}
+
+static void task_submitted_twice(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        weft_pool *pool = child_pool(1, 0, way);
+        atomic_store(&begun, 0);
+        atomic_store(&may_end, 0);
+        CHECK_EQUAL(weft_submit(pool, &task, hold_on, NULL), 0);
+        CHECK_EQUAL(weft_submit(pool, &task, hold_on, NULL), -EBUSY);
+        UNTIL(atomic_load(&begun));
+        CHECK_EQUAL(weft_submit(pool, &task, hold_on, NULL), -EBUSY);
+        atomic_store(&may_end, 1);
+        CHECK_EQUAL(weft_task_wait(&task), 0);
+        CHECK_EQUAL(weft_submit(pool, &task, nothing, NULL), 0); /* it was over */
+        UNTIL(weft_task_done(&task));
+        CHECK_EQUAL(weft_submit(pool, &task, nothing, NULL), 0);
+        CHECK_EQUAL(weft_task_wait(&task), 0);
+        child_pool_end(pool);
+    }
+}
+
+static void submit_in_child(void *arg)
+{
+    CHECK_EQUAL(weft_task_wait(&task), -ECHILD);
+    CHECK_EQUAL(weft_submit(NULL, &task, nothing, NULL), 0);
+    CHECK_EQUAL(weft_task_wait(&task), 0);
+}
+
+/* What is pending in the parent is not in its child. */
+static void task_submitted_again_in_forked_child(void)
+{
+    weft_pool *pool = child_pool(1, 0, WAY_NO_SPIN);
+    CHECK_EQUAL(weft_submit(pool, &task, hold_on, NULL), 0);
+    CHECK_EQUAL(grandchild(submit_in_child, NULL), 0);
+    atomic_store(&may_end, 1);
+    CHECK_EQUAL(weft_task_wait(&task), 0);
+    child_pool_end(pool);
+}
+
+static void task_never_submitted(void)
+{
+    static weft_task zero;
+    CHECK_EQUAL(weft_task_wait(&zero), -EINVAL);
+    CHECK_EQUAL(weft_task_fd(&zero), -EINVAL);
+    CHECK(!weft_task_done(&zero));
+}
+
+static void wait_for_own_task(weft *w, void *arg)
+{
+    atomic_store(&returned, weft_task_wait(&task));
+}
+
+/* Somebody else runs a part of it. */
+static void wait_in_scope(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK_EQUAL(weft_spawn(w, &scope, wait_for_own_task, NULL), 0);
+    UNTIL(atomic_load(&returned));
+    CHECK_EQUAL(weft_scope_close(w, &scope), 0);
+}
+
+static void task_that_waits_for_itself(void)
+{
+    weft_fn *const jobs[] = {wait_for_own_task, wait_in_scope};
+    for (int i = 0; i < 2; i++) {
+        weft_pool *pool = child_pool(2, WEFT_NO_GUESTS, WAY_NO_SPIN);
+        atomic_store(&returned, 0);
+        CHECK_EQUAL(weft_submit(pool, &task, jobs[i], NULL), 0);
+        CHECK_EQUAL(weft_task_wait(&task), 0);
+        CHECK_EQUAL(atomic_load(&returned), -EDEADLK);
+        child_pool_end(pool);
+    }
+}
+
+/* ---- Scopes that are closed ---- */
+
+static void spawns_too_late(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK_EQUAL(weft_scope_close(w, &scope), 0);
+    (void)weft_spawn(w, &scope, nothing, NULL);
+}
+
+static void spawns_too_late_fifo(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK_EQUAL(weft_scope_close(w, &scope), 0);
+    (void)weft_spawn_fifo(w, &scope, nothing, NULL);
+}
+
+static void spawns_without_open(weft *w, void *arg)
+{
+    static weft_scope scope;
+    (void)weft_spawn(w, &scope, nothing, NULL);
+}
+
+static void deadline_too_late(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK_EQUAL(weft_scope_close(w, &scope), 0);
+    weft_scope_deadline(&scope, 1);
+}
+
+static void closed_scope(void **state)
+{
+    expect_named(spawns_too_late, WORDS("weft_spawn: ", "the scope is closed"));
+    expect_named(spawns_too_late_fifo, WORDS("weft_spawn_fifo: ", "the scope is closed"));
+    expect_named(spawns_without_open, WORDS("weft_spawn: ", "was never opened"));
+    expect_named(deadline_too_late, WORDS("weft_scope_deadline: ", "the scope is closed"));
+    expect_named_in_actor(spawns_too_late, WORDS("weft_spawn: ", "the scope is closed"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(return_between_fork_and_merge),
+        IN_CHILD(right_use_is_no_mistake),
+        cmocka_unit_test(fork_in_context_that_has_forked),
+        cmocka_unit_test(block_that_does_not_end),
+        cmocka_unit_test(null_context),
+        cmocka_unit_test(context_that_has_forked),
+        cmocka_unit_test(context_of_another_thread),
+        cmocka_unit_test(context_of_another_job),
+        cmocka_unit_test(fork_in_context_of_another_thread),
+        IN_CHILD(blocking_needs_no_context),
+        IN_CHILD(task_submitted_twice),
+        IN_CHILD(task_submitted_again_in_forked_child),
+        IN_CHILD(task_never_submitted),
+        IN_CHILD(task_that_waits_for_itself),
+        cmocka_unit_test(closed_scope),
+    };
+    return cmocka_run_group_tests_name("mistakes", tests, NULL, NULL);
+}
