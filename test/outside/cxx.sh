@@ -3,7 +3,6 @@
 # weft.h is C++17 too, optimised (plain calls) and not (checked ones).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-cd "$STAGE"
 for level in -O0 -O2; do
     $CXX -std=c++17 $level -Wall -Wextra -Wpedantic -Werror -I"$INCLUDEDIR" \
         "$here/fib.cpp" -o fib-cxx -L"$LIBDIR" -lweft

@@ -3,7 +3,7 @@
 # A project that says find_package(weft), with both targets.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-project=$STAGE/package
+project=$PWD/project
 rm -rf "$project" && mkdir -p "$project"
 cp "$here/fib.c" "$project"
 cat >"$project/CMakeLists.txt" <<'END'

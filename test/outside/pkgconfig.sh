@@ -3,7 +3,6 @@
 # A program built with pkg-config's flags, against the shared and the static library.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-cd "$STAGE"
 export PKG_CONFIG_PATH="$LIBDIR/pkgconfig"
 
 flags=$(pkg-config --cflags --libs weft)

@@ -3,7 +3,6 @@
 # dlclose() of a plugin that has the library inside, while workers sleep in it.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-cd "$STAGE"
 $CC -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I"$INCLUDEDIR" "$here/unload.c" \
     -o unload-plugin -ldl
 ./unload-plugin "$PLUGIN"

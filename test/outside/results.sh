@@ -4,7 +4,6 @@
 # compile without a warning, fails in words where there is no memory for a pool.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-cd "$STAGE"
 
 ignored()
 {

@@ -4,7 +4,6 @@
 # is reported but a race that there is.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-cd "$STAGE"
 export LD_LIBRARY_PATH="$LIBDIR" PKG_CONFIG_PATH="$LIBDIR/pkgconfig" WEFT_WORKERS=4
 export TSAN_OPTIONS="exitcode=66 atexit_sleep_ms=0"
 static=$(pkg-config --static --libs weft | sed 's/-lweft/-l:libweft.a/')

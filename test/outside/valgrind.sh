@@ -5,7 +5,6 @@
 set -eu
 command -v valgrind >/dev/null || exit 77
 here=$(cd "$(dirname "$0")" && pwd)
-cd "$STAGE"
 export LD_LIBRARY_PATH="$LIBDIR" WEFT_WORKERS=4
 $CC -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror -Wno-unused-result -I"$INCLUDEDIR" "$here/watched.c" \
     -o watched -L"$LIBDIR" -lweft
@@ -40,5 +39,5 @@ grep -q 'Invalid write' log || { cat log; exit 1; }
 echo '#include <valgrind/valgrind.h>' | $CC -fsyntax-only -x c - 2>/dev/null || exit 0
 sed -n '/Invalid write/,/Address/p' log | grep -q 'by 0x[0-9A-F]*: weft__fiber_main' ||
     { echo "a back trace ends too early"; cat log; exit 1; }
-check 1 actors
+check 1 actors || { cat log; exit 1; }
 if grep 'switching stacks' log; then exit 1; fi
