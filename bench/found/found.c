@@ -18,6 +18,7 @@ enum {
     REPS = 40,
     REPS_QUICK = 4,
     BRIEF_RUNS = 20, /* before a long one */
+    TASKS = 1000,    /* the same */
     SILENT_TURN = 5, /* of rows with a long pause, one repetition in so many, */
     SILENT_MOST = 10 /* and no more than these */
 };
@@ -99,6 +100,17 @@ static double pair_of_worker(weft_pool *pool)
         clock_rest(1e-3);
     weft_task_wait(&task);
     return pair.waited;
+}
+
+/* Each task ends with a wake of its waiter, often on the CPU of the worker that ran it; then that
+ * worker has no CPU, and is not yet idle. */
+static void learn_tasks(weft_pool *pool)
+{
+    for (int i = 0; i < TASKS; i++) {
+        weft_task task;
+        if (weft_submit(pool, &task, run_pair, &(struct pair){.is_long = false}) == 0)
+            weft_task_wait(&task);
+    }
 }
 
 /* ---- A loop: its body is one for all, and what is done for an element is in its argument ---- */
@@ -183,6 +195,7 @@ static const struct history histories[] = {
     {"after brief ones and 300 ms", learn_pair, 300e-3, pair_of_guest},
     {"after brief ones and 1.5 s", learn_pair, LONG_PAUSE, pair_of_guest},
     {"by a worker, after brief ones and 10 ms", learn_pair, 10e-3, pair_of_worker},
+    {"after 1000 tasks that were waited for", learn_tasks, 0, pair_of_guest},
     {"a loop of 1 ms elements, after cheap ones", learn_loop, 0, loop_of_guest},
 };
 

@@ -17,11 +17,16 @@ static struct broadcast *broadcast_of(struct weft__job *job)
     return (struct broadcast *)((char *)job->group - offsetof(struct broadcast, group));
 }
 
+static void one_is_over(void *all)
+{
+    weft__count_latch_down(&((struct broadcast *)all)->latch); /* last touch */
+}
+
 static void execute_waited(weft *w, struct weft__job *job)
 {
     struct broadcast *all = broadcast_of(job);
     weft__call(w, job->fn, job->arg, &all->group);
-    weft__count_latch_down(&all->latch); /* last touch */
+    weft__worker_of(w)->news = (struct weft__news){one_is_over, all};
 }
 
 static void execute_detached(weft *w, struct weft__job *job)

@@ -82,8 +82,9 @@ weft_fn *weft__right_of(weft *w)
 }
 
 /* Last touch of the slot. */
-static void right_is_over(struct weft__slot *slot)
+static void right_is_over(void *of)
 {
+    struct weft__slot *slot = of;
     /* Its context stays, but a guest may leave once the latch is set. */
     struct weft__park *owner = weft__worker_of((weft *)slot)->park;
     weft__latch_set_for(&slot->latch, owner);
@@ -97,7 +98,7 @@ static void execute_right(weft *w, struct weft__job *job)
     /* release T1: the owner may follow this to help. */
     atomic_store_release(&slot->thief, weft__worker_of(w));
     weft__call(w, slot->eager_fn, job->arg, job->group);
-    right_is_over(slot);
+    weft__worker_of(w)->news = (struct weft__news){right_is_over, slot};
 }
 
 /* Makes the slot a job that can stand in a deque. */
@@ -355,9 +356,10 @@ static struct weft__group *group_of(struct weft__slot *slot)
 
 static void execute_stolen(weft *w, struct weft__job *job)
 {
-    struct weft__slot *slot = weft__worker_of(w)->stolen_slot;
+    struct weft__worker *me = weft__worker_of(w);
+    struct weft__slot *slot = me->stolen_slot;
     weft__call(w, job->fn, job->arg, job->group);
-    right_is_over(slot);
+    me->news = (struct weft__news){right_is_over, slot};
 }
 
 /* Under the lock: the owner is on a slow road, or will be before it takes the slot back. False: it

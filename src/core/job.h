@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* job.h: something to run. What stands in a deque or queue is a job; `execute` knows
  * what it is part of (a fork, a task, a scope's child, a broadcast) and does what must
- * follow when `fn` has returned. */
+ * follow when `fn` has returned; but those who wait for the job are told by weft__tell(). */
 #ifndef WEFT_CORE_JOB_H
 #define WEFT_CORE_JOB_H
 

@@ -189,17 +189,10 @@ void weft__tasks_forked(void)
         atomic_store_relaxed(&pending[i], NULL);
 }
 
-static void execute_task(weft *w, struct weft__job *job)
+static void task_is_over(void *of)
 {
-    struct weft__task *task = (struct weft__task *)job;
+    struct weft__task *task = of;
     struct weft_pool *pool = task->pool;
-    struct weft__worker *me = weft__worker_of(w);
-    bool careful = task->careful && weft__careful_begin(me, w);
-    me->frame->task = task;
-    weft__call_whole(w, job->fn, job->arg, &task->group);
-    if (careful)
-        weft__careful_end(me);
-    task->result = weft__group_end(&task->group);
     forget_pending(task); /* who sees that it is over may submit it again */
     int32_t fd = TASK_NO_FD;
     /* acq_rel O1: the descriptor is made, if there is one, and told here; or weft_task_fd()
@@ -214,6 +207,19 @@ static void execute_task(weft *w, struct weft__job *job)
     if (waiter)
         weft__spin_latch_set(waiter);
     weft__pool_leave(pool);
+}
+
+static void execute_task(weft *w, struct weft__job *job)
+{
+    struct weft__task *task = (struct weft__task *)job;
+    struct weft__worker *me = weft__worker_of(w);
+    bool careful = task->careful && weft__careful_begin(me, w);
+    me->frame->task = task;
+    weft__call_whole(w, job->fn, job->arg, &task->group);
+    if (careful)
+        weft__careful_end(me);
+    task->result = weft__group_end(&task->group);
+    me->news = (struct weft__news){task_is_over, task};
 }
 
 struct weft__task *weft__task_of_job(struct weft__job *job)

@@ -56,6 +56,11 @@ static void spawn_free(struct weft__worker *me, struct spawn *spawn)
     me->spares++;
 }
 
+static void child_is_over(void *scope)
+{
+    weft__count_latch_down(&((struct scope *)scope)->latch); /* last touch of the scope */
+}
+
 static void execute_child(weft *w, struct weft__job *job)
 {
     struct weft__worker *me = weft__worker_of(w);
@@ -67,7 +72,7 @@ static void execute_child(weft *w, struct weft__job *job)
     weft__call(w, fn, arg, &scope->group);
     if (careful)
         weft__careful_end(me);
-    weft__count_latch_down(&scope->latch); /* last touch of the scope */
+    me->news = (struct weft__news){child_is_over, scope};
 }
 
 /* There are as many tokens on deques as children in the queue, and each token takes one:

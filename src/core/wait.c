@@ -419,15 +419,20 @@ static void wait_on(struct wait *wait)
         /* Its own jobs first, without telling anybody that it is idle. */
         struct weft__job *job = next_own(wait);
         weft *where = wait->w;
-        if (!job) {
+        if (!job)
             start_looking(wait);
+        weft__tell(wait->me);
+        if (!job) {
             while (!weft__latch_probe(latch) && !(job = look_everywhere(wait, &where)))
                 found_nothing(wait);
             stop_looking(wait, job && weft__worker_of(where)->taken_from);
         }
-        if (job)
+        if (job && wait->loop)
+            weft__execute_untold(where, job);
+        else if (job)
             weft__execute(where, job);
     }
+    weft__tell(wait->me);
 }
 
 /* An actor waits: somebody else has the thread meanwhile. */

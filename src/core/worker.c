@@ -191,7 +191,7 @@ static void left(const struct weft__worker *me)
                 me->index);
 }
 
-void weft__execute(weft *w, struct weft__job *job)
+void weft__execute_untold(weft *w, struct weft__job *job)
 {
     struct weft__worker *me = weft__worker_of(w);
     struct weft__worker *before = weft__current;
@@ -235,6 +235,12 @@ void weft__execute(weft *w, struct weft__job *job)
     me->context->help = outer_help;
     if (outer && outer_help.wanted)
         weft__context_call(me->context); /* the first fork is still to come */
+}
+
+void weft__execute(weft *w, struct weft__job *job)
+{
+    weft__execute_untold(w, job);
+    weft__tell(weft__worker_of(w));
 }
 
 void weft__call_attention(struct weft_pool *pool)

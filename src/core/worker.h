@@ -54,6 +54,12 @@ struct weft__frame {
     struct weft__group *group;
 };
 
+/* Whom to tell, and how, that a job is over. */
+struct weft__news {
+    void (*tell)(void *of); /* NULL: nobody */
+    void *of;
+};
+
 /* Written by the worker only, with plain loads and stores; read by anybody as a hint. */
 struct weft__counts {
     struct atomic_u64 jobs, steals, injected, sleeps;
@@ -89,6 +95,7 @@ struct weft__worker {
     struct weft__frame *frame;
     struct weft__job stolen; /* from the lazy road, on its way from search to execution */
     struct weft__slot *stolen_slot;
+    struct weft__news news;          /* of the job that ended last; see weft__tell() */
     struct weft__worker *taken_from; /* as in weft__frame, of what the last search found */
     weft *taken_slot;
     bool overtakes;        /* it has the place of a searcher that does not run; see sleep.h */
@@ -227,8 +234,22 @@ void weft__worker_check_left(const char *frame);
 /* Its thread does something else now. */
 void weft__worker_rest(struct weft__worker *worker);
 
-/* Runs a job from a queue in w. */
+/* Runs a job from a queue in w, and tells those who wait for it. */
 void weft__execute(weft *w, struct weft__job *job);
+
+/* The same, but the caller tells them. Who is told may wake up on this very CPU, and go on
+ * computing there; then this worker has no CPU. So a worker that has nothing else to do is idle
+ * before it tells them: the look-out takes the place of one that is idle and has no CPU, but not of
+ * one that seems to be busy. */
+void weft__execute_untold(weft *w, struct weft__job *job);
+
+static inline void weft__tell(struct weft__worker *me)
+{
+    struct weft__news news = me->news;
+    me->news.tell = NULL;
+    if (news.tell)
+        news.tell(news.of);
+}
 
 /* Calls fn(w, arg) as part of `group`, unless that is cancelled. */
 void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group);

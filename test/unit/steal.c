@@ -69,6 +69,7 @@ static void run_stolen(struct pair *pair, struct weft__job *job)
     struct weft__frame frame = {0};
     pair->thief->frame = &frame;
     job->execute(pair->thief->context->first, job);
+    weft__tell(pair->thief);
     pair->thief->frame = NULL;
 }
 
