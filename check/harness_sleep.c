@@ -235,8 +235,8 @@ static bool relies, is_gone;
 
 static void go_off_duty(void)
 {
-    struct weft__idle idle = {.looks_out = true};
-    is_gone = weft__lookout_leaves(&sleep_module, &idle);
+    struct weft__idle idle = {0};
+    is_gone = weft__lookout_leaves(&(struct weft__lookout){&sleep_module, &idle, &park[0]});
 }
 
 static void come_in(void)
@@ -296,6 +296,7 @@ static void on_duty(void)
     struct weft__idle idle;
     weft__sleep_start_looking(&sleep_module, &idle, 0);
     atomic_fetch_add_relaxed(&sleep_module.counters, 1 + ((uint64_t)1 << 31));
+    atomic_store_relaxed(&sleep_module.lookout, &park[0]);
     relies = is_gone = false;
 }
 

@@ -101,18 +101,29 @@ static void learn_to_linger(struct wait *wait)
         wait->root->brief_spells++;
 }
 
-/* For the look-out that would take the place of a searcher: it is up, so that there is no place
- * left, before it looks whether there is such a one, and nobody who is about to begin something.
+/* What it does, for the look-out that would take its place. One that sleeps has none. */
+static enum worker_seeks seeks_of(struct weft__worker *worker)
+{
+    enum worker_seeks seeks = atomic_load_relaxed(&worker->seeks); /* relaxed, both: see below */
+    if (seeks == SEEKS_FREELY && atomic_load_relaxed(&worker->park->state) != PARK_AWAKE)
+        return SEEKS_NOTHING;
+    return seeks;
+}
+
+/* For the look-out that would take the place of a searcher: it is up, so that there is one place
+ * too few, before it looks whether there is such a one, and nobody who is about to begin something.
  * Who waits in a job has a place for that. */
 static bool may_overtake(struct weft__worker *root)
 {
     struct weft_pool *pool = root->pool;
     unsigned seekers[SEEKS_TAKES + 1] = {0};
     atomic_fence_seq_cst(); /* fence F1; partner: weft__may_begin() */
-    /* relaxed, all: after the fence. */
+    if (!weft__sleep_is_one_too_many(&pool->sleep))
+        return false;
+    /* relaxed: after the fence; and who was counted as asleep just now is not AWAKE here. */
     for (unsigned i = 0; i < pool->config.workers; i++)
         if (pool->workers[i] != root)
-            seekers[atomic_load_relaxed(&pool->workers[i]->seeks)]++;
+            seekers[seeks_of(pool->workers[i])]++;
     return seekers[SEEKS_FREELY] > 0 && seekers[SEEKS_TAKES] == 0 &&
            atomic_load_relaxed(&pool->sleep.blocked) == 0; /* spares are not among these */
 }
@@ -375,8 +386,9 @@ static void found_nothing(struct wait *wait)
     if (wait->holds)
         weft__block_count(root->pool);
     root->overtakes = wait->idle.overtakes = false;
-    if (wait->counted)
-        seek(wait, SEEKS_NOTHING); /* who sleeps has no place */
+    if (wait->counted && root->pool->sleep.crowd)
+        seek(wait,
+             SEEKS_NOTHING); /* who sleeps has no place; here its parking place does not say */
     bool slept = wait->steps_back ? step_back(wait) : fall_asleep(wait);
     root->overtakes = wait->idle.overtakes && may_overtake(root);
     weft__block_let_report(root->pool);

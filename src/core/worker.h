@@ -33,7 +33,7 @@ enum worker_kind {
 /* What a worker does that looks for work, for the look-out that would take its place. */
 enum worker_seeks {
     SEEKS_NOTHING, /* it is busy, or waits in a job that may go on at any time; */
-    SEEKS_FREELY,  /* it has no job, and has seen nothing yet; */
+    SEEKS_FREELY,  /* it has no job, and has seen nothing yet; or it sleeps; */
     SEEKS_TAKES,   /* it is about to begin one */
 };
 

@@ -95,9 +95,9 @@ static inline void call_spare_if_none_is_left(struct weft__sleep *sleep, uint64_
 bool weft__work_found_counted(struct weft__sleep *sleep, struct weft__idle *idle);
 void weft__more_work_counted(struct weft__sleep *sleep);
 
-/* The caller stops looking: takes it off the inactive ones, and off its duty. The counters before.
- * What follows is after a fence. */
-uint64_t weft__stop_looking(struct weft__sleep *sleep, struct weft__idle *idle);
+/* The caller stops looking: takes it off the inactive ones. The counters before. What follows is
+ * after a fence. */
+uint64_t weft__stop_looking(struct weft__sleep *sleep);
 
 /* Doze: false if the latch is set. */
 bool weft__doze_off(const struct weft__sleeper *sleeper, bool counted);
@@ -120,7 +120,11 @@ struct weft__lookout {
 };
 struct weft__turns weft__lookout_turns(struct weft__lookout *lookout);
 
+/* Takes the one who sleeps there off duty, if it is on duty: by its waker, or itself when it is
+ * awake. False: it was not. */
+bool weft__lookout_relieve(struct weft__sleep *sleep, struct weft__park *park);
+
 /* After a second of silence: it goes off duty. False: not at all, the pool is in use again. */
-bool weft__lookout_leaves(struct weft__sleep *sleep, struct weft__idle *idle);
+bool weft__lookout_leaves(struct weft__lookout *lookout);
 
 #endif

@@ -121,13 +121,16 @@ unsigned weft__wake_any(struct weft__sleep *sleep, unsigned n, bool waits)
     int cpu = weft__thread_cpu();
     struct waking waking = {.known = false};
     unsigned woken = 0;
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0; pass < 3; pass++) {
         for (unsigned i = 0; i < sleep->places && woken < n; i++) {
             struct weft__park *park = atomic_load_acquire(&sleep->parks[i]); /* acquire E3 */
-            bool near = park && atomic_load_relaxed(&park->cpu) == cpu;      /* relaxed: a hint */
-            /* The second time anybody: a look-out may have moved meanwhile. */
-            if (!park || (near != waits && pass == 0))
+            bool near = park && atomic_load_relaxed(&park->cpu) == cpu;      /* relaxed: hints */
+            bool on_duty = park && atomic_load_relaxed(&sleep->lookout) == park;
+            /* The second time on any CPU, the third time the look-out, too. */
+            if (!park || (near != waits && pass == 0) || (on_duty && pass < 2))
                 continue;
+            if (on_duty) /* it may not run for a while, and must not count as one who looks */
+                weft__lookout_relieve(sleep, park);
             int where = where_to_wake(sleep, &waking, park, waits ? -1 : cpu);
             woken += weft__park_wake_counted(park, where);
         }
@@ -135,22 +138,21 @@ unsigned weft__wake_any(struct weft__sleep *sleep, unsigned n, bool waits)
     return woken;
 }
 
-uint64_t weft__stop_looking(struct weft__sleep *sleep, struct weft__idle *idle)
+uint64_t weft__stop_looking(struct weft__sleep *sleep)
 {
-    uint64_t off = one_inactive + (idle->looks_out ? one_lookout : 0);
-    idle->looks_out = false;
-    return atomic_fetch_sub_relaxed(&sleep->counters, off); /* relaxed: a fence follows */
+    return atomic_fetch_sub_relaxed(&sleep->counters, one_inactive); /* relaxed: a fence follows */
 }
 
 bool weft__work_found_counted(struct weft__sleep *sleep, struct weft__idle *idle)
 {
-    uint64_t old = weft__stop_looking(sleep, idle);
+    (void)idle;
+    uint64_t old = weft__stop_looking(sleep);
     if (sleeping_in(old) == 0 || idle_in(old) != 1)
         return false;
-    /* fence F1 (FoundFence): no longer counted as idle, nor as the look-out, before the queues are
-     * looked at, and who is at work. Partner: PushFence. Who injects a job either sees that nobody
-     * is idle and wakes somebody, or the caller sees the job. And EnterFence: a guest that relies
-     * on the look-out is seen by it. */
+    /* fence F1 (FoundFence): no longer counted as idle (nor, since it woke up, as the look-out)
+     * before the queues are looked at, and who is at work. Partner: PushFence. Who injects a job
+     * either sees that nobody is idle and wakes somebody, or the caller sees the job. And
+     * EnterFence: a guest that relies on the look-out is seen by it. */
     atomic_fence_seq_cst();
     return true;
 }
@@ -252,6 +254,11 @@ bool weft__sleep_over_full(struct weft__sleep *sleep)
     return guests_at_work(sleep) > 0 && places_left(sleep, counters) < 0;
 }
 
+bool weft__sleep_is_one_too_many(struct weft__sleep *sleep)
+{
+    return places_left(sleep, atomic_load_acquire(&sleep->counters)) == -1; /* acquire E1 */
+}
+
 bool weft__sleep_has_lookout(struct weft__sleep *sleep)
 {
     return lookout_in(atomic_load_relaxed(&sleep->counters)); /* relaxed: a guess */
@@ -269,13 +276,23 @@ bool weft__sleep_needs_lookout(struct weft__sleep *sleep, unsigned self)
 /* Relaxed, all accesses here: the fences order those that matter, and who looks out decides nothing
  * but who looks. */
 
-static bool take_duty(struct weft__sleep *sleep)
+static bool take_duty(struct weft__sleep *sleep, struct weft__park *park)
 {
     uint64_t counters = atomic_load_relaxed(&sleep->counters);
     do {
         if (lookout_in(counters))
             return false;
     } while (!atomic_cas_relaxed(&sleep->counters, &counters, counters + one_lookout));
+    atomic_store_relaxed(&sleep->lookout, park);
+    return true;
+}
+
+bool weft__lookout_relieve(struct weft__sleep *sleep, struct weft__park *park)
+{
+    void *known = park;
+    if (!atomic_cas_relaxed(&sleep->lookout, &known, NULL))
+        return false;
+    atomic_fetch_sub_relaxed(&sleep->counters, one_lookout);
     return true;
 }
 
@@ -324,16 +341,16 @@ static bool has_reason(struct weft__sleep *sleep, struct weft__idle *idle, uint6
     return idle->overtakes || idle->relieves;
 }
 
-bool weft__lookout_leaves(struct weft__sleep *sleep, struct weft__idle *idle)
+bool weft__lookout_leaves(struct weft__lookout *lookout)
 {
-    idle->looks_out = false;
-    atomic_fetch_sub_relaxed(&sleep->counters, one_lookout);
+    struct weft__sleep *sleep = lookout->sleep;
+    if (!weft__lookout_relieve(sleep, lookout->park))
+        return true; /* its waker has done that */
     /* fence F1: off duty before it looks who is at work. Partner: EnterFence, or a worker's own
      * step to work, which is on the same word. Who starts either sees that nobody looks out, and
      * wakes somebody when it forks; or is seen here. */
     atomic_fence_seq_cst();
-    idle->looks_out = is_used(sleep, idle) && take_duty(sleep);
-    return !idle->looks_out;
+    return !is_used(sleep, lookout->idle) || !take_duty(sleep, lookout->park);
 }
 
 /* Where it is not in the way of those who work, nor they in its. The CPU to sleep on. */
@@ -371,7 +388,7 @@ static uint64_t look_out(struct weft__turns *turns)
         if (silence) /* and another one, without anybody, has passed */
             sleep->every_second(sleep);
     }
-    return silence && weft__lookout_leaves(sleep, idle) ? WEFT__SLEEP_ON : sleep->look_ns;
+    return silence && weft__lookout_leaves(lookout) ? WEFT__SLEEP_ON : sleep->look_ns;
 }
 
 struct weft__turns weft__lookout_turns(struct weft__lookout *lookout)
@@ -379,21 +396,21 @@ struct weft__turns weft__lookout_turns(struct weft__lookout *lookout)
     struct weft__sleep *sleep = lookout->sleep;
     struct weft__idle *idle = lookout->idle;
     struct weft__turns never = weft__one_turn(0);
+    idle->looks_out = false;
     if (!sleep->look_ns)
         return never;
-    if (!idle->looks_out) {
-        uint64_t now = weft__clock_now();
-        bool used = is_used(sleep, idle);
-        if (!used && (idle->used == 0 || now - idle->used >= WEFT__SILENCE_NS))
-            return never;
-        if (!take_duty(sleep))
-            return never;
-        idle->looks_out = true;
+    uint64_t now = weft__clock_now();
+    bool used = is_used(sleep, idle);
+    if (!used && (idle->used == 0 || now - idle->used >= WEFT__SILENCE_NS))
+        return never;
+    if (!take_duty(sleep, lookout->park))
+        return never;
+    idle->looks_out = true;
+    if (idle->second == 0)
         idle->second = now;
-        if (used)
-            idle->used = now;
-        choose_cpu(lookout);
-    }
+    if (used)
+        idle->used = now;
+    choose_cpu(lookout);
     return (struct weft__turns){.ns = sleep->look_ns, .look = look_out, .arg = lookout};
 }
 
@@ -428,6 +445,7 @@ static enum outcome sleep_unless(bool (*last_look)(const struct weft__sleeper *s
     enum park_result result = PARK_WAS_NUDGED;
     if (!last_look(sleeper, sleep))
         result = weft__park_sleep(sleeper->park, &sleep->counters, weft__lookout_turns(&lookout));
+    weft__lookout_relieve(sleep, sleeper->park);
     if (result != PARK_WAS_WOKEN) {
         /* Nobody woke it from sleep, so it uncounts itself. relaxed: a hint to others. */
         atomic_fetch_sub_relaxed(&sleep->counters, one_sleeping);

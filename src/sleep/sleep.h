@@ -51,6 +51,8 @@ struct weft__sleep {
     struct atomic_u32 blocked;     /* workers that are blocked in other people's code */
     struct atomic_i32 lookout_cpu; /* where the look-out sleeps, or -1; a hint, as is */
     struct atomic_i32 guest_cpu;   /* where the last guest came in, or -1 */
+    struct atomic_ptr lookout; /* struct weft__park: where the look-out sleeps. Who makes it NULL
+                                  takes the look-out's bit off the counters */
 
     WEFT__ALIGNED const struct weft__protocol *protocol; /* constant, as is all below */
     uint64_t jec_one;
@@ -83,7 +85,7 @@ struct weft__idle {
     uint64_t jec;    /* as it was when the worker got sleepy */
     unsigned sleepy; /* its number in the crowd while it is the sleepy one, or 0 */
 
-    bool looks_out;   /* it is the look-out */
+    bool looks_out;   /* it was the look-out when it slept last */
     bool relieves;    /* it may take one injected job whatever guests are there */
     bool overtakes;   /* it may take work in the place of a searcher that does not get to it */
     bool overlooked;  /* there was such work when it looked last */
@@ -157,6 +159,9 @@ static inline void weft__sleep_more_work(struct weft__sleep *sleep)
 /* Are more threads up than there should be? Then a worker begins nothing new, and steps back. Who
  * has seen a job of a guest's sees the guest here. */
 bool weft__sleep_over_full(struct weft__sleep *sleep);
+
+/* Just one, the caller? Whoever is counted as asleep here has left AWAKE. */
+bool weft__sleep_is_one_too_many(struct weft__sleep *sleep);
 
 /* The worker does that: it sleeps until there is room, its latch is set, or mail comes. False: it
  * need not any more. */

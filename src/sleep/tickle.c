@@ -54,7 +54,7 @@ static bool work_found(struct weft__sleep *sleep, struct weft__idle *idle)
 {
     if (idle->sleepy)
         weft__crowd_be_awake(sleep->crowd, idle->sleepy);
-    uint64_t old = weft__stop_looking(sleep, idle);
+    uint64_t old = weft__stop_looking(sleep);
     /* Nobody was passed over in its favour; but there should be another look-out. */
     if (!sleep->look_ns || sleeping_in(old) == 0 || idle_in(old) != 1)
         return false;
@@ -70,6 +70,7 @@ static bool fall_asleep(struct weft__sleep *sleep, struct weft__idle *idle, stru
     struct weft__lookout lookout = {sleep, idle, park};
     enum park_result result =
         weft__crowd_sleep(sleep->crowd, park, &sleep->counters, weft__lookout_turns(&lookout));
+    weft__lookout_relieve(sleep, park);
     if (result != PARK_WAS_WOKEN)
         atomic_fetch_sub_relaxed(&sleep->counters, one_sleeping); /* relaxed: a hint */
     idle->round = result == PARK_TIMED_OUT ? sleep->rounds : 0;

@@ -593,38 +593,58 @@ static void looks_out_while_others_work(void **state)
     for (unsigned i = 0; i < 6; i++) {
         doze(&house, 0); /* or it would sleep for ever */
         expect_counts(&house, 1, 0);
-        assert_true(looks_out(&house));
+        assert_true(house.mice[0].idle.looks_out);
+        assert_false(looks_out(&house)); /* who is awake does not */
         assert_int_equal(house.looks, i + 1);
     }
     work_found(&house, 0);
-    assert_false(looks_out(&house));
-    start_looking(&house, 0);
-    doze(&house, 0);
-    assert_true(looks_out(&house));
     house_close(&house);
 }
 
-/* One is enough: the others sleep for good. */
+/* One is enough: the others sleep for good, and are woken first. */
 static void one_looks_out(void **state)
 {
     struct house house;
     house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
     house.sleep.look_ns = DOZE_NS;
-    start_looking(&house, 0);
-    doze(&house, 0);
+    house.sleep.holds_work = holds_work;
+    atomic_store_relaxed(&works_held, 0);
+    put_one_to_sleep(&house, 0, fall_asleep); /* three are at work */
+    WAIT_UNTIL(looks_out(&house));
     put_one_to_sleep(&house, 1, fall_asleep);
-    for (int i = 0; i < 6; i++)
-        doze(&house, 0);
-    assert_true(is_asleep(&house, 1));
-    expect_counts(&house, 1, 1);
-    assert_true(work_found(&house, 0)); /* somebody else has to do it now */
-    assert_false(looks_out(&house));
-    assert_true(weft__sleep_needs_lookout(&house.sleep, 1));
     weft__sleep_more_work(&house.sleep);
     assert_int_equal(pthread_join(house.mice[1].thread, NULL), 0);
-    doze(&house, 1);
+    assert_false(house.mice[1].idle.looks_out);
     assert_true(looks_out(&house));
+    expect_counts(&house, 1, 1);
+    work_found(&house, 1);
     assert_false(weft__sleep_needs_lookout(&house.sleep, 1));
+    weft__sleep_more_work(&house.sleep); /* there is nobody else now */
+    assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
+    work_found(&house, 0);
+    assert_true(weft__sleep_needs_lookout(&house.sleep, 1));
+    house_close(&house);
+}
+
+/* A look-out that is woken may not run for a while. It is off duty all the same, so that the next
+ * one who sleeps takes the duty. */
+static void off_duty_when_woken(void **state)
+{
+    struct house house;
+    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
+    house.sleep.look_ns = DOZE_NS;
+    house.sleep.holds_work = holds_work;
+    atomic_store_relaxed(&works_held, 0);
+    put_one_to_sleep(&house, 0, fall_asleep);
+    WAIT_UNTIL(looks_out(&house));
+    weft__sleep_more_work(&house.sleep);
+    assert_false(looks_out(&house)); /* whether it runs or not */
+    put_one_to_sleep(&house, 1, fall_asleep);
+    WAIT_UNTIL(looks_out(&house));
+    assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
+    assert_true(looks_out(&house)); /* it did not take the other one off */
+    weft__sleep_more_work(&house.sleep);
+    assert_int_equal(pthread_join(house.mice[1].thread, NULL), 0);
     house_close(&house);
 }
 
@@ -658,7 +678,7 @@ static void absent_ones_are_not_at_work(void **state)
     weft__sleep_more_work(&house.sleep);
     assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
     doze(&house, 0); /* ends by itself now */
-    assert_true(looks_out(&house));
+    assert_true(house.mice[0].idle.looks_out);
     house_close(&house);
 }
 
@@ -1070,6 +1090,7 @@ int main(void)
         cmocka_unit_test(uncounted_is_not_counted),
         cmocka_unit_test(looks_out_while_others_work),
         cmocka_unit_test(one_looks_out),
+        cmocka_unit_test(off_duty_when_woken),
         cmocka_unit_test(looks_out_while_a_guest_works),
         cmocka_unit_test(absent_ones_are_not_at_work),
         cmocka_unit_test(last_one_sleeps_for_good),
