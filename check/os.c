@@ -135,10 +135,11 @@ void weft__thread_move(const struct weft__pinned *thread, int cpu)
 }
 
 /* Between two searches, perhaps for the last time: nobody is waited for. */
-void weft__thread_yield(void)
+bool weft__thread_yield(void)
 {
     if (!explore_choose_impatience())
         model_yield();
+    return true;
 }
 
 uint64_t weft__thread_cpu_time(pthread_t thread)

@@ -365,6 +365,15 @@ static bool fall_asleep(struct wait *wait)
     return result != PARK_WAS_NUDGED;
 }
 
+/* Where others want its CPU, each round would take a time slice of theirs, and the worker would be
+ * in their way, and seem to be at hand: then one is enough. */
+static void next_round(struct wait *wait)
+{
+    struct weft__idle *idle = &wait->idle;
+    idle->hurries |= !weft__thread_yield();
+    idle->round = idle->hurries ? wait->root->pool->sleep.rounds : idle->round + 1;
+}
+
 static void found_nothing(struct wait *wait)
 {
     struct weft__worker *root = wait->root;
@@ -375,8 +384,7 @@ static void found_nothing(struct wait *wait)
         if (be_patient(wait))
             return;
         if (wait->idle.round < root->pool->sleep.rounds) {
-            wait->idle.round++;
-            weft__thread_yield();
+            next_round(wait);
             return;
         }
         if (linger(wait))

@@ -2,6 +2,7 @@
 #include "os/thread.h"
 
 #include "core/atomic.h"
+#include "os/clock.h"
 #include "os/memory.h"
 #include "os/overflow.h"
 
@@ -221,9 +222,12 @@ int weft__thread_cpu(void)
     return sched_getcpu();
 }
 
-void weft__thread_yield(void)
+bool weft__thread_yield(void)
 {
+    enum { LONG_NS = 300000 }; /* far more than a yield to nobody, less than a time slice */
+    uint64_t before = weft__clock_now();
     sched_yield();
+    return weft__clock_now() - before < LONG_NS;
 }
 
 uint64_t weft__thread_cpu_time(pthread_t thread)

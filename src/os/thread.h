@@ -28,7 +28,9 @@ int weft__thread_cpu(void); /* where the caller runs; -1: unknown */
 /* Keeps a thread that is pinned on another one of the CPUs that it may use. It is still pinned when
  * this returns, and unpins itself. */
 void weft__thread_move(const struct weft__pinned *thread, int cpu);
-void weft__thread_yield(void);
+
+/* Lets others run. False: that took long, because others want this CPU. */
+bool weft__thread_yield(void);
 
 /* Nanoseconds of CPU time; 0: unknown. */
 uint64_t weft__thread_cpu_time(pthread_t thread);

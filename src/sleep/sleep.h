@@ -82,6 +82,7 @@ struct weft__sleep {
 /* What a worker remembers while it is idle. */
 struct weft__idle {
     unsigned round;
+    bool hurries;    /* others want its CPU: no more rounds than are needed */
     uint64_t jec;    /* as it was when the worker got sleepy */
     unsigned sleepy; /* its number in the crowd while it is the sleepy one, or 0 */
 

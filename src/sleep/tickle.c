@@ -92,7 +92,7 @@ static bool no_work(struct weft__sleep *sleep, struct weft__idle *idle,
     if (idle->round == 2 * sleep->rounds + 1)
         return fall_asleep(sleep, idle, sleeper->park);
     if (idle->round != sleep->rounds) {
-        idle->round++;
+        idle->round = idle->sleepy && idle->hurries ? 2 * sleep->rounds + 1 : idle->round + 1;
     } else if (weft__crowd_get_sleepy(crowd, sleeper->park->place + 1)) {
         idle->sleepy = sleeper->park->place + 1;
         idle->round++;

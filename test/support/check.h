@@ -22,8 +22,12 @@ void check_failed(const char *file, int line, const char *what);
 #define WAIT_UNTIL(condition) \
     do {                      \
         while (!(condition))  \
-            sched_yield();    \
+            wait_a_moment();  \
     } while (0)
+
+/* Lets others run: by a yield; where the machine is so busy that this takes as long as the time
+ * slices of all others, by a very short sleep. */
+void wait_a_moment(void);
 
 /* Sanitizers are slow, and more so with many threads. */
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
@@ -41,8 +45,7 @@ void check_failed(const char *file, int line, const char *what);
 #define SCALED(n, divisor) (SANITIZED ? (n) / (divisor) : (n))
 
 /* How many rounds of `n` a test should do that waits for other threads in each: all, or a twentieth
- * where the machine is so busy that each wait takes a hundred times as long as usual. The same
- * answer all the time. */
+ * where the machine is that busy. The same answer all the time. */
 int rounds_of(int n);
 
 /* Runs fn(0) to fn(n - 1) on threads of their own, all at once, and joins them. */

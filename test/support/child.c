@@ -35,7 +35,7 @@ void child_check_equal(const char *file, int line, const char *what, long long a
 void child_nap(unsigned tries)
 {
     if (tries < 20)
-        sched_yield();
+        wait_a_moment();
     else
         nanosleep(&(struct timespec){.tv_nsec = 50 * 1000}, NULL);
 }

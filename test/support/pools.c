@@ -60,7 +60,7 @@ void pool_wait_asleep(weft_pool *pool)
 {
     weft_pool_info info;
     do {
-        sched_yield();
+        wait_a_moment();
         weft_pool_get_info(pool, &info);
     } while (info.sleeping < info.workers);
 }
