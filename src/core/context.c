@@ -56,23 +56,43 @@ void weft__context_lock(struct weft__context *context)
     weft__lock_take(&context->lock);
 }
 
-void weft__context_call(struct weft__context *context)
+/* Under the lock, both. */
+
+static void raise_guard(struct weft__context *context)
 {
-    weft__context_lock(context);
     context->called = true; /* a thief that is at it does not lower the guard again */
     /* relaxed: a request; if the owner misses it now it sees it at a later fork. */
     atomic_store_relaxed(&context->guard, UINTPTR_MAX);
+}
+
+static void want_pending(struct weft__context *context)
+{
+    if (context->eager)
+        return; /* every merge takes the slow road there */
+    struct weft__slot *slot = atomic_load_relaxed(&context->oldest);
+    for (; slot <= weft__slot_of(context->last) && atomic_load_relaxed(&slot->fn); slot++)
+        atomic_store_relaxed(&slot->wanted, SLOT_WANTED); /* relaxed: as above */
+}
+
+void weft__context_call(struct weft__context *context)
+{
+    weft__context_lock(context);
+    raise_guard(context);
     weft__lock_drop(&context->lock);
 }
 
 void weft__context_call_merges(struct weft__context *context)
 {
-    if (context->eager)
-        return; /* every merge takes the slow road there */
     weft__context_lock(context);
-    struct weft__slot *slot = atomic_load_relaxed(&context->oldest);
-    for (; slot <= weft__slot_of(context->last) && atomic_load_relaxed(&slot->fn); slot++)
-        atomic_store_relaxed(&slot->wanted, SLOT_WANTED); /* relaxed: as above */
+    want_pending(context);
+    weft__lock_drop(&context->lock);
+}
+
+void weft__context_call_own(struct weft__context *context)
+{
+    weft__context_lock(context);
+    raise_guard(context);
+    want_pending(context);
     weft__lock_drop(&context->lock);
 }
 

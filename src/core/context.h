@@ -75,7 +75,8 @@ struct weft__context {
     uint32_t fork_count;     /* of the process, when the context was made */
     uint64_t quantum;        /* nanoseconds; constant */
     bool eager;              /* constant */
-    struct atomic_ptr root;  /* struct weft__group: of the job running on top, or NULL; a hint */
+    struct atomic_ptr root;  /* struct weft__group: of the job running on top, or NULL. Written by
+                                the owner; a hint to thieves, and see cancel.c */
     struct atomic_u32 mixed; /* jobs below it that belong to other computations; a hint */
     const struct weft__fiber_ops *ops; /* NULL: a thread's own; see fiber.h. Constant */
     unsigned mutexes;                  /* of a fiber: that it holds */
@@ -127,5 +128,8 @@ void weft__context_call(struct weft__context *context);
  * context before, and there was a barrier in between: a fork that this does not see, then,
  * took the slow road. */
 void weft__context_call_merges(struct weft__context *context);
+
+/* The owner: both. */
+void weft__context_call_own(struct weft__context *context);
 
 #endif
