@@ -81,6 +81,7 @@ struct weft__context {
     const struct weft__fiber_ops *ops; /* NULL: a thread's own; see fiber.h. Constant */
     unsigned mutexes;                  /* of a fiber: that it holds */
     unsigned library; /* of a fiber: functions of the library that hold memory; see fiber.h */
+    size_t top;       /* the slot at which weft__context_top() found it last. Owner only */
     struct weft__help help;
 
     WEFT__ALIGNED struct weft__lock lock; /* thieves, and the owner on the slow roads */
@@ -108,8 +109,8 @@ static inline struct weft__slot *weft__slot_of(weft *w)
     return (struct weft__slot *)w;
 }
 
-/* The first free slot: the context of whatever runs on top now. If all are in use it is on the page
- * that nobody may touch: who uses it is told that there are too many forks. */
+/* The first free slot: the context of whatever runs on top now. Owner only. If all are in use it is
+ * on the page that nobody may touch: who uses it is told that there are too many forks. */
 weft *weft__context_top(struct weft__context *context);
 
 /* Is a right side pending that could be stolen? A hint, unless its owner rests. */
