@@ -13,30 +13,25 @@ enum { TAKER_WORKERS = 62 };                  /* a worker's bit, which it shares
 #define TAKER_GUESTS ((uint64_t)1 << 62)      /* a guest or a spare, */
 #define TAKER_FIRST_GUEST ((uint64_t)1 << 63) /* but this if it began the computation */
 
-static bool is_guest(const struct weft__context *context)
+uint64_t weft__taker_of(const struct weft__worker *worker)
 {
-    return context->worker->index >= context->worker->pool->config.workers;
+    bool guest = worker->index >= worker->pool->config.workers;
+    return guest ? TAKER_GUESTS : (uint64_t)1 << worker->index % TAKER_WORKERS;
 }
 
-/* On the eager road every merge looks, and a fiber's context is looked after by actors. */
-static bool is_called(const struct weft__context *context)
-{
-    return !context->eager && !context->ops;
-}
-
+/* Contexts without a bit are those of the eager road, where every merge looks, and those of actors,
+ * which look after them. */
 void weft__part_begin(struct weft__context *context, struct weft__group *root, bool fresh)
 {
-    if (!is_called(context))
-        return;
-    bool guest = is_guest(context);
-    uint64_t worker = (uint64_t)1 << context->worker->index % TAKER_WORKERS;
-    uint64_t mine = !guest ? worker : fresh ? TAKER_FIRST_GUEST : TAKER_GUESTS;
+    uint64_t mine = context->taker;
     /* relaxed, all: a fence follows; and who fails in what is fresh has taken a part of it from
      * here, and with that acquired this. */
     if (fresh) {
-        atomic_store_relaxed(&root->takers, mine);
+        atomic_store_relaxed(&root->takers, mine == TAKER_GUESTS ? TAKER_FIRST_GUEST : mine);
         return;
     }
+    if (mine == 0)
+        return;
     if (!(atomic_load_relaxed(&root->takers) & mine))
         atomic_fetch_or_relaxed(&root->takers, mine);
     atomic_fence_seq_cst(); /* fence J1; partner: weft__call_others() */
@@ -44,7 +39,7 @@ void weft__part_begin(struct weft__context *context, struct weft__group *root, b
 
 void weft__part_resume_slow(struct weft__context *context, bool mixes)
 {
-    if (mixes && is_called(context))
+    if (mixes && context->taker)
         atomic_fence_seq_cst(); /* fence J1: its root is there again; partner: the same */
     if (weft__group_look(context->group, NULL) != GROUP_FINE)
         weft__context_call_own(context);
@@ -68,7 +63,7 @@ static unsigned call_one(const struct weft__worker *worker, const struct weft__g
  * other has a bit, and the caller is one, it is that one. */
 static bool guests_take_part(uint64_t takers, const struct weft__context *own)
 {
-    bool is_first = own && is_called(own) && is_guest(own);
+    bool is_first = own && own->taker == TAKER_GUESTS;
     return takers & TAKER_GUESTS || (takers & TAKER_FIRST_GUEST && !is_first);
 }
 

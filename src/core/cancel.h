@@ -34,6 +34,9 @@ static inline bool weft__is_over(weft *w)
 
 void weft__fail(weft *w, int code);
 
+/* The bit of a worker whose context is on the lazy road. */
+uint64_t weft__taker_of(const struct weft__worker *worker);
+
 /* The context begins with a part of another computation than before: context->root is set. `fresh`:
  * nobody has run a part of it before. */
 void weft__part_begin(struct weft__context *context, struct weft__group *root, bool fresh);

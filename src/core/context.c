@@ -56,15 +56,17 @@ weft *weft__context_top(struct weft__context *context)
 {
     size_t count = (size_t)(context->last + 1 - context->first);
     size_t low = 0, high = count; /* all below low are in use; none is from high on */
-    size_t step = 1;
-    if (context->top < count && is_used(context, context->top)) {
-        low = context->top + 1;
+    size_t last = context->top, step = 1;
+    if (last < count && is_used(context, last)) {
+        low = last + 1;
         for (; low + step <= count && is_used(context, low + step - 1); step *= 2)
             low += step;
         if (low + step <= count)
             high = low + step - 1;
+    } else if (last == 0 || is_used(context, last - 1)) {
+        return context->first + last; /* nothing has changed */
     } else {
-        high = context->top;
+        high = last;
         for (; high >= step && !is_used(context, high - step); step *= 2)
             high -= step;
         if (high >= step)

@@ -78,6 +78,7 @@ struct weft__context {
     struct atomic_ptr root;  /* struct weft__group: of the job running on top, or NULL. Written by
                                 the owner; a hint to thieves, and see cancel.c */
     struct atomic_u32 mixed; /* jobs below it that belong to other computations; a hint */
+    uint64_t taker;          /* its bit in weft__group.takers; 0: none. Constant; see cancel.c */
     const struct weft__fiber_ops *ops; /* NULL: a thread's own; see fiber.h. Constant */
     unsigned mutexes;                  /* of a fiber: that it holds */
     unsigned library; /* of a fiber: functions of the library that hold memory; see fiber.h */

@@ -36,6 +36,7 @@ struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,
         weft__context_make(worker, pool->config.fork == WEFT_FORK_EAGER, pool->config.quantum);
     if (!worker->context)
         goto no_context;
+    worker->context->taker = worker->context->eager ? 0 : weft__taker_of(worker);
     worker->park = worker->own_park = weft__park_get();
     if (!worker->park)
         goto no_park;
