@@ -37,6 +37,7 @@ const struct benchmark benchmarks[] = {
     {.name = "wake", .run = bench_wake, .help = "getting a sleeping pool to work"},
     {.name = "found", .run = bench_found, .help = "how long a fork waits, whatever was learnt"},
     {.name = "captured", .run = bench_captured, .help = "small calls beside long tasks"},
+    {.name = "neighbours", .run = bench_neighbours, .help = "what one user costs the others"},
     {.name = "idle", .run = bench_idle, .help = "what a pool with nothing to do costs"},
     {.name = "sleep", .run = bench_sleep, .help = "the sleep protocols beside each other"},
     {.name = "actors", .run = bench_actors, .help = "what actors cost, and whether they are fair"},

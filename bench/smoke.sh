@@ -37,6 +37,6 @@ for bench in fib treesum join-recursively increment-all nbody-parreduce nqueens 
 done
 # Where there are not two CPUs, there is no second worker to wake, nor to find anything.
 two_cpus=$(grep -q '"bench":"wake","peer":"the right side of a fork' "$out" && echo found || :)
-for bench in wake idle actors/costs actors/memory actors/many $two_cpus; do
+for bench in wake idle neighbours actors/costs actors/memory actors/many $two_cpus; do
     grep -q "^{\"bench\":\"$bench\"" "$out" || { echo "$bench: nothing"; exit 1; }
 done

@@ -58,6 +58,7 @@
 #define atomic_fetch_add_acq_rel(a, v) CHECK_RMW(a, v, RMW_ADD, ACQ_REL)
 #define atomic_fetch_sub_relaxed(a, v) CHECK_RMW(a, v, RMW_SUB, RELAXED)
 #define atomic_fetch_sub_acq_rel(a, v) CHECK_RMW(a, v, RMW_SUB, ACQ_REL)
+#define atomic_fetch_or_relaxed(a, v) CHECK_RMW(a, v, RMW_OR, RELAXED)
 #define atomic_fetch_or_acq_rel(a, v) CHECK_RMW(a, v, RMW_OR, ACQ_REL)
 #define atomic_cas_relaxed(a, expected, v) CHECK_CAS(a, expected, v, RELAXED, RELAXED)
 #define atomic_cas_acquire(a, expected, v) CHECK_CAS(a, expected, v, ACQUIRE, RELAXED)

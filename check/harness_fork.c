@@ -2,6 +2,7 @@
 /* Forks and merges against thieves: every right side runs once, the owner goes on after it has,
  * and what either side wrote is there. Owner and thieves are guests of a pool without workers,
  * and are in it from the beginning: coming and going is harness_pool.c's. */
+#include "core/cancel.h"
 #include "core/deque.h"
 #include "core/fork.h"
 #include "core/guest.h"
@@ -242,18 +243,43 @@ static void merge_after_failure(weft *w, void *arg)
     (void)in;
 }
 
-static void own_while_failing(void)
+/* The same while a job of another computation runs on top of it. */
+static void merge_after_another(weft *w, void *arg)
+{
+    struct weft__group other;
+    before = 1;
+    weft *in = weft_fork(w, side, &sides[1]);
+    weft__group_begin(&other, NULL);
+    weft__call(in, side, &sides[0], &other);
+    MODEL_ASSERT(weft__group_end(&other) == 0);
+    if (atomic_load_acquire(&has_failed))
+        MODEL_ASSERT(weft_merge(w)); /* skipped */
+    else if (!weft_merge(w))
+        sides[1]++;
+}
+
+static void own_failing_job(weft_fn *fn)
 {
     struct weft__worker *me = guests[0];
-    struct weft__job job = {merge_after_failure, NULL, &failing, execute};
+    struct weft__job job = {fn, NULL, &failing, execute};
     weft__worker_push(me, __builtin_frame_address(0));
     weft__execute(me->context->first, &job);
+}
+
+static void own_while_failing(void)
+{
+    own_failing_job(merge_after_failure);
+}
+
+static void own_below_another(void)
+{
+    own_failing_job(merge_after_another);
 }
 
 static void fail_elsewhere(void)
 {
     if (weft__group_fail(&failing, 7))
-        weft__call_attention(pool);
+        weft__call_others(pool, &failing, NULL);
     atomic_store_release(&has_failed, true);
 }
 
@@ -336,6 +362,8 @@ const struct harness fork_harnesses[] = {
          new_thief),
     FORK("fork-lazy-called", "a fork while its computation fails elsewhere", failing_setup, 1,
          own_while_failing, fail_elsewhere),
+    FORK("fork-lazy-mixed", "the same while another computation runs on top of it", failing_setup,
+         1, own_below_another, fail_elsewhere),
     FORK("fork-lazy-forbidden", "a fork whose owner blocks, and a thief without a barrier",
          forbidden, 1, own_and_block, thief_of_two),
     FORK("guest-called", "a guest comes while all are called", lazy, 1, come_as_guest, call_all),

@@ -324,7 +324,7 @@ static void count_wait(struct weft__executor *executor)
 static inline void arm(struct weft__executor *executor, struct weft__fiber *fiber)
 {
     weft__fiber_guard(fiber, executor->polled || weft__fiber_is_killed(fiber) ||
-                                 weft__group_alarm() ||
+                                 weft__group_alarm(fiber->context.group) ||
                                  atomic_load_relaxed(&executor->tick)); /* relaxed: a request */
 }
 

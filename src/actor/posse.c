@@ -56,7 +56,7 @@ static void trace_attempt(struct weft__fiber *fiber, struct weft__member *victim
 static bool is_cancelled(struct weft__fiber *fiber)
 {
     bool noticed;
-    return weft__group_alarm() && weft__group_walk(fiber->context.group, &noticed);
+    return weft__group_look(fiber->context.group, &noticed) == GROUP_CANCELLED;
 }
 
 /* Every merge of what is pending has to know that it need not be done. */

@@ -101,6 +101,8 @@ struct atomic_ptr {
     atomic_fetch_sub_explicit(&(a)->value, (v), memory_order_relaxed)
 #define atomic_fetch_sub_acq_rel(a, v) \
     WEFT__HANDS_OVER(a, atomic_fetch_sub_explicit(&(a)->value, (v), memory_order_acq_rel))
+#define atomic_fetch_or_relaxed(a, v) \
+    atomic_fetch_or_explicit(&(a)->value, (v), memory_order_relaxed)
 #define atomic_fetch_or_acq_rel(a, v) \
     WEFT__HANDS_OVER(a, atomic_fetch_or_explicit(&(a)->value, (v), memory_order_acq_rel))
 

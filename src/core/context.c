@@ -37,13 +37,50 @@ void weft__context_free(struct weft__context *context)
     weft__unmap(context, WEFT_BLOCK_SIZE);
 }
 
+static bool is_used(const struct weft__context *context, size_t i)
+{
+    /* relaxed: the caller's own writes; a thief's mark in place of one is no NULL either. */
+    return atomic_load_relaxed(&weft__slot_of(context->first + i)->fn) != NULL;
+}
+
+/* The slots in use are the first ones, without a hole, so the top can be searched for by halves.
+ * That holds when nothing was forked, and each step of the owner keeps it: a fork fills the first
+ * free slot, which is its `w`; a merge clears the last one in use, because what the left side
+ * forked was merged before; and a merge that waits fills its slot again before anything runs above
+ * it (wait_for_thief(), published_merge(), and the same for actors). What an actor leaves behind is
+ * cleared as a whole (forget_forks()). Thieves change what is in a slot, never whether it is NULL.
+ *
+ * The search begins where the top was last, in steps that double: who asks often is not far from
+ * there, and memory that no fork has come to is not touched in vain. */
 weft *weft__context_top(struct weft__context *context)
 {
-    weft *w = context->first;
-    /* relaxed: the caller's own writes. */
-    while (w <= context->last && atomic_load_relaxed(&weft__slot_of(w)->fn))
-        w++;
-    return w;
+    size_t count = (size_t)(context->last + 1 - context->first);
+    size_t low = 0, high = count; /* all below low are in use; none is from high on */
+    size_t last = context->top, step = 1;
+    if (last < count && is_used(context, last)) {
+        low = last + 1;
+        for (; low + step <= count && is_used(context, low + step - 1); step *= 2)
+            low += step;
+        if (low + step <= count)
+            high = low + step - 1;
+    } else if (last == 0 || is_used(context, last - 1)) {
+        return context->first + last; /* nothing has changed */
+    } else {
+        high = last;
+        for (; high >= step && !is_used(context, high - step); step *= 2)
+            high -= step;
+        if (high >= step)
+            low = high - step + 1;
+    }
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (is_used(context, middle))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    context->top = low;
+    return context->first + low;
 }
 
 void weft__context_lock(struct weft__context *context)
@@ -56,23 +93,43 @@ void weft__context_lock(struct weft__context *context)
     weft__lock_take(&context->lock);
 }
 
-void weft__context_call(struct weft__context *context)
+/* Under the lock, both. */
+
+static void raise_guard(struct weft__context *context)
 {
-    weft__context_lock(context);
     context->called = true; /* a thief that is at it does not lower the guard again */
     /* relaxed: a request; if the owner misses it now it sees it at a later fork. */
     atomic_store_relaxed(&context->guard, UINTPTR_MAX);
+}
+
+static void want_pending(struct weft__context *context)
+{
+    if (context->eager)
+        return; /* every merge takes the slow road there */
+    struct weft__slot *slot = atomic_load_relaxed(&context->oldest);
+    for (; slot <= weft__slot_of(context->last) && atomic_load_relaxed(&slot->fn); slot++)
+        atomic_store_relaxed(&slot->wanted, SLOT_WANTED); /* relaxed: as above */
+}
+
+void weft__context_call(struct weft__context *context)
+{
+    weft__context_lock(context);
+    raise_guard(context);
     weft__lock_drop(&context->lock);
 }
 
 void weft__context_call_merges(struct weft__context *context)
 {
-    if (context->eager)
-        return; /* every merge takes the slow road there */
     weft__context_lock(context);
-    struct weft__slot *slot = atomic_load_relaxed(&context->oldest);
-    for (; slot <= weft__slot_of(context->last) && atomic_load_relaxed(&slot->fn); slot++)
-        atomic_store_relaxed(&slot->wanted, SLOT_WANTED); /* relaxed: as above */
+    want_pending(context);
+    weft__lock_drop(&context->lock);
+}
+
+void weft__context_call_own(struct weft__context *context)
+{
+    weft__context_lock(context);
+    raise_guard(context);
+    want_pending(context);
     weft__lock_drop(&context->lock);
 }
 

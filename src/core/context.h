@@ -75,11 +75,14 @@ struct weft__context {
     uint32_t fork_count;     /* of the process, when the context was made */
     uint64_t quantum;        /* nanoseconds; constant */
     bool eager;              /* constant */
-    struct atomic_ptr root;  /* struct weft__group: of the job running on top, or NULL; a hint */
+    struct atomic_ptr root;  /* struct weft__group: of the job running on top, or NULL. Written by
+                                the owner; a hint to thieves, and see cancel.c */
     struct atomic_u32 mixed; /* jobs below it that belong to other computations; a hint */
+    uint64_t taker;          /* its bit in weft__group.takers; 0: none. Constant; see cancel.c */
     const struct weft__fiber_ops *ops; /* NULL: a thread's own; see fiber.h. Constant */
     unsigned mutexes;                  /* of a fiber: that it holds */
     unsigned library; /* of a fiber: functions of the library that hold memory; see fiber.h */
+    size_t top;       /* the slot at which weft__context_top() found it last. Owner only */
     struct weft__help help;
 
     WEFT__ALIGNED struct weft__lock lock; /* thieves, and the owner on the slow roads */
@@ -107,8 +110,8 @@ static inline struct weft__slot *weft__slot_of(weft *w)
     return (struct weft__slot *)w;
 }
 
-/* The first free slot: the context of whatever runs on top now. If all are in use it is on the page
- * that nobody may touch: who uses it is told that there are too many forks. */
+/* The first free slot: the context of whatever runs on top now. Owner only. If all are in use it is
+ * on the page that nobody may touch: who uses it is told that there are too many forks. */
 weft *weft__context_top(struct weft__context *context);
 
 /* Is a right side pending that could be stolen? A hint, unless its owner rests. */
@@ -127,5 +130,8 @@ void weft__context_call(struct weft__context *context);
  * context before, and there was a barrier in between: a fork that this does not see, then,
  * took the slow road. */
 void weft__context_call_merges(struct weft__context *context);
+
+/* The owner: both. */
+void weft__context_call_own(struct weft__context *context);
 
 #endif

@@ -33,6 +33,7 @@
  * worker's deque. */
 #include "core/fork.h"
 
+#include "core/cancel.h"
 #include "core/fatal.h"
 #include "core/fiber.h"
 #include "core/misuse.h"
@@ -219,7 +220,7 @@ static bool only_looks_at_the_clock(struct weft__context *context)
 {
     /* relaxed: a guard that is raised meanwhile is for the next fork. */
     return context->help.started && atomic_load_relaxed(&context->guard) != UINTPTR_MAX &&
-           !weft__group_alarm();
+           !weft__group_alarm(context->group);
 }
 
 /* Under the lock, oldest slot: the mark, and since when. */
@@ -263,11 +264,12 @@ static bool look_up(struct weft__context *context, weft *w, bool wake, bool *can
     bool stolen = w < (weft *)atomic_load_relaxed(&context->oldest);
     bool noticed = false;
     /* Under the lock, so that a failure that calls the context now is not overwritten. */
-    *cancelled = weft__group_alarm() && weft__group_walk(context->group, &noticed);
+    enum group_state state = weft__group_look(context->group, &noticed);
+    *cancelled = state == GROUP_CANCELLED;
     context->called = *cancelled; /* every fork and merge has to know, until it is over */
     if (!stolen)                  /* a stolen one stays wanted until it is merged */
         want(weft__slot_of(w), *cancelled);
-    bool look_again = (context->help.wanted && !wake) || weft__group_alarm();
+    bool look_again = (context->help.wanted && !wake) || state != GROUP_FINE;
     context->shallow = look_again ? SHALLOW_SLOTS : 0;
     struct weft__slot *oldest = atomic_load_relaxed(&context->oldest);
     if (wake && oldest == weft__slot_of(w) &&
@@ -278,7 +280,7 @@ static bool look_up(struct weft__context *context, weft *w, bool wake, bool *can
     guard_set(context);
     weft__lock_drop(&context->lock);
     if (noticed)
-        weft__call_attention(pool);
+        weft__call_parts(context);
     if (wake) /* if there was no room for anybody, there may be later */
         context->help.wanted = !weft__sleep_new_fork(&pool->sleep, true);
     return stolen;

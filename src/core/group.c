@@ -5,8 +5,6 @@
 
 #include <errno.h>
 
-struct atomic_u32 weft__alarms;
-
 /* All accesses here are relaxed: an error code travels alone, and the group's latch or
  * its owner's return orders everything else. */
 
@@ -15,6 +13,8 @@ void weft__group_begin(struct weft__group *group, struct weft__group *parent)
     group->parent = parent;
     group->root = parent ? parent->root : group;
     group->left = NULL;
+    atomic_store_relaxed(&group->alarms, 0);
+    atomic_store_relaxed(&group->takers, 0);
     atomic_store_relaxed(&group->deadline, 0);
     atomic_store_relaxed(&group->error, 0);
 }
@@ -24,49 +24,41 @@ bool weft__group_fail(struct weft__group *group, int code)
     int32_t none = 0;
     if (!atomic_cas_relaxed(&group->error, &none, code))
         return false;
-    atomic_fetch_add_relaxed(&weft__alarms, 1);
+    atomic_fetch_add_relaxed(&group->root->alarms, 1);
     return true;
 }
 
 void weft__group_set_deadline(struct weft__group *group, uint64_t when)
 {
     if (atomic_load_relaxed(&group->deadline) == 0)
-        atomic_fetch_add_relaxed(&weft__alarms, 1);
+        atomic_fetch_add_relaxed(&group->root->alarms, 1);
     atomic_store_relaxed(&group->deadline, when ? when : 1);
 }
 
-bool weft__group_walk(struct weft__group *group, bool *noticed)
+enum group_state weft__group_walk(struct weft__group *group, bool *noticed)
 {
     uint64_t now = 0;
+    enum group_state state = GROUP_FINE;
     for (struct weft__group *g = group; g; g = g->parent) {
         if (atomic_load_relaxed(&g->error))
-            return true;
+            return GROUP_CANCELLED;
         uint64_t deadline = atomic_load_relaxed(&g->deadline);
         if (deadline == 0)
             continue;
-        if (now == 0)
+        state = GROUP_TIMED;
+        if (noticed && now == 0)
             now = weft__clock_now();
         if (now >= deadline) {
             *noticed = weft__group_fail(g, -ETIMEDOUT);
-            return true;
+            return GROUP_CANCELLED;
         }
     }
-    return false;
-}
-
-void weft__group_forked(const struct weft__group *group)
-{
-    uint32_t alarms = 0;
-    for (; group; group = group->parent) {
-        alarms += atomic_load_relaxed(&group->deadline) != 0;
-        alarms += atomic_load_relaxed(&group->error) != 0;
-    }
-    atomic_store_relaxed(&weft__alarms, alarms);
+    return state;
 }
 
 static bool parent_failed(const struct weft__group *group)
 {
-    if (!weft__group_alarm())
+    if (!weft__group_alarm(group))
         return false;
     for (struct weft__group *g = group->parent; g; g = g->parent)
         if (atomic_load_relaxed(&g->error))
@@ -80,8 +72,8 @@ int weft__group_end(struct weft__group *group)
     bool cancelled = parent_failed(group);
     int error = atomic_load_relaxed(&group->error);
     if (error)
-        atomic_fetch_sub_relaxed(&weft__alarms, 1);
+        atomic_fetch_sub_relaxed(&group->root->alarms, 1);
     if (atomic_load_relaxed(&group->deadline))
-        atomic_fetch_sub_relaxed(&weft__alarms, 1);
+        atomic_fetch_sub_relaxed(&group->root->alarms, 1);
     return error ? error : cancelled ? -ECANCELED : 0;
 }

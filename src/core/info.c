@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where am I, what is going on. */
+#include "core/cancel.h"
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "core/pool.h"
@@ -93,7 +94,8 @@ void weft_fail(weft *w, int code)
 
 bool weft_cancelled(weft *w)
 {
-    if (w && !weft__group_alarm()) /* asked often, and nearly always this */
+    /* Asked often, and nearly always this. */
+    if (weft__context_is_here(w) && !weft__group_alarm(weft__context_of(w)->group))
         return false;
     WEFT__EXPECT_OWN(w);
     return weft__cancelled(w);

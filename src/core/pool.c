@@ -515,8 +515,6 @@ static void default_forget(struct weft_pool *pool)
  * default pool has no workers. What it occupied is left alone. */
 static void forget_parent(void)
 {
-    struct weft__worker *me = weft__worker_current();
-    weft__group_forked(me ? weft__context_now(me)->group : NULL);
     weft__worker_forked();
     standard.making = standard.lock = (struct weft__lock){0};
     atomic_store_relaxed(&standard.pool, NULL);

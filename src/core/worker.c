@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/worker.h"
 
+#include "core/cancel.h"
 #include "core/fatal.h"
 #include "core/fork.h"
 #include "core/misuse.h"
@@ -35,6 +36,7 @@ struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,
         weft__context_make(worker, pool->config.fork == WEFT_FORK_EAGER, pool->config.quantum);
     if (!worker->context)
         goto no_context;
+    worker->context->taker = worker->context->eager ? 0 : weft__taker_of(worker);
     worker->park = worker->own_park = weft__park_get();
     if (!worker->park)
         goto no_park;
@@ -243,72 +245,29 @@ void weft__execute(weft *w, struct weft__job *job)
     weft__tell(weft__worker_of(w));
 }
 
-void weft__call_attention(struct weft_pool *pool)
-{
-    if (weft__pool_is_forked(pool))
-        return; /* nobody is there, and their locks may be held for ever */
-    struct weft__worker *worker;
-    struct weft__walk first = {.pool = pool}, second = {.pool = pool};
-    while ((worker = weft__walk_next(&first)))
-        weft__context_call(worker->context);
-    if (pool->config.fork == WEFT_FORK_LAZY)
-        (void)weft__membarrier(); /* without it, some learn of it later */
-    while ((worker = weft__walk_next(&second)))
-        weft__context_call_merges(worker->context);
-}
-
-/* Of the pool; and here, which is nobody's of the pool if it is an actor's. */
-static void call_all(weft *w)
-{
-    struct weft__context *context = weft__context_of(w);
-    if (context->ops) {
-        weft__context_call(context);
-        weft__context_call_merges(context);
-    }
-    weft__call_attention(context->worker->pool);
-}
-
-void weft__fail(weft *w, int code)
-{
-    if (weft__group_fail(weft__context_of(w)->group, code))
-        call_all(w);
-}
-
-bool weft__cancelled(weft *w)
-{
-    if (!weft__group_alarm())
-        return false;
-    bool noticed = false;
-    bool cancelled = weft__group_walk(weft__context_of(w)->group, &noticed);
-    if (noticed) {
-        call_all(w);
-    } else if (cancelled) { /* by a computation around it, perhaps in another pool */
-        weft__context_call(weft__context_of(w));
-        weft__context_call_merges(weft__context_of(w));
-    }
-    return cancelled;
-}
-
-void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
+/* `fresh`: nobody has run a part of the computation yet. */
+static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, bool fresh)
 {
     struct weft__context *context = weft__context_of(w);
     struct weft__slot *slot = weft__slot_of(w);
     struct weft__group *outer = context->group, *outer_here = slot->group;
     struct weft__frame *frame = context->ops ? NULL : context->worker->frame;
     struct weft__group *outer_root = atomic_load_relaxed(&context->root);
-    bool mixes = outer_root && outer_root != group->root;
+    struct weft__group *root = group->root;
+    bool mixes = outer_root && outer_root != root;
     context->group = slot->group = group;
-    /* relaxed, all of root and mixed: hints, written by their owner only. */
-    atomic_store_relaxed(&context->root, group->root);
+    /* relaxed, all of root and mixed: hints, written by their owner only; if a failure asks for the
+     * root, weft__part_begin() and weft__part_resume() put a fence after it. */
+    atomic_store_relaxed(&context->root, root);
     if (mixes)
         atomic_store_relaxed(&context->mixed, atomic_load_relaxed(&context->mixed) + 1);
     if (frame) {
         frame->fn = fn;
         frame->group = group;
     }
-    if (weft__group_alarm())
-        weft__context_call(context); /* perhaps for this group */
-    if (!weft__cancelled(w))
+    if (outer_root != root)
+        weft__part_begin(context, root, fresh);
+    if (!weft__is_over(w))
         fn(w, arg);
     if (frame && context->worker->frame != frame)
         left(context->worker);
@@ -320,10 +279,12 @@ void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
     atomic_store_relaxed(&context->root, outer_root);
     if (mixes)
         atomic_store_relaxed(&context->mixed, atomic_load_relaxed(&context->mixed) - 1);
-    if (weft__group_alarm()) { /* what is below may be cancelled */
-        weft__context_call(context);
-        weft__context_call_merges(context);
-    }
+    weft__part_resume(context, mixes);
+}
+
+void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
+{
+    call(w, fn, arg, group, false);
 }
 
 void weft__call_whole(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
@@ -331,7 +292,7 @@ void weft__call_whole(weft *w, weft_fn *fn, void *arg, struct weft__group *group
     struct weft__context *context = weft__context_of(w);
     struct weft__help *help = &context->help;
     help->whole = fn;
-    weft__call(w, fn, arg, group);
+    call(w, fn, arg, group, group->root == group);
     if (!help->started || help->whole != fn)
         return;
     bool brief = weft__clock_now() - help->started < WEFT__LITTLE_NS;

@@ -267,12 +267,6 @@ void weft__expect_help(struct weft__worker *me);
  * business, such as a coroutine's. */
 bool weft__may_help(const struct weft__worker *me);
 
-/* Is the computation that runs in w cancelled? Noticing that a deadline has passed calls
- * the attention of everybody in the pool. */
-bool weft__cancelled(weft *w);
-void weft__fail(weft *w, int code);
-void weft__call_attention(struct weft_pool *pool);
-
 /* The thread of a WORKER_CALLER comes to work from outside, and goes. */
 void weft__worker_caller_in(struct weft__worker *me);
 void weft__worker_caller_out(struct weft__worker *me);

@@ -14,6 +14,7 @@
 #define WEFT_PARALLEL_PACE_H
 
 #include "core/atomic.h"
+#include "core/cancel.h"
 #include "core/fiber.h"
 #include "core/fork.h"
 
@@ -57,12 +58,6 @@ static inline size_t weft__pace_stretch(weft__key *key)
 
 void weft__pace_learn(weft__key *key, size_t elements, uint64_t ns);
 
-/* Nearly always just one load. */
-static inline bool weft__is_cancelled(weft *w)
-{
-    return weft__group_alarm() && weft__cancelled(w);
-}
-
 /* Is it this one's turn to be timed? By chance, because among loops that are run by turns, a
  * counter might never come to some of them. */
 static inline bool weft__pace_is_turn(uint32_t *random)
@@ -76,7 +71,8 @@ static inline bool weft__pace_is_turn(uint32_t *random)
 static inline bool weft__pace_is_short(weft *w, size_t elements, weft__key *key)
 {
     return elements <= weft__pace_stretch(key) / 4 &&
-           !weft__pace_is_turn(&weft__worker_of(w)->short_loops) && !weft__group_alarm();
+           !weft__pace_is_turn(&weft__worker_of(w)->short_loops) &&
+           !weft__group_alarm(weft__context_of(w)->group);
 }
 
 /* ---- A thread on its way through a loop ---- */

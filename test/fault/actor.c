@@ -2,9 +2,9 @@
 /* actor.c: actors that leave their stacks, that find no memory, in forked processes, and rules that
  * are broken. */
 #include "weft/actor.h"
+#include "actor/actor.h"
 #include "child.h"
 #include "core/fiber.h"
-#include "core/group.h"
 #include "os/memory.h"
 
 #include <errno.h>
@@ -300,11 +300,13 @@ static void killed_twice_before_it_starts(void)
     }
     atomic_store(&killers.actor, (void *)&killers);
     child_thread_join(thread);
-    for (int i = 0; i < TIMES; i++)
+    for (int i = 0; i < TIMES; i++) {
+        UNTIL(weft_actor_done(actors[i]));
+        CHECK(!weft__group_alarm(&actors[i]->group));
         CHECK_EQUAL(end(actors[i]), -ECANCELED);
+    }
     CHECK_EQUAL(atomic_load(&count), 0);
     child_pool_end(pool);
-    CHECK(!weft__group_alarm());
 }
 
 /* ---- Forked ---- */

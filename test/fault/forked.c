@@ -159,20 +159,42 @@ static void bug_24_every_call_in_the_child_says_so(void)
 }
 
 /* Deadlines and failures of other threads are not the child's; those of the job that forked are. */
-static void count_alarms(void *expected)
+static enum group_state state_of(const weft *w)
 {
-    CHECK_EQUAL(atomic_load_relaxed(&weft__alarms), *(unsigned *)expected);
+    bool noticed;
+    return weft__group_look(weft__context_of((weft *)w)->group, &noticed);
+}
+
+static void is_fine(weft *w, void *arg)
+{
+    CHECK_EQUAL(state_of(w), GROUP_FINE);
+}
+
+static void new_ones_are_fine(void *unused)
+{
+    CHECK_EQUAL(weft_run(NULL, is_fine, NULL), 0);
     use_pool(NULL);
-    CHECK_EQUAL(atomic_load_relaxed(&weft__alarms), *(unsigned *)expected);
+}
+
+static void own_is_timed(void *w)
+{
+    CHECK_EQUAL(state_of(w), GROUP_TIMED);
+    new_ones_are_fine(NULL);
+    CHECK_EQUAL(state_of(w), GROUP_TIMED);
+}
+
+static void own_is_fine(void *w)
+{
+    CHECK_EQUAL(state_of(w), GROUP_FINE);
+    new_ones_are_fine(NULL);
 }
 
 static void fork_with_deadline(weft *w, void *arg)
 {
-    unsigned own = 1;
     weft_scope scope;
     weft_scope_open(w, &scope);
     weft_scope_deadline(&scope, weft_now() + UINT64_C(3600000000000));
-    CHECK_FINE(grandchild(count_alarms, &own));
+    CHECK_FINE(grandchild(own_is_timed, w));
     CHECK_EQUAL(weft_scope_close(w, &scope), 0);
 }
 
@@ -185,19 +207,31 @@ static void hold_deadline(weft *w, void *gate)
     CHECK_EQUAL(weft_scope_close(w, &scope), 0);
 }
 
+/* Another thread's, in the same computation. */
+static void fork_beside_deadline(weft *w, void *arg)
+{
+    struct gate gate = {0};
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK_EQUAL(weft_spawn(w, &scope, hold_deadline, &gate), 0);
+    UNTIL(atomic_load(&gate.started));
+    CHECK_FINE(grandchild(own_is_fine, w));
+    atomic_store(&gate.open, true);
+    CHECK_EQUAL(weft_scope_close(w, &scope), 0);
+}
+
 static void bug_24_child_has_no_deadlines_of_others(void)
 {
-    unsigned none = 0;
     weft_pool *pool = forked_pool(2, 0, WAY_SPIN);
     struct gate gate = {0};
     weft_task task;
     CHECK_EQUAL(weft_submit(pool, &task, hold_deadline, &gate), 0);
     UNTIL(atomic_load(&gate.started));
-    CHECK_FINE(grandchild(count_alarms, &none));
+    CHECK_FINE(grandchild(new_ones_are_fine, NULL));
     CHECK_EQUAL(weft_run(pool, fork_with_deadline, NULL), 0);
     atomic_store(&gate.open, true);
     CHECK_EQUAL(weft_task_wait(&task), 0);
-    CHECK_EQUAL(atomic_load_relaxed(&weft__alarms), 0);
+    CHECK_EQUAL(weft_run(pool, fork_beside_deadline, NULL), 0);
     child_pool_end(pool);
 }
 

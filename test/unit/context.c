@@ -57,6 +57,47 @@ static void top_is_the_first_free_slot(void **state)
     weft__context_free(context);
 }
 
+/* Fork trees go up and down by more than one between two questions. */
+static void top_after_jumps(void **state)
+{
+    struct weft__context *context = weft__context_make(somebody, false, 0);
+    assert_non_null(context);
+    size_t slots = (size_t)(context->last + 1 - context->first), used = 0, random = 1;
+    for (int i = 0; i < 500; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        size_t range = (size_t)1 << (random >> 32) % 17; /* small ones as often as large ones */
+        size_t next = (random >> 40) % range;
+        next = i == 250 ? slots : next < slots ? next : slots;
+        for (; used < next; used++)
+            use(context->first + used, right);
+        for (; used > next; used--)
+            use(context->first + used - 1, NULL);
+        assert_ptr_equal(weft__context_top(context), context->first + used);
+        assert_ptr_equal(weft__context_top(context), context->first + used);
+    }
+    weft__context_free(context);
+}
+
+/* A search that comes by none of those slots does not notice that they are gone. */
+static void top_is_found_without_a_walk(void **state)
+{
+    enum { USED = 30000, NEAR = 64 };
+    struct weft__context *context = weft__context_make(somebody, false, 0);
+    assert_non_null(context);
+    for (weft *w = context->first; w < context->first + USED; w++)
+        use(w, right);
+    assert_ptr_equal(weft__context_top(context), context->first + USED);
+    for (weft *w = context->first; w < context->first + USED - NEAR; w++)
+        use(w, NULL);
+    assert_ptr_equal(weft__context_top(context), context->first + USED);
+    use(context->first + USED, right);
+    assert_ptr_equal(weft__context_top(context), context->first + USED + 1);
+    for (weft *w = context->first + USED; w > context->first + USED - NEAR / 4; w--)
+        use(w, NULL);
+    assert_ptr_equal(weft__context_top(context), context->first + USED - NEAR / 4 + 1);
+    weft__context_free(context);
+}
+
 static uintptr_t guard_of(struct weft__context *context)
 {
     return atomic_load_relaxed(&context->guard);
@@ -125,6 +166,8 @@ int main(void)
         cmocka_unit_test(slots_find_their_header),
         cmocka_unit_test(slots_lie_on_their_own_lines),
         cmocka_unit_test(top_is_the_first_free_slot),
+        cmocka_unit_test(top_after_jumps),
+        cmocka_unit_test(top_is_found_without_a_walk),
         cmocka_unit_test(guard),
         cmocka_unit_test(merges_are_called),
         cmocka_unit_test(many_blocks),

@@ -599,8 +599,6 @@ void sim_run(struct sim *sim, const struct sim_setup *setup, const struct watch 
         cast(sim, &sim->plays[i], i);
     CHECK(weft_run(sim_pool, act, sim) == 0);
     check_end(sim);
-    if (watch->end)
-        watch->end(sim);
     for (unsigned i = 0; i < setup->actors; i++) {
         weft_actor_release(sim->plays[i].actor);
         free(sim->plays[i].nodes);

@@ -106,7 +106,6 @@ struct watch {
     void (*before_step)(struct sim *, struct weft__executor *);
     void (*step)(struct sim *, struct weft__executor *); /* it has taken one */
     void (*over)(struct sim *, struct play *);
-    void (*end)(struct sim *);
 };
 
 struct sim {
