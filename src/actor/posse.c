@@ -510,6 +510,7 @@ static void wait_a_moment(struct weft__fiber *fiber, weft *top)
     if (ages)
         ageing_join(fiber);
     trace_slot(fiber, EVENT_WAIT, fiber->top, NULL);
+    weft__fiber_waits_for(fiber, "waits for work that it gave to others");
     atomic_store_relaxed(&fiber->merging, alone); /* relaxed: others look at it as a hint */
     weft__fiber_switch_out(fiber, WHY_WAITS);
     fiber->waits_at = NULL;

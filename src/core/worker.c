@@ -108,6 +108,8 @@ void weft__worker_push(struct weft__worker *worker, const char *entry)
     if (visitor && !(worker->pool->config.flags & WEFT_NO_SIGSEGV))
         weft__overflow_visit(worker->stack.low, worker->stack.high);
     worker->help_most = help_most(worker);
+    atomic_store_relaxed(&worker->counts.thread, weft__thread_number()); /* relaxed: a hint */
+    weft__state_since_unknown(worker);
     worker->host = top;
     worker->above = NULL;
     if (top)
@@ -216,6 +218,7 @@ void weft__execute(weft *w, struct weft__job *job)
     if (frame.depth > atomic_load_relaxed(&me->counts.depth_max))
         atomic_store_relaxed(&me->counts.depth_max, frame.depth);
     weft__state_is(me, WORKER_BUSY);
+    atomic_store_relaxed(&me->counts.depth, frame.depth + 1); /* relaxed: a hint */
     me->frame = &frame;
     weft__current = me;
     job->execute(w, job);
@@ -231,6 +234,7 @@ void weft__execute(weft *w, struct weft__job *job)
     if (weft__root_of(me)->held != held)
         weft__fatal("a job returned that holds a mutex");
     me->frame = outer;
+    atomic_store_relaxed(&me->counts.depth, frame.depth); /* relaxed: as above */
     weft__current = forked ? NULL : before;
     me->context->help = outer_help;
     if (outer && outer_help.wanted)
@@ -283,6 +287,21 @@ bool weft__cancelled(weft *w)
     return cancelled;
 }
 
+/* What runs on top, for weft_pool_dump(). relaxed, all: hints. */
+struct shown {
+    weft_fn *fn;
+    void *group;
+};
+
+static inline struct shown show(struct weft__worker *me, struct shown shown)
+{
+    struct weft__counts *counts = &me->counts;
+    struct shown before = {atomic_load_relaxed(&counts->fn), atomic_load_relaxed(&counts->group)};
+    atomic_store_relaxed(&counts->fn, shown.fn);
+    atomic_store_relaxed(&counts->group, shown.group);
+    return before;
+}
+
 void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
 {
     struct weft__context *context = weft__context_of(w);
@@ -296,9 +315,11 @@ void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
     atomic_store_relaxed(&context->root, group->root);
     if (mixes)
         atomic_store_relaxed(&context->mixed, atomic_load_relaxed(&context->mixed) + 1);
+    struct shown shown = {NULL, NULL};
     if (frame) {
         frame->fn = fn;
         frame->group = group;
+        shown = show(context->worker, (struct shown){fn, group});
     }
     if (weft__group_alarm())
         weft__context_call(context); /* perhaps for this group */
@@ -306,6 +327,8 @@ void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
         fn(w, arg);
     if (frame && context->worker->frame != frame)
         left(context->worker);
+    if (frame)
+        show(context->worker, shown);
     weft__expect_merged(w, "a job");
     if (context->group != group)
         weft__fatal("a job returned without closing a scope that it opened");
@@ -345,6 +368,7 @@ void weft__worker_caller_in(struct weft__worker *me)
 {
     weft__census_enter(&me->pool->census);
     weft__block_let_report(me->pool);
+    weft__state_since_unknown(me);
     atomic_store_relaxed(&me->counts.cpu, weft__thread_cpu()); /* relaxed: a hint */
     weft__sleep_present(&me->pool->sleep);
 }
