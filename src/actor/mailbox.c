@@ -107,6 +107,8 @@ static bool is_killed(const struct weft_actor *actor)
 static int receive(weft *w, void **message, bool wait)
 {
     struct weft_actor *actor = weft_actor_self(w);
+    if (!message)
+        return -EINVAL;
     if (!actor || weft__fiber_of(w)->top != &actor->root)
         return -EPERM;
     for (;;) {
