@@ -124,6 +124,24 @@ static void wait_set_stay(void)
     weft_event_set(w, &other_event);
 }
 
+/* A dump looks at one that rests. */
+
+static void wait_leave(void)
+{
+    weft_event_wait(be_worker(1), &event);
+    leave_pool(1);
+}
+
+static void look(void)
+{
+    struct weft__worker *worker = pool->workers[1];
+    weft__lock_take(&pool->blocking.lock);
+    if (weft__block_rests(worker))
+        MODEL_ASSERT(worker->blocked->kind == BLOCKED_EVENT &&
+                     worker->blocked->object == (void *)&event);
+    weft__lock_drop(&pool->blocking.lock);
+}
+
 static void sleep_only(void)
 {
     be_worker(0);
@@ -417,6 +435,11 @@ const struct harness block_harnesses[] = {
      .what = "a sleeper is woken during a look for deadlocks",
      .setup = setup_outside,
      .thread = {sleep_change_set, wait_only, stop_sleeper},
+     .stale = 1},
+    {.name = "block-dump",
+     .what = "a dump looks at what a worker is blocked by, while that is ended",
+     .setup = setup_two,
+     .thread = {set_leave, wait_leave, look},
      .stale = 1},
     {.name = "block-own-code",
      .what = "a wait of the program's own, ended by a worker that says so",

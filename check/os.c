@@ -10,6 +10,7 @@
 #include "os/membarrier.h"
 #include "os/memory.h"
 #include "os/overflow.h"
+#include "os/syscall.h"
 #include "os/thread.h"
 #include "os/topology.h"
 #include "os/unload.h"
@@ -121,6 +122,19 @@ struct weft__pinned *weft__thread_pin(int cpu)
 
 void weft__thread_unpin(void)
 {
+}
+
+bool weft__syscall_of(int thread, char *text, size_t size)
+{
+    (void)thread;
+    (void)text;
+    (void)size;
+    return false;
+}
+
+int weft__thread_number(void)
+{
+    return 0;
 }
 
 int weft__thread_cpu(void)

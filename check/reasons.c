@@ -51,6 +51,11 @@ static const char waiter[] =
 static const char answers[] =
     "each count-down goes on from the one before, so release alone would do, for the last one too; "
     "but core/atomic.h has no such operation, and here it would save nothing on x86";
+static const char rests[] = "release alone would do (Z5); but core/atomic.h has no such operation, "
+                            "and this is no fast road";
+static const char marked[] = "who is marked has passed a fence (F1) before it rests; that is far "
+                             "away, and this is the plain "
+                             "reason";
 static const char threads[] = "X1, X2: the last one may come to need what the others did";
 
 static const struct known kept[] = {
@@ -77,6 +82,8 @@ static const struct known kept[] = {
     {"core/census.h", "&census->word", OP_RMW, ACQ_REL, RELEASE, census},
     {"sleep/sleep.c", "&sleep->counters", OP_CAS, ACQ_REL, ACQUIRE, fences},
     {"sleep/sleep.c", "&sleep->counters", OP_CAS, ACQ_REL, RELEASE, fences},
+    {"core/block.c", "&me->rests", OP_RMW, ACQ_REL, RELEASE, rests},
+    {"core/block.c", "&me->rests", OP_RMW, ACQ_REL, ACQUIRE, marked},
     {"core/fork.c", "&slot->thief", OP_STORE, RELEASE, RELAXED, thief},
     {"core/search.c", "aim->thief", OP_LOAD, ACQUIRE, RELAXED, thief},
     {"core/run.c", "&task->fd", OP_CAS, ACQ_REL, ACQUIRE, fd},

@@ -435,8 +435,8 @@ typedef struct weft_worker_info {
 WEFT_API WEFT_MUST_USE int weft_worker_get_info(weft_pool *pool, unsigned worker,
                                                 weft_worker_info *info);
 
-/* Writes every worker's and guest's state, one line each, for finding out why something
- * does not move. */
+/* Writes what every thread of the pool does, one line each, and what it waits for: for finding out
+ * why something does not move. NULL: the default pool, if there is one. */
 WEFT_API void weft_pool_dump(weft_pool *pool, FILE *out);
 
 #ifdef __cplusplus

@@ -72,8 +72,9 @@ WEFT_API WEFT_MUST_USE int weft_channel_init(weft_channel *channel, const char *
                                              size_t item_size, size_t capacity);
 WEFT_API void weft_channel_destroy(weft_channel *channel); /* nobody uses it any more */
 
-/* Both copy one item. -EPIPE: it is closed; for receivers, and all that was sent has been
- * received. The try kinds give -EAGAIN instead of waiting. */
+/* Both copy one item. -EINVAL: no channel or no item, or the channel is destroyed. -EPIPE: it is
+ * closed; for receivers, and all that was sent has been received. The try kinds give -EAGAIN
+ * instead of waiting. */
 WEFT_API WEFT_MUST_USE int weft_channel_send(weft *w, weft_channel *channel, const void *item);
 WEFT_API WEFT_MUST_USE int weft_channel_receive(weft *w, weft_channel *channel, void *item);
 WEFT_API WEFT_MUST_USE int weft_channel_try_send(weft *w, weft_channel *channel, const void *item);

@@ -155,6 +155,11 @@ struct weft__actor_counts {
     struct atomic_size memory, memory_peak;
     struct atomic_u32 activity; /* enum weft_actor_state, but RUNNABLE for RUNNING */
     struct atomic_i32 executor; /* where it ran last */
+
+    /* Why it was suspended last. Written by itself. */
+    struct atomic_ptr waits_for;     /* const char: static words */
+    struct atomic_u64 waits_name[3]; /* a name, cut off to be that long; or all 0 */
+    struct atomic_u64 waits_since;   /* by the system's clock */
 };
 
 enum actor_state { ACTOR_NEW, ACTOR_STARTED, ACTOR_OVER };
@@ -376,6 +381,22 @@ static inline void weft__fiber_guard(struct weft__fiber *fiber, bool raised)
                          raised ? UINTPTR_MAX : (uintptr_t)fiber->context.first);
 }
 
+/* Why it will be suspended, in static words. */
+static inline void weft__fiber_waits_for(struct weft__fiber *fiber, const char *what)
+{
+    struct weft__actor_counts *counts = &fiber->actor->counts;
+    if (!fiber->held)
+        return; /* a delegate */
+    /* relaxed, all: for people; who looks does so twice. */
+    atomic_store_relaxed(&counts->waits_for, (void *)(uintptr_t)what);
+    atomic_store_relaxed(&counts->waits_name[0], 0);
+    atomic_store_relaxed(&counts->waits_since, weft__actors_clock(fiber->actor->system));
+}
+
+/* ---- dump.c ---- */
+
+void weft__actors_dump(struct weft__actors *system, FILE *out);
+
 /* ---- executor.c ---- */
 
 static inline bool weft__executor_is_idle(const struct weft__executor *executor)
@@ -473,6 +494,7 @@ void weft__check_killed(weft *top);
 
 /* ---- life.c ---- */
 
+bool weft__actor_is_running(struct weft_actor *actor); /* under its lock; a hint */
 struct weft_actor *weft__actor_here(void);        /* whose fiber this thread runs; NULL: none */
 void weft__actor_start(struct weft_actor *actor); /* if it has not yet */
 void weft__actor_close(struct weft_actor *actor); /* no messages, no kill from now on */

@@ -489,7 +489,12 @@ void weft__executor_execute(weft *w, struct weft__job *job)
     bool foreign = me->kind == WORKER_GUEST || me->kind == WORKER_CALLER;
     void *lent =
         foreign && !(me->pool->config.flags & WEFT_NO_SIGSEGV) ? weft__overflow_lend() : NULL;
-    drive(FROM(node, struct weft__executor, node), me);
+    struct weft__executor *executor = FROM(node, struct weft__executor, node);
+    /* relaxed, all: hints, of this thread. It may drive one on top of a job of another. */
+    uint32_t outer = atomic_load_relaxed(&me->counts.executor);
+    atomic_store_relaxed(&me->counts.executor, executor->index + 1);
+    drive(executor, me);
+    atomic_store_relaxed(&me->counts.executor, outer);
     weft__overflow_take_back(lent);
 }
 

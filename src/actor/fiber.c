@@ -14,6 +14,7 @@
 #include "os/valgrind.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <sys/mman.h>
 
 enum {
@@ -190,6 +191,22 @@ static void suspend(struct weft__context *context)
     weft__fiber_suspend((struct weft__fiber *)context);
 }
 
+static __attribute__((noinline)) void note_name(struct weft__actor_counts *counts, const char *name)
+{
+    uint64_t words[sizeof counts->waits_name / sizeof(uint64_t)] = {0};
+    snprintf((char *)words, sizeof words, "%s", name);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        atomic_store_relaxed(&counts->waits_name[i], words[i]); /* relaxed: for people */
+}
+
+static void waits_for(struct weft__context *context, const char *what, const char *name)
+{
+    struct weft__fiber *fiber = (struct weft__fiber *)context;
+    weft__fiber_waits_for(fiber, what);
+    if (name && fiber->held)
+        note_name(&fiber->actor->counts, name);
+}
+
 static void wake(struct weft__context *context)
 {
     weft__fiber_wake((struct weft__fiber *)context);
@@ -237,6 +254,7 @@ const struct weft__fiber_ops weft__actor_ops = {
     .poll = weft__actor_poll,
     .yield = weft__fiber_yield,
     .suspend = suspend,
+    .waits_for = waits_for,
     .wake = wake,
     .park = park,
     .block_begin = block_begin,

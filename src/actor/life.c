@@ -249,7 +249,9 @@ int weft_actor_wait(weft *w, weft_actor *actor)
     }
     weft__lock_drop(&actor->lock);
     if (!over)
-        weft__wait_anywhere(&waiter.latch, (struct weft__awaited){.by = weft__executor_execute});
+        weft__wait_anywhere(&waiter.latch,
+                            (struct weft__awaited){.what = "waits for the end of an actor",
+                                                   .by = weft__executor_execute});
     weft__thread_unpark(waiter.latch.owner);
     return actor->reason;
 }
@@ -388,7 +390,7 @@ void weft_poll_slow(weft *w)
 
 /* ---- Looking inside ---- */
 
-static bool is_running(struct weft_actor *actor)
+bool weft__actor_is_running(struct weft_actor *actor)
 {
     struct weft__fiber *fiber = atomic_load_acquire(&actor->fiber); /* acquire A7 */
     /* relaxed: a hint. */
@@ -418,7 +420,7 @@ void weft_actor_get_info(weft_actor *actor, weft_actor_info *info)
     snprintf(info->name, sizeof info->name, "%s", actor->name);
     weft__lock_take(&actor->lock); /* while it is held, the actor is not over, if it was not */
     info->messages = actor->count;
-    if (info->state == WEFT_ACTOR_RUNNABLE && !actor->closed && is_running(actor))
+    if (info->state == WEFT_ACTOR_RUNNABLE && !actor->closed && weft__actor_is_running(actor))
         info->state = WEFT_ACTOR_RUNNING;
     weft__lock_drop(&actor->lock);
     weft__lock_take(&actor->posse_lock);

@@ -64,7 +64,9 @@ static int send(struct weft_actor *actor, void *message, bool wait)
     weft__lock_drop(&actor->lock);
     if (!waits || !sender.latch.owner)
         return error;
-    weft__wait_anywhere(&sender.latch, (struct weft__awaited){.by = weft__executor_execute});
+    weft__wait_anywhere(&sender.latch,
+                        (struct weft__awaited){.what = "waits for room in the mailbox of an actor",
+                                               .by = weft__executor_execute});
     weft__thread_unpark(sender.latch.owner);
     return sender.result;
 }
@@ -105,6 +107,8 @@ static bool is_killed(const struct weft_actor *actor)
 static int receive(weft *w, void **message, bool wait)
 {
     struct weft_actor *actor = weft_actor_self(w);
+    if (!message)
+        return -EINVAL;
     if (!actor || weft__fiber_of(w)->top != &actor->root)
         return -EPERM;
     for (;;) {
@@ -125,6 +129,7 @@ static int receive(weft *w, void **message, bool wait)
             return 0;
         if (!wait)
             return -EAGAIN;
+        weft__fiber_waits_for(weft__fiber_of(w), "waits for a message");
         weft__fiber_suspend(weft__fiber_of(w));
     }
 }
@@ -162,6 +167,7 @@ void weft_sleep_until(weft *w, uint64_t when)
         weft__check_killed(w);
         if (is_killed(fiber->actor))
             return;
+        weft__fiber_waits_for(fiber, "waits for a time");
         if (noted)
             weft__fiber_suspend(fiber);
         else

@@ -356,13 +356,15 @@ static void forget_forks(weft *base)
     }
 }
 
-static void check_returned(weft *w, struct weft__group *group)
+static void check_returned(weft *w, struct weft__group *group, unsigned mutexes)
 {
     weft__expect_merged(w, "an actor");
     if (weft__context_of(w)->group != group)
         weft__fatal("an actor returned without closing a scope that it opened");
     if (weft__fiber_of(w)->blocks > 0)
         weft__fatal("an actor returned between weft_block_begin and weft_block_end");
+    if (weft__context_of(w)->mutexes != mutexes)
+        weft__fatal("an actor returned that holds a mutex");
 }
 
 /* The last touch of the actor, too, if this was the last delegate on the fiber: the posse has no
@@ -444,7 +446,7 @@ static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
         if (!is_cancelled(fiber))
             slot->right(w, atomic_load_relaxed(&slot->arg)); /* relaxed: came with the letter */
         member.outcome = OUTCOME_RETURNED;
-        check_returned(w, member.group);
+        check_returned(w, member.group, member.mutexes);
     } else {
         forget_forks(w);
         fiber->context.mutexes = member.mutexes;
@@ -510,6 +512,7 @@ static void wait_a_moment(struct weft__fiber *fiber, weft *top)
     if (ages)
         ageing_join(fiber);
     trace_slot(fiber, EVENT_WAIT, fiber->top, NULL);
+    weft__fiber_waits_for(fiber, "waits for work that it gave to others");
     atomic_store_relaxed(&fiber->merging, alone); /* relaxed: others look at it as a hint */
     weft__fiber_switch_out(fiber, WHY_WAITS);
     fiber->waits_at = NULL;
@@ -744,7 +747,7 @@ static void run_actor(struct weft__fiber *fiber)
     if (_setjmp(root->entry) == 0) {
         actor->reason = actor->fn(w, actor->arg);
         root->outcome = OUTCOME_RETURNED;
-        check_returned(w, &actor->group);
+        check_returned(w, &actor->group, 0);
     } else {
         forget_forks(w);
     }

@@ -109,6 +109,7 @@ struct weft__actors *weft__actors_of(struct weft_pool *pool, const weft_actors_c
         if (!*error) {
             pool->actors_close = close_all;
             pool->actors_free = weft__actors_free;
+            pool->actors_dump = weft__actors_dump;
             if (!(pool->config.flags & WEFT_NO_SIGSEGV))
                 weft__overflow_rescue_by(weft__fiber_rescue);
             atomic_store_release(&pool->actors, system); /* release A1 */

@@ -8,6 +8,7 @@
 #include "core/report.h"
 #include "core/search.h"
 #include "core/spare.h"
+#include "os/clock.h"
 
 /* Somebody comes in the place of one that does not work: a sleeper, or else a spare. One that
  * searches already finds by itself what there is. */
@@ -42,7 +43,7 @@ void weft__block_uncount(struct weft_pool *pool)
     weft__spare_dismiss(pool);
 }
 
-static void mark(struct weft__worker *worker, const struct weft__blocked *what)
+static void mark(struct weft__worker *worker, const struct weft__blocked *what, uint64_t now)
 {
     struct weft_pool *pool = worker->pool;
     worker->blocked = what;
@@ -53,6 +54,7 @@ static void mark(struct weft__worker *worker, const struct weft__blocked *what)
     else
         weft__sleep_absent(&pool->sleep);
     weft__state_is(worker, WORKER_BLOCKED);
+    weft__state_since(worker, now);
     weft__block_count(pool);
 }
 
@@ -68,6 +70,7 @@ static void unmark(struct weft__worker *worker)
     else
         weft__sleep_present(&pool->sleep);
     weft__state_is(worker, WORKER_BUSY);
+    weft__state_since_unknown(worker);
     weft__block_uncount(pool);
 }
 
@@ -78,14 +81,17 @@ void weft__block_mark(struct weft__worker *me, const struct weft__blocked *what)
 {
     if (weft__pool_is_forked(me->pool))
         weft__fatal("a job waits in a forked child for what only its parent's threads do");
+    uint64_t now = weft__clock_now();
     for (; me; me = me->host)
-        mark(me, what);
+        mark(me, what, now);
 }
 
 void weft__block_rest(struct weft__worker *me)
 {
-    for (; me; me = me->host)
+    for (; me; me = me->host) {
+        atomic_fetch_add_acq_rel(&me->rests, 1); /* release Z5: by what it is blocked */
         weft__census_rest(&me->pool->census);
+    }
 }
 
 void weft__block_rouse(struct weft__worker *worker)
@@ -93,6 +99,7 @@ void weft__block_rouse(struct weft__worker *worker)
     for (; worker; worker = worker->host) {
         struct weft_pool *pool = worker->pool;
         weft__lock_take(&pool->blocking.lock);
+        atomic_fetch_sub_relaxed(&worker->rests, 1); /* relaxed: the lock */
         weft__census_rouse(&pool->census, 1);
         weft__lock_drop(&pool->blocking.lock);
     }

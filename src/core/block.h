@@ -41,12 +41,21 @@ struct weft__blocking {
                                      the lock, read by other pools */
     uint32_t reported;            /* the same, when a deadlock was reported; lock */
     struct atomic_bool reporting; /* who wakes up meanwhile waits for the lock */
+    struct atomic_i32 reporter;   /* the kernel's number of the thread that calls the deadlock
+                                     handler,   and has the lock; or 0 */
 };
 
 void weft__block_mark(struct weft__worker *me, const struct weft__blocked *what);
 void weft__block_rest(struct weft__worker *me);
 void weft__block_rouse(struct weft__worker *worker); /* anybody, while it rests */
 void weft__block_unmark(struct weft__worker *me);    /* after it was roused */
+
+/* Under the pool's lock: does it rest, and can't be roused until that is dropped? Then what it left
+ * can be read: by what it is blocked, that object, and the jobs on its stack. */
+static inline bool weft__block_rests(const struct weft__worker *worker)
+{
+    return atomic_load_acquire(&worker->rests) == 1; /* acquire Z5 */
+}
 
 /* In the program's own code, which may block. */
 void weft__block_outside(struct weft__worker *me);

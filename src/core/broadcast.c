@@ -82,7 +82,8 @@ int weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg)
     struct broadcast *all = park ? broadcast_make(pool, park) : NULL;
     if (all) {
         send_to_all(pool, all, fn, arg, execute_waited);
-        weft__wait_anywhere(&all->latch.spin, (struct weft__awaited){0});
+        weft__wait_anywhere(&all->latch.spin,
+                            (struct weft__awaited){.what = "waits for a broadcast"});
         error = weft__group_end(&all->group);
     }
     weft__free(all);

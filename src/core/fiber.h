@@ -13,7 +13,9 @@ struct weft__fiber_ops {
     void (*poll)(weft *w);
     bool (*yield)(weft *w);                       /* true: somebody else ran meanwhile */
     void (*suspend)(struct weft__context *fiber); /* by itself: until it is woken, or shorter */
-    void (*wake)(struct weft__context *fiber);    /* by anybody, at any time */
+    void (*waits_for)(struct weft__context *fiber, const char *what,
+                      const char *name); /* why it will be: static words, and a name or NULL */
+    void (*wake)(struct weft__context *fiber);               /* by anybody, at any time */
     struct weft__park *(*park)(struct weft__context *fiber); /* whose wake-ups are the fiber's */
     void (*block_begin)(weft *w);
     void (*block_end)(weft *w);

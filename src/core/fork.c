@@ -154,7 +154,7 @@ static void wait_for_thief(weft *w)
 {
     struct weft__slot *slot = weft__slot_of(w);
     atomic_store_relaxed(&slot->fn, waited_for); /* relaxed: read by this thread only */
-    weft__wait(w + 1, &slot->latch, (struct weft__awaited){.thief = &slot->thief});
+    weft__wait(w + 1, &slot->latch, WEFT__AWAITS_THIEF(&slot->thief));
     atomic_store_relaxed(&slot->fn, NULL);
 }
 

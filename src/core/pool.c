@@ -404,7 +404,7 @@ static void wind_up(struct weft_pool *pool, struct weft__spin_latch *drained)
         pool->actors_close(actors);
     /* acq_rel X1: as weft__pool_leave(), but the last one to leave has nobody to wake. */
     if (atomic_fetch_sub_acq_rel(&pool->pending, 1) != (POOL_CLOSED | 1))
-        weft__wait_anywhere(drained, (struct weft__awaited){0});
+        weft__wait_anywhere(drained, (struct weft__awaited){.what = "destroys the pool"});
     stop_all(pool);
     if (actors)
         pool->actors_free(actors);
@@ -503,6 +503,12 @@ weft_pool *weft_pool_default(void)
         atomic_store_release(&standard.pool, pool); /* release Y1: the pool is made */
     weft__lock_drop(&standard.making);
     return pool;
+}
+
+struct weft_pool *weft__pool_enter_default(void)
+{
+    struct weft_pool *pool = atomic_load_acquire(&standard.pool); /* acquire Y1 */
+    return pool && !enter(pool) ? pool : NULL;
 }
 
 static void default_forget(struct weft_pool *pool)

@@ -12,6 +12,8 @@
 #include "os/topology.h"
 #include "sleep/sleep.h"
 
+#include <stdio.h>
+
 struct weft__actors;
 
 struct weft_pool {
@@ -42,6 +44,7 @@ struct weft_pool {
     struct atomic_ptr actors;      /* struct weft__actors; written under the lock */
     void (*actors_close)(struct weft__actors *actors); /* ends them all; with `actors` */
     void (*actors_free)(struct weft__actors *actors);
+    void (*actors_dump)(struct weft__actors *actors, FILE *out); /* what they do, for people */
 
     bool is_default;
     struct weft_pool *next_kept; /* of default pools that are gone */
@@ -55,6 +58,9 @@ enum { POOL_CLOSED = 1u << 31 };
 /* 0, -ECHILD, -ESHUTDOWN, or -ENOMEM. Who got 0 leaves again. NULL becomes the default pool, made
  * if need be. */
 int weft__pool_enter(struct weft_pool **pool);
+
+/* The same for the default pool, if there is one; NULL: none. */
+struct weft_pool *weft__pool_enter_default(void);
 
 /* For those who know that something else is pending, and stays so during the call. */
 void weft__pool_hold(struct weft_pool *pool);

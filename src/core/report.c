@@ -9,6 +9,7 @@
 #include "core/misuse.h"
 #include "core/pool.h"
 #include "core/search.h"
+#include "core/standing.h"
 #include "core/task.h"
 #include "core/wait.h"
 #include "os/memory.h"
@@ -17,22 +18,6 @@
 #include <stdlib.h>
 
 /* ---- Whom a thread waits for ---- */
-
-static bool is_inside(const struct weft__group *group, const struct weft__group *outer)
-{
-    while (group && group != outer)
-        group = group->parent;
-    return group != NULL;
-}
-
-/* Does it run a child of the scope, or something that a child forked or spawned? */
-static bool runs_child(const struct weft__worker *worker, const struct weft__group *scope)
-{
-    for (const struct weft__frame *frame = worker->frame; frame; frame = frame->outer)
-        if (is_inside(frame->group, scope))
-            return true;
-    return false;
-}
 
 /* Sleeps until somebody else has done something for it. */
 static bool waits(const struct weft__worker *worker)
@@ -51,7 +36,7 @@ static struct weft__worker *thief_of(const struct weft__worker *worker)
 static bool waits_for_child(const struct weft__worker *worker, const struct weft__worker *other)
 {
     return waits(worker) && worker->awaited->scope && other != worker &&
-           runs_child(other, worker->awaited->scope);
+           weft__runs_child(other, worker->awaited->scope);
 }
 
 static const struct weft__mutex *mutex_of(const struct weft__worker *worker)
@@ -205,68 +190,22 @@ static bool anybody_stuck(struct weft_pool *pool)
     return false;
 }
 
-/* ---- Names ---- */
-
-static const char *kind_of(const struct weft__worker *worker)
-{
-    static const char *const kinds[] = {"worker", "caller", "guest", "spare"};
-    return kinds[worker->kind];
-}
-
-static const char *const object_kinds[] = {"", "mutex", "event", "channel", "channel"};
-
-/* NAME is the address if it has none. */
-static void put_object(FILE *out, enum blocked_kind kind, const struct weft__sync *object)
-{
-    if (object->name)
-        fprintf(out, "%s '%s'", object_kinds[kind], object->name);
-    else
-        fprintf(out, "%s %p", object_kinds[kind], (const void *)object);
-}
-
-static void put_function(FILE *out, weft_fn *fn)
-{
-    char name[200];
-    weft__function_name(name, sizeof name, fn);
-    fputs(name, out);
-}
-
 /* ---- As text ---- */
 
-static void text_blocked(FILE *out, const struct weft__worker *worker)
+static void text_standing(FILE *out, const struct weft__worker *worker)
 {
-    static const char *const verbs[] = {"", "waits for", "waits for", "wants to send into",
-                                        "wants to receive from"};
-    const struct weft__blocked *blocked = worker->blocked;
-    const struct weft__mutex *mutex = mutex_of(worker);
-    if (blocked->kind == BLOCKED_OUTSIDE) {
-        fprintf(out, "is blocked in code of its own");
-        return;
-    }
-    fprintf(out, "%s ", verbs[blocked->kind]);
-    put_object(out, blocked->kind, blocked->object);
-    struct weft__worker *holder = mutex ? weft__mutex_holder(mutex) : NULL;
-    if (holder)
-        fprintf(out, ", held by %s %u%s", kind_of(holder), holder->index,
-                holder == worker ? ", which is itself" : "");
-    else if (mutex)
-        fprintf(out, ", held by a thread outside the pool");
-}
-
-static void text_waits(FILE *out, const struct weft__worker *worker)
-{
-    struct weft__worker *thief = thief_of(worker), *other = NULL;
-    if (thief) {
-        fprintf(out, "waits for a right side that %s %u took from it", kind_of(thief),
-                thief->index);
-    } else if (worker->awaited->scope) {
-        fprintf(out, "waits for children of its scope");
+    struct weft__standing standing = {.who = weft__who(worker)};
+    struct weft__worker *other = NULL;
+    if (worker->blocked) {
+        weft__standing_blocked(&standing, worker, true);
+    } else {
+        standing.awaits = worker->awaited->what;
+        standing.thief = weft__who(thief_of(worker));
         while ((other = weft__next_worker(worker->pool, other)))
             if (waits_for_child(worker, other))
-                fprintf(out, ", on %s %u", kind_of(other), other->index);
-    } else {
-        fprintf(out, "waits for a task");
+                weft__standing_child(&standing, other);
     }
+    weft__put_standing(out, &standing);
 }
 
 /* The job that forked the one in `frame`: on the stack of the worker it was taken from, the
@@ -286,10 +225,10 @@ static void text_backtrace(FILE *out, const struct weft__worker *worker)
     const struct weft__frame *frame = worker->frame;
     for (int i = 0; frame && i < MOST; i++) {
         fprintf(out, "      %s ", i == 0 ? "in" : "forked by");
-        put_function(out, frame->fn);
-        fprintf(out, " on %s %u", kind_of(worker), worker->index);
+        weft__put_function(out, frame->fn);
+        fprintf(out, " on %s %u", weft__kind_of(worker), worker->index);
         if (frame->from)
-            fprintf(out, ", taken from %s %u", kind_of(frame->from), frame->from->index);
+            fprintf(out, ", taken from %s %u", weft__kind_of(frame->from), frame->from->index);
         fprintf(out, "\n");
         worker = frame->from;
         frame = frame->slot ? forker_of(frame) : NULL;
@@ -298,14 +237,11 @@ static void text_backtrace(FILE *out, const struct weft__worker *worker)
 
 static void text_worker(FILE *out, const struct weft__worker *worker)
 {
-    fprintf(out, "  %s %u ", kind_of(worker), worker->index);
-    if (worker->blocked)
-        text_blocked(out, worker);
-    else
-        text_waits(out, worker);
+    fprintf(out, "  %s %u ", weft__kind_of(worker), worker->index);
+    text_standing(out, worker);
     for (const struct weft__mutex *mutex = worker->held; mutex; mutex = mutex->next_held) {
         fprintf(out, mutex == worker->held ? "; holds " : ", ");
-        put_object(out, BLOCKED_MUTEX, &mutex->sync);
+        weft__put_object(out, BLOCKED_MUTEX, &mutex->sync);
     }
     fprintf(out, "\n");
     text_backtrace(out, worker);
@@ -335,22 +271,23 @@ static void graph_edges(FILE *out, struct weft__worker *worker)
 {
     struct weft__worker *thief = thief_of(worker), *other = NULL;
     if (worker->blocked && worker->blocked->object) {
-        fprintf(out, "  \"%s %u\" -> \"", kind_of(worker), worker->index);
-        put_object(out, worker->blocked->kind, worker->blocked->object);
+        fprintf(out, "  \"%s %u\" -> \"", weft__kind_of(worker), worker->index);
+        weft__put_object(out, worker->blocked->kind, worker->blocked->object);
         fprintf(out, "\" [label=\"waits for\"];\n");
     }
     for (const struct weft__mutex *mutex = worker->held; mutex; mutex = mutex->next_held) {
         fprintf(out, "  \"");
-        put_object(out, BLOCKED_MUTEX, &mutex->sync);
-        fprintf(out, "\" -> \"%s %u\" [label=\"held by\"];\n", kind_of(worker), worker->index);
+        weft__put_object(out, BLOCKED_MUTEX, &mutex->sync);
+        fprintf(out, "\" -> \"%s %u\" [label=\"held by\"];\n", weft__kind_of(worker),
+                worker->index);
     }
     if (thief)
         fprintf(out, "  \"%s %u\" -> \"%s %u\" [label=\"stolen by\", style=dashed];\n",
-                kind_of(worker), worker->index, kind_of(thief), thief->index);
+                weft__kind_of(worker), worker->index, weft__kind_of(thief), thief->index);
     while ((other = weft__next_worker(worker->pool, other)))
         if (waits_for_child(worker, other))
             fprintf(out, "  \"%s %u\" -> \"%s %u\" [label=\"child on\", style=dashed];\n",
-                    kind_of(worker), worker->index, kind_of(other), other->index);
+                    weft__kind_of(worker), worker->index, weft__kind_of(other), other->index);
 }
 
 static void graph(FILE *out, struct weft_pool *pool)
@@ -402,7 +339,10 @@ bool weft__report_deadlock(struct weft_pool *pool)
         return false;
     const char *shown = report ? report : "weft: deadlock, and no memory to say more\n";
     if (config->deadlock) {
+        /* relaxed, both: the handler's own thread looks for its own number. */
+        atomic_store_relaxed(&pool->blocking.reporter, weft__thread_number());
         config->deadlock(pool, shown, dot ? dot : "", config->data);
+        atomic_store_relaxed(&pool->blocking.reporter, 0);
     } else {
         fputs(shown, stderr);
         save_graph(dot ? dot : "");

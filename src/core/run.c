@@ -329,7 +329,7 @@ static int wait_as_worker(struct weft__task *task)
     void *nobody = NULL;
     /* acq_rel O2: release: hands the latch to the one who ends the task. */
     if (atomic_cas_acq_rel(&task->waiter, &nobody, &latch)) {
-        weft__wait_anywhere(&latch, (struct weft__awaited){0});
+        weft__wait_anywhere(&latch, (struct weft__awaited){.what = "waits for a task"});
         return 0;
     }
     if (nobody != &over)

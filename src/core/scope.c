@@ -276,7 +276,7 @@ int weft_scope_close(weft *w, weft_scope *public)
     if (context->ops)
         close_in_fiber(w, scope);
     weft__count_latch_down(&scope->latch);
-    weft__wait(w, &scope->latch.spin.core, (struct weft__awaited){.scope = &scope->group});
+    weft__wait(w, &scope->latch.spin.core, WEFT__AWAITS_CHILDREN(&scope->group));
     context->group = scope->group.parent;
     weft__slot_of(w)->group = scope->outer_here;
     scope->w = NULL;

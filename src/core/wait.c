@@ -17,6 +17,9 @@ enum {
     LINGER_REASONS = 2,  /* how many idle spells in a row have to have been shorter than that */
 };
 
+const char weft__awaits_thief[] = "waits for a right side";
+const char weft__awaits_children[] = "waits for children of its scope";
+
 /* A wait. The thread is `me`, and whatever hosts it; it sleeps as `root`. */
 struct wait {
     weft *w;
@@ -79,6 +82,7 @@ static void start_looking(struct wait *wait)
     weft__state_is(wait->me, WORKER_SEARCHING);
     wait->settled = false;
     wait->since = weft__clock_now();
+    weft__state_since(wait->me, wait->since);
     /* relaxed: own writes. A worker that has not done anything has no use to look out for. */
     uint64_t used = atomic_load_relaxed(&wait->root->counts.jobs) > 0 ? wait->since : 0;
     if (wait->counted) {
@@ -94,7 +98,9 @@ static void start_looking(struct wait *wait)
  * at most LINGER_NS for each spell that follows two that were shorter. */
 static void learn_to_linger(struct wait *wait)
 {
-    bool brief = weft__clock_now() - wait->since < LINGER_NS;
+    uint64_t now = weft__clock_now();
+    bool brief = now - wait->since < LINGER_NS;
+    weft__state_since(wait->me, now);
     if (!brief)
         wait->root->brief_spells = 0;
     else if (wait->root->brief_spells < LINGER_REASONS)
@@ -456,19 +462,41 @@ static void wait_on(struct wait *wait)
 }
 
 /* An actor waits: somebody else has the thread meanwhile. */
-static void suspend_until(struct weft__context *fiber, struct weft__latch *latch)
+static void suspend_until(struct weft__context *fiber, struct weft__latch *latch, const char *what)
 {
     while (!weft__latch_probe(latch)) {
+        fiber->ops->waits_for(fiber, what, NULL);
         if (weft__latch_doze(latch) && weft__latch_sleep(latch))
             fiber->ops->suspend(fiber);
         weft__latch_rouse(latch);
     }
 }
 
+/* The innermost wait, for weft_pool_dump(). relaxed, all: hints. */
+struct shown {
+    void *what, *whose;
+};
+
+static struct shown show(struct weft__worker *me, struct shown shown)
+{
+    struct weft__counts *counts = &me->counts;
+    struct shown before = {atomic_load_relaxed(&counts->awaits),
+                           atomic_load_relaxed(&counts->awaits_for)};
+    atomic_store_relaxed(&counts->awaits_for, shown.whose);
+    atomic_store_relaxed(&counts->awaits, shown.what);
+    return before;
+}
+
+static struct shown shown_of(const struct weft__awaited *awaited)
+{
+    return (struct shown){(void *)(uintptr_t)awaited->what,
+                          awaited->thief ? (void *)awaited->thief : (void *)awaited->scope};
+}
+
 void weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited)
 {
     if (weft__context_of(w)->ops) {
-        suspend_until(weft__context_of(w), latch);
+        suspend_until(weft__context_of(w), latch, awaited.what);
         return;
     }
     struct weft__worker *me = weft__worker_of(w);
@@ -484,12 +512,14 @@ void weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited
     wait.counted = !wait.limited && wait.root->kind != WORKER_GUEST;
     const struct weft__awaited *outer = me->awaited;
     me->awaited = &wait.awaited;
+    struct shown shown = show(me, shown_of(&awaited));
     bool waited_by = atomic_load_relaxed(&me->waits_by); /* relaxed: own writes */
     /* release G3, both: its parking place. */
     atomic_store_release(&me->waits_by, awaited.by && !wait.limited);
     wait_on(&wait);
     atomic_store_release(&me->waits_by, waited_by);
     me->awaited = outer;
+    show(me, shown);
     if (limits)
         unlimit(wait.root);
     if (!me->context->help.wanted)

@@ -17,11 +17,18 @@
 
 /* What is known of the thing that is waited for; all may be NULL. */
 struct weft__awaited {
+    const char *what;          /* static words, such as "waits for a task" */
     struct atomic_ptr *thief;  /* struct weft__worker that runs it: the best one to help */
     struct weft__group *scope; /* its children are run by the waiter even if it is limited */
     void (*by)(weft *w, struct weft__job *job); /* jobs of this kind in the injector do it: a guest
                                                    runs them, too; see weft__wake_helpers() */
 };
+
+/* Two that dumps know, by the words' address. */
+extern const char weft__awaits_thief[], weft__awaits_children[];
+#define WEFT__AWAITS_THIEF(of) ((struct weft__awaited){.what = weft__awaits_thief, .thief = (of)})
+#define WEFT__AWAITS_CHILDREN(of) \
+    ((struct weft__awaited){.what = weft__awaits_children, .scope = (of)})
 
 /* Returns when the latch is set; runs other jobs in w meanwhile. */
 void weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited);

@@ -110,6 +110,8 @@ void weft__worker_push(struct weft__worker *worker, const char *entry)
     if (visitor && !(worker->pool->config.flags & WEFT_NO_SIGSEGV))
         weft__overflow_visit(worker->stack.low, worker->stack.high);
     worker->help_most = help_most(worker);
+    atomic_store_relaxed(&worker->counts.thread, weft__thread_number()); /* relaxed: a hint */
+    weft__state_since_unknown(worker);
     worker->host = top;
     worker->above = NULL;
     if (top)
@@ -218,6 +220,7 @@ void weft__execute_untold(weft *w, struct weft__job *job)
     if (frame.depth > atomic_load_relaxed(&me->counts.depth_max))
         atomic_store_relaxed(&me->counts.depth_max, frame.depth);
     weft__state_is(me, WORKER_BUSY);
+    atomic_store_relaxed(&me->counts.depth, frame.depth + 1); /* relaxed: a hint */
     me->frame = &frame;
     weft__current = me;
     job->execute(w, job);
@@ -233,6 +236,7 @@ void weft__execute_untold(weft *w, struct weft__job *job)
     if (weft__root_of(me)->held != held)
         weft__fatal("a job returned that holds a mutex");
     me->frame = outer;
+    atomic_store_relaxed(&me->counts.depth, frame.depth); /* relaxed: as above */
     weft__current = forked ? NULL : before;
     me->context->help = outer_help;
     if (outer && outer_help.wanted)
@@ -243,6 +247,21 @@ void weft__execute(weft *w, struct weft__job *job)
 {
     weft__execute_untold(w, job);
     weft__tell(weft__worker_of(w));
+}
+
+/* What runs on top, for weft_pool_dump(). relaxed, all: hints. */
+struct shown {
+    weft_fn *fn;
+    void *group;
+};
+
+static inline struct shown show(struct weft__worker *me, struct shown shown)
+{
+    struct weft__counts *counts = &me->counts;
+    struct shown before = {atomic_load_relaxed(&counts->fn), atomic_load_relaxed(&counts->group)};
+    atomic_store_relaxed(&counts->fn, shown.fn);
+    atomic_store_relaxed(&counts->group, shown.group);
+    return before;
 }
 
 /* `fresh`: nobody has run a part of the computation yet. */
@@ -261,9 +280,11 @@ static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, boo
     atomic_store_relaxed(&context->root, root);
     if (mixes)
         atomic_store_relaxed(&context->mixed, atomic_load_relaxed(&context->mixed) + 1);
+    struct shown shown = {NULL, NULL};
     if (frame) {
         frame->fn = fn;
         frame->group = group;
+        shown = show(context->worker, (struct shown){fn, group});
     }
     if (outer_root != root)
         weft__part_begin(context, root, fresh);
@@ -271,6 +292,8 @@ static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, boo
         fn(w, arg);
     if (frame && context->worker->frame != frame)
         left(context->worker);
+    if (frame)
+        show(context->worker, shown);
     weft__expect_merged(w, "a job");
     if (context->group != group)
         weft__fatal("a job returned without closing a scope that it opened");
@@ -312,6 +335,7 @@ void weft__worker_caller_in(struct weft__worker *me)
 {
     weft__census_enter(&me->pool->census);
     weft__block_let_report(me->pool);
+    weft__state_since_unknown(me);
     atomic_store_relaxed(&me->counts.cpu, weft__thread_cpu()); /* relaxed: a hint */
     weft__sleep_present(&me->pool->sleep);
 }

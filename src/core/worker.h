@@ -66,6 +66,19 @@ struct weft__counts {
     struct atomic_u32 depth_max;
     struct atomic_u32 state; /* enum worker_state */
     struct atomic_i32 cpu;   /* where it was when it began to work last */
+
+    /* For weft_pool_dump(). Addresses are looked at as such: what they lead to may be gone. */
+    struct atomic_i32 thread;     /* the kernel's number of its thread; 0: unknown */
+    struct atomic_u32 depth;      /* jobs on top of each other */
+    struct atomic_fn fn;          /* what the one on top runs, or NULL */
+    struct atomic_ptr group;      /* struct weft__group of that */
+    struct atomic_u64 since;      /* when it last began or ended a search, or was blocked: where the
+                                     clock is read anyway. 0: unknown; */
+    struct atomic_u64 jobs_then;  /* so many jobs had it begun */
+    struct atomic_ptr awaits;     /* const char: static words for the innermost wait, or NULL, */
+    struct atomic_ptr awaits_for; /* and whose it is: a slot's `thief` in its own context, or
+                                     struct weft__group of a scope; as the words say */
+    struct atomic_u32 executor;   /* of actors, which it drives, plus 1; or 0 */
 };
 
 static inline void weft__count_up(struct atomic_u64 *count)
@@ -117,7 +130,11 @@ struct weft__worker {
                                             by itself; thieves look at it */
     bool careful_by_lock;                /* and it is the holder */
     unsigned block_depth;
-    bool alive; /* the report's own note */
+    struct atomic_i32 rests; /* 1: blocked, and nobody has roused it. Up by itself, down by who
+                                rouses it, under the pool's lock for that: in either order */
+    bool alive;              /* the report's own note, and the dump's, under the guests' lock: */
+    uint64_t seen_jobs, seen_at; /* what it had begun when it was first found so */
+    enum worker_state seen_state;
 
     struct weft__spin_latch stop; /* set when a WORKER_THREAD or a WORKER_SPARE should end */
     pthread_t thread;
@@ -186,6 +203,20 @@ static inline struct weft__worker *weft__worker_of(weft *w)
 static inline void weft__state_is(struct weft__worker *worker, enum worker_state state)
 {
     atomic_store_relaxed(&worker->counts.state, state); /* relaxed: for weft_pool_dump() */
+}
+
+/* Since when it is in that state. relaxed, all: as above. */
+static inline void weft__state_since(struct weft__worker *worker, uint64_t now)
+{
+    struct weft__counts *counts = &worker->counts;
+    atomic_store_relaxed(&counts->since, now);
+    atomic_store_relaxed(&counts->jobs_then, atomic_load_relaxed(&counts->jobs));
+}
+
+/* Nobody has looked at the clock. */
+static inline void weft__state_since_unknown(struct weft__worker *worker)
+{
+    atomic_store_relaxed(&worker->counts.since, 0);
 }
 
 /* The one whose job runs now, or, outside jobs, a caller or worker; NULL: none. */

@@ -24,12 +24,18 @@ struct weft__pinned {
 
 static _Thread_local struct weft__pinned pinned;
 
+static _Thread_local pid_t own_number; /* 0 until asked for, and in a forked child */
+
 static pid_t number(void)
 {
-    static _Thread_local pid_t own; /* stale in a forked child, whose pools have no sleepers */
-    if (own == 0)
-        own = (pid_t)syscall(SYS_gettid);
-    return own;
+    if (own_number == 0)
+        own_number = (pid_t)syscall(SYS_gettid);
+    return own_number;
+}
+
+int weft__thread_number(void)
+{
+    return number();
 }
 
 static _Thread_local struct weft__stack stack; /* empty until asked for */
@@ -258,6 +264,7 @@ static struct atomic_u32 fork_count;
 
 static void count_fork(void)
 {
+    own_number = 0;
     atomic_fetch_add_relaxed(&fork_count, 1); /* relaxed: a child starts with one thread */
 }
 

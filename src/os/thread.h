@@ -25,6 +25,9 @@ struct weft__pinned *weft__thread_pin(int cpu);
 void weft__thread_unpin(void);
 int weft__thread_cpu(void); /* where the caller runs; -1: unknown */
 
+/* The kernel's number of the caller. Cheap after the first call. */
+int weft__thread_number(void);
+
 /* Keeps a thread that is pinned on another one of the CPUs that it may use. It is still pinned when
  * this returns, and unpins itself. */
 void weft__thread_move(const struct weft__pinned *thread, int cpu);

@@ -29,7 +29,7 @@ static struct channel *channel_of(weft_channel *channel)
 int weft_channel_init(weft_channel *public, const char *name, size_t item_size, size_t capacity)
 {
     size_t bytes;
-    if (item_size == 0 || __builtin_mul_overflow(item_size, capacity, &bytes))
+    if (!public || item_size == 0 || __builtin_mul_overflow(item_size, capacity, &bytes))
         return -EINVAL;
     char *ring = bytes ? weft__alloc(bytes) : NULL;
     if (bytes && !ring)
@@ -46,6 +46,8 @@ void weft_channel_destroy(weft_channel *public)
         weft__fatal("channel \"%s\" is destroyed while somebody waits for it",
                     channel->sync.name ? channel->sync.name : "");
     weft__free(channel->ring);
+    channel->ring = NULL;
+    channel->item_size = channel->capacity = 0; /* none any more: see pass() */
 }
 
 void weft_channel_from_outside(weft_channel *channel)
@@ -89,9 +91,12 @@ static int receive_now(struct channel *channel, void *item, struct weft__waiter 
     return channel->closed ? -EPIPE : -EAGAIN;
 }
 
-/* What both have in common; *item is read or written. */
+/* What both have in common; *item is read or written. One without an item size is destroyed, or was
+ * never made. */
 static int pass(weft *w, struct channel *channel, void *item, bool send, bool wait)
 {
+    if (!channel || !item || channel->item_size == 0)
+        return -EINVAL;
     struct weft__worker *me = weft__sync_caller(w);
     struct weft__waiter *served = NULL;
     weft__lock_take(&channel->sync.lock);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/sync.h"
 
+#include "core/fatal.h"
 #include "core/misuse.h"
 
 struct event {
@@ -11,31 +12,33 @@ struct event {
 
 _Static_assert(sizeof(struct event) <= sizeof(weft_event), "weft_event is too small");
 
-static struct event *event_of(const weft_event *event)
+static struct event *event_of(const weft_event *event, const char *function)
 {
+    if (!event)
+        weft__fatal("%s needs an event", function);
     return (struct event *)(void *)event;
 }
 
 void weft_event_init(weft_event *event, const char *name)
 {
-    *event_of(event) = (struct event){.sync.name = name};
+    *event_of(event, __func__) = (struct event){.sync.name = name};
 }
 
 void weft_event_from_outside(weft_event *event)
 {
-    atomic_store_relaxed(&event_of(event)->sync.outside, true); /* relaxed: see sync.c */
+    atomic_store_relaxed(&event_of(event, __func__)->sync.outside, true); /* relaxed: see sync.c */
 }
 
 bool weft_event_is_set(const weft_event *event)
 {
-    return atomic_load_acquire(&event_of(event)->set); /* acquire W2 */
+    return atomic_load_acquire(&event_of(event, __func__)->set); /* acquire W2 */
 }
 
 /* Always through the lock: who waited may free the event, so whoever set it must be out. */
 void weft_event_wait(weft *w, weft_event *public)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    struct event *event = event_of(public);
+    struct event *event = event_of(public, __func__);
     struct weft__waiter waiter = {
         .worker = weft__sync_caller(w),
         .blocked = {BLOCKED_EVENT, &event->sync},
@@ -51,7 +54,7 @@ void weft_event_wait(weft *w, weft_event *public)
 void weft_event_set(weft *w, weft_event *public)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    struct event *event = event_of(public);
+    struct event *event = event_of(public, __func__);
     weft__lock_take(&event->sync.lock);
     weft__sync_used_by(&event->sync, weft__sync_caller(w));
     atomic_store_release(&event->set, true); /* release W2: what happened before */
@@ -65,7 +68,7 @@ void weft_event_set(weft *w, weft_event *public)
 void weft_event_reset(weft *w, weft_event *public)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    struct event *event = event_of(public);
+    struct event *event = event_of(public, __func__);
     weft__lock_take(&event->sync.lock);
     weft__sync_used_by(&event->sync, weft__sync_caller(w));
     atomic_store_relaxed(&event->set, false); /* relaxed: tells nobody anything */

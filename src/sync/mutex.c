@@ -3,6 +3,7 @@
 
 #include "core/fatal.h"
 #include "core/fiber.h"
+#include "core/misuse.h"
 #include "core/pool.h"
 #include "core/wait.h"
 
@@ -10,14 +11,16 @@
 #define WEFT__MUTEX_SPINS 100 /* sections are often short */
 #endif
 
-static struct weft__mutex *mutex_of(weft_mutex *mutex)
+static struct weft__mutex *mutex_of(weft_mutex *mutex, const char *function)
 {
+    if (!mutex)
+        weft__fatal("%s needs a mutex", function);
     return (struct weft__mutex *)(void *)mutex;
 }
 
 void weft_mutex_init(weft_mutex *mutex, const char *name)
 {
-    *mutex_of(mutex) = (struct weft__mutex){.sync.name = name};
+    *mutex_of(mutex, __func__) = (struct weft__mutex){.sync.name = name};
 }
 
 /* An actor takes no other work on top while it holds one. */
@@ -64,6 +67,8 @@ static bool take(struct weft__mutex *mutex, struct weft__worker *me)
         return false;
     atomic_store_relaxed(&mutex->held, true);
     atomic_store_relaxed(&mutex->holder, me);
+    if (!me)
+        mutex->fiber = weft__fiber_here();
     return true;
 }
 
@@ -98,6 +103,20 @@ static bool spin(struct weft__mutex *mutex, struct weft__worker *me)
     return false;
 }
 
+/* Under the lock: by the one that calls, or the actor that does? Of threads outside nobody knows.
+ */
+static bool holds(struct weft__mutex *mutex, struct weft__worker *me)
+{
+    return atomic_load_relaxed(&mutex->held) &&
+           weft__mutex_holder(mutex) == me && /* relaxed: lock */
+           (me || mutex->fiber == weft__fiber_here());
+}
+
+static const char *name_of(const struct weft__mutex *mutex)
+{
+    return mutex->sync.name ? mutex->sync.name : "";
+}
+
 /* Stands in line; unlock hands the mutex over. */
 static void wait(struct weft__mutex *mutex, struct weft__worker *me)
 {
@@ -106,6 +125,11 @@ static void wait(struct weft__mutex *mutex, struct weft__worker *me)
         weft__lock_drop(&mutex->sync.lock);
         return;
     }
+    if (!me && weft__fiber_here() && holds(mutex, NULL)) /* no report knows of actors */
+        weft__fatal(
+            "weft_mutex_lock: mutex \"%s\" is held by the actor that locks it, or by one that "
+            "was ended with it",
+            name_of(mutex));
     struct weft__waiter waiter = {
         .worker = me,
         .blocked = {BLOCKED_MUTEX, &mutex->sync},
@@ -115,7 +139,8 @@ static void wait(struct weft__mutex *mutex, struct weft__worker *me)
 
 void weft_mutex_lock(weft *w, weft_mutex *public)
 {
-    struct weft__mutex *mutex = mutex_of(public);
+    WEFT__EXPECT_OWN_OR_NULL(w);
+    struct weft__mutex *mutex = mutex_of(public, __func__);
     struct weft__worker *me = weft__sync_caller(w);
     if (!try(mutex, me) && !spin(mutex, me))
         wait(mutex, me);
@@ -124,7 +149,8 @@ void weft_mutex_lock(weft *w, weft_mutex *public)
 
 bool weft_mutex_trylock(weft *w, weft_mutex *public)
 {
-    struct weft__mutex *mutex = mutex_of(public);
+    WEFT__EXPECT_OWN_OR_NULL(w);
+    struct weft__mutex *mutex = mutex_of(public, __func__);
     struct weft__worker *me = weft__sync_caller(w);
     if (!try(mutex, me))
         return false;
@@ -134,12 +160,12 @@ bool weft_mutex_trylock(weft *w, weft_mutex *public)
 
 void weft_mutex_unlock(weft *w, weft_mutex *public)
 {
-    struct weft__mutex *mutex = mutex_of(public);
+    WEFT__EXPECT_OWN_OR_NULL(w);
+    struct weft__mutex *mutex = mutex_of(public, __func__);
     struct weft__worker *me = weft__sync_caller(w);
     weft__lock_take(&mutex->sync.lock);
-    if (!atomic_load_relaxed(&mutex->held) || weft__mutex_holder(mutex) != me)
-        weft__fatal("mutex \"%s\" is unlocked by a thread that does not hold it",
-                    mutex->sync.name ? mutex->sync.name : "");
+    if (!holds(mutex, me))
+        weft__fatal("mutex \"%s\" is unlocked by a thread that does not hold it", name_of(mutex));
     if (me)
         forget(mutex, me);
     else
@@ -148,6 +174,8 @@ void weft_mutex_unlock(weft *w, weft_mutex *public)
     /* Before it is the holder: a report would say that it waits for what it holds. */
     weft__sync_rouse(next, 0);
     atomic_store_relaxed(&mutex->holder, next ? next->worker : NULL);
+    if (next && !next->worker)
+        mutex->fiber = next->fiber;
     if (!next)
         atomic_store_relaxed(&mutex->held, false);
     weft__lock_drop(&mutex->sync.lock);

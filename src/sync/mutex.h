@@ -11,7 +11,11 @@ struct weft__mutex {
     struct atomic_ptr holder; /* struct weft__worker; written under the lock, read by reports
                                  without. NULL, if held: an outside thread */
     struct weft__line line;
-    struct weft__mutex *next_held; /* by the same thread; its own business */
+    union {
+        struct weft__mutex *next_held; /* by the same thread; its own business */
+        struct weft__context *fiber;   /* that holds it, if no thread of a pool does; or NULL. Under
+                                          the lock */
+    };
 };
 
 /* relaxed: under the lock; or by a report, which finds all at rest: who gives it away has

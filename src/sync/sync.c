@@ -3,6 +3,7 @@
 
 #include "core/fiber.h"
 #include "core/pool.h"
+#include "core/standing.h"
 #include "os/futex.h"
 
 enum { WAITER_QUEUED, WAITER_RESTING, WAITER_ROUSED, WAITER_GONE };
@@ -90,6 +91,9 @@ int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct wef
 {
     struct weft__worker *me = waiter->worker;
     waiter->fiber = weft__fiber_here();
+    if (waiter->fiber) /* while nobody can end the wait, and free the name */
+        waiter->fiber->ops->waits_for(waiter->fiber, weft__blocked_words(waiter->blocked.kind),
+                                      sync->name);
     line_push(line, waiter);
     weft__lock_drop(&sync->lock);
     if (me) {

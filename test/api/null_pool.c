@@ -46,6 +46,8 @@ static void work(void **state)
     assert_int_equal(atomic_load(&count), 2);
     assert_int_equal(weft_broadcast(NULL, add_one, NULL), 0);
     assert_int_equal(weft_broadcast_detached(NULL, add_one, NULL), 0);
+    /* Before the pool is destroyed: from then on, another one is the default. */
+    WAIT_UNTIL(atomic_load(&count) == 2 + 2 * (int)weft_pool_workers(NULL));
     weft_actor *actor;
     assert_int_equal(weft_actor_create(&actor, NULL, return_seven, NULL, NULL), 0);
     assert_int_equal(weft_actor_run(actor), 0);

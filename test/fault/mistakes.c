@@ -200,6 +200,7 @@ static void right_use_is_no_mistake(void)
 /* What takes a context, with anything else that it needs. */
 static long numbers[64];
 static weft_event event = WEFT_EVENT_INIT;
+static weft_mutex mutex = WEFT_MUTEX_INIT;
 
 static int compare(const void *a, const void *b, void *arg)
 {
@@ -260,7 +261,8 @@ static const weft_reducer reducer = {.size = sizeof(long), .fold = fold, .combin
     USE(weft_spawn_fifo, (void)weft_spawn_fifo(w, &scope, nothing, NULL)) \
     USE(weft_spawn_detached, (void)weft_spawn_detached(w, nothing, NULL)) \
     USE(weft_block_begin, (weft_block_begin(w), weft_block_end(w)))       \
-    USE(weft_event_set, weft_event_set(w, &event))
+    USE(weft_event_set, weft_event_set(w, &event))                        \
+    USE(weft_mutex_lock, (weft_mutex_lock(w, &mutex), weft_mutex_unlock(w, &mutex)))
 
 struct use {
     const char *name;
@@ -557,6 +559,99 @@ static void closed_scope(void **state)
     expect_named_in_actor(spawns_too_late, WORDS("weft_spawn: ", "the scope is closed"));
 }
 
+/* ---- Mutexes, events, channels and messages ---- */
+
+static void returns_with_mutex(weft *w, void *arg)
+{
+    weft_mutex_lock(w, &mutex);
+}
+
+static void locks_twice(weft *w, void *arg)
+{
+    weft_mutex_lock(w, &mutex);
+    weft_mutex_lock(w, &mutex);
+}
+
+static void *lock_outside(void *arg)
+{
+    weft_mutex_lock(NULL, &mutex);
+    return NULL;
+}
+
+static void unlocks_what_another_locked(weft *w, void *arg)
+{
+    pthread_t thread;
+    child_thread(lock_outside, NULL, &thread);
+    child_thread_join(thread);
+    weft_mutex_unlock(w, &mutex);
+}
+
+static void mutex_that_is_kept(void **state)
+{
+    expect_named(returns_with_mutex, WORDS("a job returned that holds a mutex"));
+    expect_named_in_actor(returns_with_mutex, WORDS("an actor returned that holds a mutex"));
+    expect_named_in_actor(locks_twice,
+                          WORDS("weft_mutex_lock: ", "held by the actor that locks it"));
+    expect_named(unlocks_what_another_locked, WORDS("unlocked by a thread that does not hold it"));
+    expect_named_in_actor(unlocks_what_another_locked,
+                          WORDS("unlocked by a thread that does not hold it"));
+}
+
+static void locks_nothing(weft *w, void *arg)
+{
+    weft_mutex_lock(w, NULL);
+}
+
+static void waits_for_nothing(weft *w, void *arg)
+{
+    weft_event_wait(w, NULL);
+}
+
+static void sets_nothing(weft *w, void *arg)
+{
+    weft_event_set(w, NULL);
+}
+
+static void no_object(void **state)
+{
+    expect_named(locks_nothing, WORDS("weft_mutex_lock needs a mutex"));
+    expect_named(waits_for_nothing, WORDS("weft_event_wait needs an event"));
+    expect_named(sets_nothing, WORDS("weft_event_set needs an event"));
+}
+
+static void no_channel(void)
+{
+    weft_channel never = {.opaque = {0}}, gone;
+    int item = 0;
+    CHECK_EQUAL(weft_channel_init(NULL, "none", sizeof item, 1), -EINVAL);
+    CHECK_EQUAL(weft_channel_send(NULL, NULL, &item), -EINVAL);
+    CHECK_EQUAL(weft_channel_send(NULL, &never, &item), -EINVAL);
+    CHECK_EQUAL(weft_channel_receive(NULL, &never, &item), -EINVAL);
+    CHECK_EQUAL(weft_channel_init(&gone, "gone", sizeof item, 1), 0);
+    CHECK_EQUAL(weft_channel_send(NULL, &gone, NULL), -EINVAL);
+    CHECK_EQUAL(weft_channel_try_receive(NULL, &gone, NULL), -EINVAL);
+    weft_channel_destroy(&gone);
+    CHECK_EQUAL(weft_channel_try_send(NULL, &gone, &item), -EINVAL);
+    CHECK_EQUAL(weft_channel_receive(NULL, &gone, &item), -EINVAL);
+    weft_channel_destroy(&gone); /* nothing is left to be freed */
+}
+
+static int receives_nowhere(weft *w, void *arg)
+{
+    return weft_receive(w, NULL);
+}
+
+static void message_to_nowhere(void)
+{
+    weft_pool *pool = child_pool(1, 0, WAY_NO_SPIN);
+    weft_actor *actor;
+    CHECK_EQUAL(weft_actor_create(&actor, pool, receives_nowhere, NULL, NULL), 0);
+    CHECK_EQUAL(weft_actor_run(actor), 0);
+    CHECK_EQUAL(weft_actor_wait(NULL, actor), -EINVAL);
+    weft_actor_release(actor);
+    child_pool_end(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -575,6 +670,10 @@ int main(void)
         IN_CHILD(task_never_submitted),
         IN_CHILD(task_that_waits_for_itself),
         cmocka_unit_test(closed_scope),
+        cmocka_unit_test(mutex_that_is_kept),
+        cmocka_unit_test(no_object),
+        IN_CHILD(no_channel),
+        IN_CHILD(message_to_nowhere),
     };
     return cmocka_run_group_tests_name("mistakes", tests, NULL, NULL);
 }

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* weft_pool_dump(): what each thread of a pool does, and if nothing, why.
+ *
+ * The pool goes on meanwhile. So counts are read as hints, and what a thread left on its stack or
+ * in the program's own objects only while it can't go on: a thread that is blocked and rests needs
+ * somebody to rouse it, who needs the lock that is held here (block.h). Of all others nothing is
+ * looked at but what they wrote down for that (struct weft__counts), and addresses are compared.
+ *
+ * Locks are tried for a while, never waited for: a debugger may have stopped who has them. Nothing
+ * is written while one is held: nobody knows what a FILE does. */
+#include "core/misuse.h"
+#include "core/pool.h"
+#include "core/standing.h"
+#include "core/wait.h"
+#include "os/clock.h"
+#include "os/syscall.h"
+#include "os/thread.h"
+#include "sync/mutex.h"
+
+/* One thread, at some moment. */
+struct look {
+    struct weft__standing standing;
+    bool unknown; /* it is blocked, and by what could not be looked at */
+    enum worker_state state;
+    uint32_t park, stop;
+    int thread;
+    weft_fn *fn;
+    unsigned executor, depth, deepest;
+    uint64_t lasts, jobs_since; /* so long in this state, with so many jobs begun; 0: unknown */
+    bool lasts_longer;          /* at least so long */
+    size_t forks, pending, deque, mail;
+    uint64_t jobs, steals, injected, sleeps;
+};
+
+/* ---- Locks ---- */
+
+/* What is held while one thread is looked at. */
+struct held {
+    struct weft_pool *pool;
+    bool own; /* the lock for rousing is held by this thread already: it makes a report */
+    bool rousing, guests;
+};
+
+/* In the order of reports. */
+static void hold(struct held *held, struct weft_pool *pool)
+{
+    int reporter = atomic_load_relaxed(&pool->blocking.reporter); /* relaxed: own */
+    *held = (struct held){.pool = pool, .own = reporter && reporter == weft__thread_number()};
+    held->rousing = held->own || weft__lock_try_long(&pool->blocking.lock);
+    held->guests = weft__lock_try_long(&pool->guests.lock);
+}
+
+static void let_go(struct held *held)
+{
+    if (held->guests)
+        weft__lock_drop(&held->pool->guests.lock);
+    if (held->rousing && !held->own)
+        weft__lock_drop(&held->pool->blocking.lock);
+}
+
+/* ---- Looking ---- */
+
+/* The next one by number; NULL: that was all, or the guests can't be looked at. */
+static struct weft__worker *next_of(const struct held *held, unsigned index)
+{
+    struct weft_pool *pool = held->pool;
+    if (index < pool->config.workers)
+        return pool->workers[index];
+    struct weft__worker *next = NULL, *guest = held->guests ? weft__guests_first(pool) : NULL;
+    for (; guest; guest = weft__guests_next(guest))
+        if (guest->index >= index && (!next || guest->index < next->index))
+            next = guest;
+    return next;
+}
+
+static struct weft__worker *other_of(const struct held *held, const struct weft__worker *worker)
+{
+    return next_of(held, worker ? worker->index + 1 : 0);
+}
+
+static bool rests(const struct held *held, struct weft__worker *worker)
+{
+    return held->rousing && weft__block_rests(worker);
+}
+
+/* While its own lock is held, a mutex is not handed over, and so its holder does not go away. Who
+ * has that lock may want those that are held here: it is tried. */
+static void look_at_blocked(struct look *look, struct weft__worker *worker)
+{
+    struct weft__lock *lock = NULL;
+    if (worker->blocked->kind == BLOCKED_MUTEX)
+        lock = &((struct weft__sync *)(uintptr_t)worker->blocked->object)->lock;
+    bool stays = false;
+    for (int i = WEFT__LOCK_SPINS; lock && !stays && i > 0; i--)
+        stays = weft__lock_try(lock);
+    weft__standing_blocked(&look->standing, worker, stays);
+    if (stays)
+        weft__lock_drop(lock);
+}
+
+/* It took a right side once; by now it may be gone. */
+static struct weft__who thief_in(const struct held *held, struct weft__worker *worker,
+                                 struct atomic_ptr *place)
+{
+    if (weft__context_of((weft *)(void *)place) != worker->context)
+        return weft__who(NULL); /* it has begun to wait for something else meanwhile */
+    const void *thief = atomic_load_relaxed(place); /* relaxed: an address */
+    const struct weft__worker *other = NULL;
+    while (thief && (other = other_of(held, other)))
+        if (other == thief)
+            return weft__who(other);
+    return weft__who(NULL);
+}
+
+/* Of one that rests, the jobs below the one on top are known, too. */
+static bool runs_child(const struct held *held, struct weft__worker *other, const void *scope)
+{
+    return rests(held, other) ? weft__runs_child(other, scope)
+                              : atomic_load_relaxed(&other->counts.group) == scope; /* a hint */
+}
+
+static void look_at_wait(struct look *look, const struct held *held, struct weft__worker *worker)
+{
+    struct weft__standing *standing = &look->standing;
+    struct weft__worker *other = NULL;
+    void *place = atomic_load_relaxed(&worker->counts.awaits_for); /* relaxed, both: hints */
+    standing->awaits = atomic_load_relaxed(&worker->counts.awaits);
+    if (standing->awaits == weft__awaits_thief && place)
+        standing->thief = thief_in(held, worker, place);
+    while (standing->awaits == weft__awaits_children && (other = other_of(held, other)))
+        if (other != worker && runs_child(held, other, place))
+            weft__standing_child(standing, other);
+}
+
+/* Forks that are not merged, and those of them that nobody has taken: on the lazy road they stand
+ * nowhere else. relaxed, all: hints. */
+static void look_at_forks(struct look *look, struct weft__context *context)
+{
+    weft *oldest = atomic_load_relaxed(&context->oldest);
+    for (weft *w = context->first; w <= context->last; w++) {
+        if (!atomic_load_relaxed(&weft__slot_of(w)->fn))
+            break;
+        look->forks++;
+        look->pending += !context->eager && w >= oldest;
+    }
+}
+
+/* How long it is in this state. A thread notes when it was blocked, and when it began or ended a
+ * search. Of any other, earlier looks know that it was so already. */
+static void look_at_time(struct look *look, const struct held *held, struct weft__worker *worker)
+{
+    uint64_t now = weft__clock_now();
+    uint64_t since = atomic_load_relaxed(&worker->counts.since); /* relaxed, both: hints */
+    uint64_t jobs_then = atomic_load_relaxed(&worker->counts.jobs_then);
+    look->jobs_since = look->jobs > jobs_then ? look->jobs - jobs_then : 0;
+    if (since) {
+        look->lasts = now > since ? now - since : 1;
+        return;
+    }
+    if (!held->guests)
+        return;
+    if (worker->seen_at == 0 || worker->seen_jobs != look->jobs ||
+        worker->seen_state != look->state) {
+        worker->seen_jobs = look->jobs;
+        worker->seen_state = look->state;
+        worker->seen_at = now;
+        return;
+    }
+    look->lasts = now > worker->seen_at ? now - worker->seen_at : 1;
+    look->lasts_longer = true;
+    look->jobs_since = 0;
+}
+
+static void look_at(struct look *look, const struct held *held, struct weft__worker *worker)
+{
+    struct weft__counts *counts = &worker->counts;
+    /* relaxed, all: hints. */
+    *look = (struct look){
+        .standing.who = weft__who(worker),
+        .state = (enum worker_state)atomic_load_relaxed(&counts->state),
+        .park = atomic_load_relaxed(&worker->own_park->state),
+        .stop = atomic_load_relaxed(&worker->stop.core.state),
+        .thread = atomic_load_relaxed(&counts->thread),
+        .fn = atomic_load_relaxed(&counts->fn),
+        .executor = atomic_load_relaxed(&counts->executor),
+        .depth = atomic_load_relaxed(&counts->depth),
+        .deepest = atomic_load_relaxed(&counts->depth_max),
+        .deque = weft__deque_size(&worker->deque),
+        .mail = weft__queue_length(&worker->mailbox),
+        .jobs = atomic_load_relaxed(&counts->jobs),
+        .steals = atomic_load_relaxed(&counts->steals),
+        .injected = atomic_load_relaxed(&counts->injected),
+        .sleeps = atomic_load_relaxed(&counts->sleeps),
+    };
+    if (rests(held, worker)) {
+        look->state = WORKER_BLOCKED;
+        look_at_blocked(look, worker);
+    } else if (look->state == WORKER_SEARCHING) {
+        look_at_wait(look, held, worker);
+    }
+    look->unknown = look->state == WORKER_BLOCKED && !look->standing.blocked;
+    look_at_forks(look, worker->context);
+    look_at_time(look, held, worker);
+}
+
+/* ---- Writing ---- */
+
+static const char *state_of(const struct look *look)
+{
+    static const char *const states[] = {"outside", "busy", "searching", "blocked"};
+    if (look->state == WORKER_SEARCHING && look->standing.awaits)
+        return "waiting";
+    if (look->state == WORKER_SEARCHING && (look->park & ~(uint32_t)PARK_UNCOUNTED) == PARK_ASLEEP)
+        return "asleep";
+    return states[look->state];
+}
+
+static void put_time(FILE *out, const struct look *look)
+{
+    if (!look->lasts || look->state == WORKER_OUTSIDE)
+        return;
+    fprintf(out, " for %s%.3f s", look->lasts_longer ? "at least " : "", (double)look->lasts / 1e9);
+    if (look->jobs_since && look->state == WORKER_BUSY)
+        fprintf(out, " and %llu job%s", (unsigned long long)look->jobs_since,
+                look->jobs_since == 1 ? "" : "s");
+}
+
+static void put_reason(FILE *out, const struct look *look)
+{
+    char call[80];
+    if (look->standing.blocked || look->standing.awaits) {
+        fputs(", ", out);
+        weft__put_standing(out, &look->standing);
+    } else if (look->unknown) {
+        fputs(", on its way into a wait or out of it", out);
+    }
+    bool in_own_code = look->state == WORKER_BUSY ||
+                       (look->standing.blocked && look->standing.kind == BLOCKED_OUTSIDE);
+    if (!in_own_code)
+        return;
+    if (look->thread == weft__thread_number())
+        fputs(", in weft_pool_dump", out);
+    else if (weft__syscall_of(look->thread, call, sizeof call))
+        fprintf(out, ", in %s", call);
+}
+
+static void put_jobs(FILE *out, const struct look *look)
+{
+    if (look->depth == 0)
+        return;
+    fputs("; runs ", out);
+    if (look->fn)
+        weft__put_function(out, look->fn);
+    if (look->executor)
+        fprintf(out, "%sactors of executor %u", look->fn ? ", or " : "", look->executor - 1);
+    else if (!look->fn)
+        fputs("a job of the library's own", out);
+    if (look->depth > 1)
+        fprintf(out, " on top of %u more job%s", look->depth - 1, look->depth == 2 ? "" : "s");
+}
+
+static void put_numbers(FILE *out, const struct look *look)
+{
+    static const char *const parks[] = {"awake", "drowsy", "nudged", "asleep", "waking"};
+    fprintf(out,
+            "; forks %zu, pending %zu, deque %zu, mail %zu; parking place %s%s, stop latch %u, "
+            "jobs %llu, steals %llu, injected %llu, sleeps %llu, deepest %u\n",
+            look->forks, look->pending, look->deque, look->mail,
+            parks[look->park & ~(uint32_t)PARK_UNCOUNTED],
+            look->park & PARK_UNCOUNTED ? " uncounted" : "", look->stop,
+            (unsigned long long)look->jobs, (unsigned long long)look->steals,
+            (unsigned long long)look->injected, (unsigned long long)look->sleeps, look->deepest);
+}
+
+static void put(FILE *out, const struct look *look)
+{
+    weft__put_who(out, "  ", &look->standing.who);
+    fprintf(out, ": %s", state_of(look));
+    put_time(out, look);
+    put_reason(out, look);
+    put_jobs(out, look);
+    put_numbers(out, look);
+}
+
+static void put_pool(FILE *out, struct weft_pool *pool)
+{
+    uint32_t pending = atomic_load_relaxed(&pool->pending); /* relaxed: a hint */
+    struct weft__resting resting = weft__sleep_resting(&pool->sleep);
+    fprintf(
+        out,
+        "weft pool \"%s\": %u workers, %u idle, %u asleep, %u guests, %zu queued, %u pending%s%s\n",
+        pool->config.name, pool->config.workers, resting.idle, resting.sleeping,
+        weft__sleep_guests(&pool->sleep), weft__queue_length(&pool->injector),
+        pending & ~(uint32_t)POOL_CLOSED, pending & POOL_CLOSED ? ", closing" : "",
+        weft__pool_is_forked(pool) ? ", its threads are in the parent process" : "");
+}
+
+static void dump(struct weft_pool *pool, FILE *out)
+{
+    put_pool(out, pool);
+    unsigned index = 0;
+    for (bool more = true; more;) {
+        struct held held;
+        struct look look;
+        hold(&held, pool);
+        struct weft__worker *worker = next_of(&held, index);
+        if ((more = worker)) {
+            index = worker->index + 1;
+            look_at(&look, &held, worker);
+        }
+        let_go(&held);
+        if (more)
+            put(out, &look);
+        else if (!held.guests)
+            fprintf(out, "  guests: one is coming or leaving just now\n");
+    }
+    struct weft__actors *actors = atomic_load_acquire(&pool->actors); /* acquire A1 */
+    if (actors)
+        pool->actors_dump(actors, out);
+}
+
+void weft_pool_dump(weft_pool *given, FILE *out)
+{
+    weft_pool *pool = given ? given : weft__pool_enter_default();
+    if (!pool) {
+        fprintf(out, "weft: there is no default pool\n");
+        return;
+    }
+    dump(pool, out);
+    if (!given)
+        weft__pool_leave(pool);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/standing.h"
+
+#include "core/misuse.h"
+#include "core/pool.h"
+#include "sync/mutex.h"
+
+static const char *const kinds[] = {"worker", "caller", "guest", "spare"};
+static const char *const object_kinds[] = {"", "mutex", "event", "channel", "channel"};
+
+const char *weft__kind_of(const struct weft__worker *worker)
+{
+    return kinds[worker->kind];
+}
+
+struct weft__who weft__who(const struct weft__worker *worker)
+{
+    return worker ? (struct weft__who){true, worker->kind, worker->index} : (struct weft__who){0};
+}
+
+bool weft__lock_try_long(struct weft__lock *lock)
+{
+    enum { TRIES = 1000 };
+    for (int i = 0; i < TRIES; i++) {
+        if (weft__lock_try(lock))
+            return true;
+        weft__thread_yield();
+    }
+    return false;
+}
+
+/* ---- Noted ---- */
+
+static void note_holder(struct weft__standing *standing, const struct weft__worker *worker)
+{
+    const struct weft__mutex *mutex = (const struct weft__mutex *)worker->blocked->object;
+    const struct weft__worker *holder = weft__mutex_holder(mutex);
+    standing->holder = weft__who(holder);
+    standing->holder_is_itself = holder == worker;
+    standing->holder_is_elsewhere = holder && holder->pool != worker->pool;
+}
+
+void weft__standing_blocked(struct weft__standing *standing, const struct weft__worker *worker,
+                            bool holder_stays)
+{
+    const struct weft__sync *object = worker->blocked->object;
+    standing->blocked = true;
+    standing->kind = worker->blocked->kind;
+    standing->object = object;
+    if (object && object->name)
+        snprintf(standing->name, sizeof standing->name, "%s", object->name);
+    standing->holder_hides = !holder_stays;
+    if (standing->kind == BLOCKED_MUTEX && holder_stays)
+        note_holder(standing, worker);
+}
+
+void weft__standing_child(struct weft__standing *standing, const struct weft__worker *child)
+{
+    enum { MOST = sizeof standing->children / sizeof standing->children[0] };
+    if (standing->child_count < MOST)
+        standing->children[standing->child_count] = weft__who(child);
+    standing->child_count++;
+}
+
+static bool is_inside(const struct weft__group *group, const struct weft__group *outer)
+{
+    while (group && group != outer)
+        group = group->parent;
+    return group != NULL;
+}
+
+bool weft__runs_child(const struct weft__worker *worker, const struct weft__group *scope)
+{
+    for (const struct weft__frame *frame = worker->frame; frame; frame = frame->outer)
+        if (is_inside(frame->group, scope))
+            return true;
+    return false;
+}
+
+/* ---- Written ---- */
+
+const char *weft__blocked_words(enum blocked_kind kind)
+{
+    static const char *const words[] = {"is blocked in code of its own", "waits for mutex",
+                                        "waits for event", "wants to send into channel",
+                                        "wants to receive from channel"};
+    return words[kind];
+}
+
+void weft__put_object(FILE *out, enum blocked_kind kind, const struct weft__sync *object)
+{
+    if (object->name)
+        fprintf(out, "%s '%s'", object_kinds[kind], object->name);
+    else
+        fprintf(out, "%s %p", object_kinds[kind], (const void *)object);
+}
+
+void weft__put_function(FILE *out, weft_fn *fn)
+{
+    char name[200];
+    weft__function_name(name, sizeof name, fn);
+    fputs(name, out);
+}
+
+void weft__put_who(FILE *out, const char *before, const struct weft__who *who)
+{
+    fprintf(out, "%s%s %u", before, kinds[who->kind], who->index);
+}
+
+static void put_holder(FILE *out, const struct weft__standing *standing)
+{
+    if (standing->holder_hides) {
+        fprintf(out, ", which is handed over just now");
+    } else if (!standing->holder.known) {
+        fprintf(out, ", held by a thread outside the pool, or an actor");
+    } else {
+        weft__put_who(out, ", held by ", &standing->holder);
+        fputs(standing->holder_is_itself ? ", which is itself" : "", out);
+        fputs(standing->holder_is_elsewhere ? " of another pool" : "", out);
+    }
+}
+
+static void put_blocked(FILE *out, const struct weft__standing *standing)
+{
+    fputs(weft__blocked_words(standing->kind), out);
+    if (standing->kind == BLOCKED_OUTSIDE)
+        return;
+    if (standing->name[0])
+        fprintf(out, " '%s'", standing->name);
+    else
+        fprintf(out, " %p", standing->object);
+    if (standing->kind == BLOCKED_MUTEX)
+        put_holder(out, standing);
+}
+
+void weft__put_standing(FILE *out, const struct weft__standing *standing)
+{
+    if (standing->blocked) {
+        put_blocked(out, standing);
+        return;
+    }
+    fputs(standing->awaits, out);
+    if (standing->thief.known) {
+        weft__put_who(out, " that ", &standing->thief);
+        fputs(" took from it", out);
+    }
+    unsigned most = sizeof standing->children / sizeof standing->children[0];
+    for (unsigned i = 0; i < standing->child_count && i < most; i++)
+        weft__put_who(out, ", on ", &standing->children[i]);
+    if (standing->child_count > most)
+        fprintf(out, " and %u more", standing->child_count - most);
+}
