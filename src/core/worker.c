@@ -303,7 +303,7 @@ void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
     if (weft__group_alarm())
         weft__context_call(context); /* perhaps for this group */
     if (!weft__cancelled(w))
-        fn(w, arg);
+        WEFT__MUST_RETURN(weft__job_threw, fn(w, arg));
     if (frame && context->worker->frame != frame)
         left(context->worker);
     weft__expect_merged(w, "a job");
