@@ -543,15 +543,16 @@ inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r)
         right(w, r);
 }
 
-inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r, const char *where)
+#if WEFT_DEBUG
+static inline void weft_join_guarded(weft *w, weft_fn *left, void *l, weft_fn *right, void *r,
+                                     const char *where)
 {
     weft::fork_guard guard(w, right, r, where);
     left(guard.context(), l);
     if (!guard.merge(where))
         right(w, r);
 }
-#if WEFT_DEBUG
-#define weft_join(...) weft_join(__VA_ARGS__, WEFT_WHERE)
+#define weft_join(...) weft_join_guarded(__VA_ARGS__, WEFT_WHERE)
 #endif
 #endif
 

@@ -59,6 +59,8 @@ static void commas(weft *w, void *arg)
         __atomic_fetch_add(static_cast<long *>(sum), one + two, __ATOMIC_RELAXED);
     };
     weft_join(w, add, arg, add, arg);
+    auto join = weft_join; /* which is a function, too */
+    join(w, add, arg, add, arg);
 }
 
 int main()
@@ -76,5 +78,5 @@ int main()
     long sum = 0;
     error |= weft_run(pool, commas, &sum);
     return weft_pool_destroy(pool) != 0 || error != 0 || f.result != 6765 + 55 ||
-           g.result != f.result || sum != 16;
+           g.result != f.result || sum != 22;
 }
