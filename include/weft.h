@@ -48,7 +48,12 @@
 #endif
 #endif
 
+#if defined __cplusplus && defined __cpp_exceptions
+#define WEFT_THROWS /* functions may be left by an exception */
+#endif
+
 #ifdef __cplusplus
+#include <exception>
 #define WEFT_ALIGNAS(n) alignas(n)
 extern "C" {
 #else
@@ -240,8 +245,11 @@ WEFT_API WEFT_INLINE weft *weft_fork(weft *w, weft_fn *right, void *arg);
 WEFT_API WEFT_MUST_USE WEFT_INLINE bool weft_merge(weft *w);
 
 /* Runs left(w', l) and right(w'', r), perhaps at the same time; returns when both are over.
- * The left side always runs. */
+ * The left side always runs. C++ has one of its own, through which exceptions pass: see the end of
+ * this file. */
+#ifndef WEFT_THROWS
 WEFT_API WEFT_INLINE void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r);
+#endif
 
 /* Forking and merging are a few instructions, so they are here, for the compiler to put in
  * place. What follows is the library's business.
@@ -255,6 +263,10 @@ struct weft {
     void *arg_;
     uint64_t rest_[5];
     uintptr_t wanted_; /* 0, or above any address: the cheapest to test is what fork tests */
+#ifdef __cplusplus
+    class fork_guard; /* see the end of this file */
+    class scope_guard;
+#endif
 };
 
 #define WEFT_BLOCK_SIZE ((uintptr_t)4 << 20)
@@ -291,12 +303,14 @@ inline bool weft_merge(weft *w)
     return WEFT_SLOW((uintptr_t)w < WEFT_LOAD(&w->wanted_)) && weft_merge_slow(w);
 }
 
+#ifndef WEFT_THROWS
 inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r)
 {
     left(weft_fork(w, right, r), l);
     if (!weft_merge(w))
         right(w, r);
 }
+#endif
 #endif
 
 /* Typed forks. WEFT_FORKABLE makes a function that takes a context and arguments of any
@@ -345,7 +359,9 @@ WEFT_API void weft_join_checked(weft *w, weft_fn *left, void *l, weft_fn *right,
 /* Arguments as they are: a compound literal or a lambda has commas of its own. */
 #define weft_fork(...) weft_fork_checked(__VA_ARGS__, WEFT_WHERE)
 #define weft_merge(...) weft_merge_checked(__VA_ARGS__, WEFT_WHERE)
+#ifndef WEFT_THROWS
 #define weft_join(...) weft_join_checked(__VA_ARGS__, WEFT_WHERE)
+#endif
 #endif
 
 /* ---- Scopes ------------------------------------------------------------------ */
@@ -441,6 +457,134 @@ WEFT_API void weft_pool_dump(weft_pool *pool, FILE *out);
 
 #ifdef __cplusplus
 }
+
+/* ---- C++ --------------------------------------------------------------------- */
+
+/* If an exception leaves the left side of a fork, nobody merges, and whoever takes the right side
+ * finds a frame that is gone. A guard merges, however its frame is left: its destructor takes the
+ * right side back, or waits for the one who has taken it. What a right side throws on another
+ * thread leaves merge(). weft(3) says what is promised.
+ *
+ *     weft::fork_guard right(w, right_fn, &r);
+ *     left = compute(right.context(), ...);
+ *     if (!right.merge())
+ *         r.result = compute(w, ...);
+ */
+#if WEFT_DEBUG
+#define WEFT_GUARD_WHERE "weft::fork_guard" /* for messages */
+#else
+#define WEFT_GUARD_WHERE nullptr /* nothing is checked */
+#endif
+
+class weft::fork_guard
+{
+  public:
+    fork_guard(weft *w, weft_fn *right, void *arg, const char *where = WEFT_GUARD_WHERE)
+        : right_(right), arg_(arg), w_(w)
+    {
+        if (where)
+            weft_fork_checked(w, run, this, where);
+        else
+            (weft_fork)(w, run, this);
+    }
+
+    ~fork_guard()
+    {
+        if (w_ && (weft_merge)(w_))
+            return; /* if it threw, there is another exception already */
+    }
+
+    fork_guard(const fork_guard &) = delete;
+    fork_guard &operator=(const fork_guard &) = delete;
+
+    /* The left side's, until merge(). */
+    weft *context() const
+    {
+        return w_ + 1;
+    }
+
+    WEFT_MUST_USE bool merge(const char *where = WEFT_GUARD_WHERE)
+    {
+        weft *w = w_;
+        w_ = nullptr;
+        bool over = where ? weft_merge_checked(w, where) : (weft_merge)(w);
+        if (over && thrown_)
+            std::rethrow_exception(thrown_);
+        return over;
+    }
+
+  private:
+    static void run(weft *w, void *self)
+    {
+        fork_guard *guard = static_cast<fork_guard *>(self);
+#ifdef WEFT_THROWS
+        try {
+            guard->right_(w, guard->arg_);
+        } catch (...) {
+            guard->thrown_ = std::current_exception();
+        }
+#else
+        guard->right_(w, guard->arg_);
+#endif
+    }
+
+    weft_fn *right_;
+    void *arg_;
+    weft *w_;                   /* nullptr: merged */
+    std::exception_ptr thrown_; /* by the thief; read after the merge */
+};
+
+#ifdef WEFT_THROWS
+inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r)
+{
+    weft::fork_guard guard(w, right, r, nullptr);
+    left(guard.context(), l);
+    if (!guard.merge(nullptr))
+        right(w, r);
+}
+
+#if WEFT_DEBUG
+static inline void weft_join_guarded(weft *w, weft_fn *left, void *l, weft_fn *right, void *r,
+                                     const char *where)
+{
+    weft::fork_guard guard(w, right, r, where);
+    left(guard.context(), l);
+    if (!guard.merge(where))
+        right(w, r);
+}
+#define weft_join(...) weft_join_guarded(__VA_ARGS__, WEFT_WHERE)
+#endif
+#endif
+
+/* A scope that is closed however its frame is left: the destructor waits for all children. close()
+ * is weft_scope_close(). */
+class weft::scope_guard : public weft_scope
+{
+  public:
+    explicit scope_guard(weft *w) : w_(w)
+    {
+        weft_scope_open(w, this);
+    }
+
+    ~scope_guard()
+    {
+        if (w_ && close())
+            return; /* nobody asks */
+    }
+
+    scope_guard(const scope_guard &) = delete;
+    scope_guard &operator=(const scope_guard &) = delete;
+
+    WEFT_MUST_USE int close()
+    {
+        weft *w = w_;
+        w_ = nullptr;
+        return weft_scope_close(w, this);
+    }
+
+  private:
+    weft *w_; /* nullptr: closed */
+};
 #endif
 
 #include "weft/parallel.h"

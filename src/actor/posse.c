@@ -412,6 +412,12 @@ static void await_last_answer(struct weft__fiber *fiber, weft *w)
         wait_for(fiber, NULL, w);
 }
 
+static void call_right(weft *w, struct weft__actor_slot *slot)
+{
+    void *arg = atomic_load_relaxed(&slot->arg); /* relaxed: came with the letter */
+    WEFT__MUST_RETURN(weft__actor_threw, slot->right(w, arg));
+}
+
 static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot, weft *w)
 {
     struct weft__member *victim = slot->victim;
@@ -444,7 +450,7 @@ static void run_stolen(struct weft__fiber *fiber, struct weft__actor_slot *slot,
     trace_slot(fiber, EVENT_START, &member, slot);
     if (_setjmp(member.entry) == 0) {
         if (!is_cancelled(fiber))
-            slot->right(w, atomic_load_relaxed(&slot->arg)); /* relaxed: came with the letter */
+            call_right(w, slot);
         member.outcome = OUTCOME_RETURNED;
         check_returned(w, member.group, member.mutexes);
     } else {
@@ -735,6 +741,11 @@ static int reason_of(struct weft_actor *actor, int code)
     }
 }
 
+static void call_actor(weft *w, struct weft_actor *actor)
+{
+    WEFT__MUST_RETURN(weft__actor_threw, actor->reason = actor->fn(w, actor->arg));
+}
+
 static void run_actor(struct weft__fiber *fiber)
 {
     struct weft_actor *actor = fiber->actor;
@@ -745,7 +756,7 @@ static void run_actor(struct weft__fiber *fiber)
     fiber->context.group = weft__slot_of(w)->group = &actor->group;
     fiber->top = root;
     if (_setjmp(root->entry) == 0) {
-        actor->reason = actor->fn(w, actor->arg);
+        call_actor(w, actor);
         root->outcome = OUTCOME_RETURNED;
         check_returned(w, &actor->group, 0);
     } else {

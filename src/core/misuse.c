@@ -84,6 +84,28 @@ void weft__expect_fork(weft *w, const char *function)
         look_at_fork(w, function);
 }
 
+COLD void weft__job_threw(void)
+{
+    const struct weft__worker *me = weft__worker_current();
+    if (me && (me->kind == WORKER_THREAD || me->kind == WORKER_SPARE))
+        weft__fatal("a job ended the thread of worker %u with pthread_exit or threw an exception; "
+                    "jobs must return",
+                    me->index);
+    weft__fatal("a job ended its thread with pthread_exit or threw an exception; jobs must return");
+}
+
+COLD void weft__actor_threw(void)
+{
+    weft__fatal("an actor, or a part of it, threw an exception or ended its thread with "
+                "pthread_exit; actors must return");
+}
+
+COLD void weft__callee_threw(void)
+{
+    weft__fatal("a function that a loop, a sort or the like called threw an exception or ended its "
+                "thread with pthread_exit; it must return");
+}
+
 /* A merge leaves the argument in its slot. So the slots that were ever used are known, and each is
  * looked at once for each job that forks there: two in a row that have no argument end it. */
 static weft *first_used(weft *w)

@@ -53,6 +53,38 @@ void weft__expect_fork(weft *w, const char *function);
  * for the message. */
 void weft__expect_merged(weft *w, const char *who);
 
+/* A call into the program's code, which may be C++: it has to come back by returning. If an
+ * exception that is caught further down leaves it, or pthread_exit does, the library's own frames
+ * would be gone, with what they have forked: then `explain` is called, and does not return. Costs
+ * nothing, since the compiler knows whether the call has returned. */
+#if defined __GNUC__
+struct weft__calling {
+    void (*explain)(void); /* NULL: it has returned */
+};
+static inline void weft__expect_returned(const struct weft__calling *calling)
+{
+    if (calling->explain)
+        calling->explain();
+}
+#define WEFT__MUST_RETURN(explained, ...)                                    \
+    do {                                                                     \
+        struct weft__calling calling_                                        \
+            __attribute__((cleanup(weft__expect_returned))) = {(explained)}; \
+        __VA_ARGS__;                                                         \
+        calling_.explain = NULL;                                             \
+    } while (0)
+#else
+#define WEFT__MUST_RETURN(explained, ...) \
+    do {                                  \
+        __VA_ARGS__;                      \
+    } while (0)
+#endif
+
+/* Explain that of a job, of an actor, and of what loops, sorts and so on call. */
+void weft__job_threw(void);
+void weft__actor_threw(void);
+void weft__callee_threw(void);
+
 /* For messages: its name, or in which file it is, and where. */
 void weft__function_name(char *text, size_t size, weft_fn *fn);
 

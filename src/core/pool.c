@@ -2,7 +2,6 @@
 #include "core/pool.h"
 #include "core/wait.h"
 
-#include "core/fatal.h"
 #include "core/fiber.h"
 #include "core/search.h"
 #include "core/task.h"
@@ -79,14 +78,6 @@ void weft__pool_leave(struct weft_pool *pool)
 
 /* ---- Worker threads ---- */
 
-static void left_by_exit(void *p)
-{
-    struct weft__worker *worker = p;
-    weft__fatal("a job ended the thread of worker %u with pthread_exit or threw an exception; "
-                "jobs must return",
-                worker->index);
-}
-
 static void work(struct weft__worker *worker)
 {
     struct weft_pool *pool = worker->pool;
@@ -99,12 +90,10 @@ static void work(struct weft__worker *worker)
     weft__worker_push(worker, __builtin_frame_address(0));
     if (config->on_start)
         config->on_start(pool, worker->index, config->data);
-    pthread_cleanup_push(left_by_exit, worker);
     if (worker->kind == WORKER_SPARE)
         weft__spare_loop(worker);
     else
         weft__worker_loop(worker);
-    pthread_cleanup_pop(0);
     if (config->on_exit)
         config->on_exit(pool, worker->index, config->data);
     weft__worker_remove(worker);

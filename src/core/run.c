@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The ways into a pool from outside: run, submit and wait. */
-#include "core/fatal.h"
 #include "core/fiber.h"
 #include "core/pool.h"
 #include "core/search.h"
@@ -8,7 +7,6 @@
 #include "core/wait.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -48,21 +46,6 @@ static void guest_leave(struct weft__worker *guest)
 
 /* ---- Run ---- */
 
-static void left_by_exit(void *unused)
-{
-    (void)unused;
-    weft__fatal("a job ended its thread with pthread_exit or threw an exception; jobs must return");
-}
-
-/* For threads that are not the pool's own, whose jobs nothing else keeps from ending the
- * thread with somebody waiting for them. */
-static void execute_guarded(weft *w, struct weft__job *job)
-{
-    pthread_cleanup_push(left_by_exit, NULL);
-    weft__execute(w, job);
-    pthread_cleanup_pop(0);
-}
-
 struct root {
     struct weft__job job; /* its group: the one that it was called from, or NULL */
     int result;
@@ -79,7 +62,7 @@ static void execute_inside(struct weft__worker *me, struct weft__job *job)
     bool from_outside = me->kind == WORKER_CALLER && !me->frame;
     if (from_outside)
         weft__worker_caller_in(me);
-    execute_guarded(weft__context_top(me->context), job);
+    weft__execute(weft__context_top(me->context), job);
     if (from_outside)
         weft__worker_caller_out(me);
 }
@@ -90,7 +73,7 @@ static int execute_as_guest(struct weft_pool *pool, struct weft__job *job, const
     struct weft__worker *guest = guest_enter(pool, entry);
     if (!guest)
         return -ENOMEM;
-    execute_guarded(guest->context->first, job);
+    weft__execute(guest->context->first, job);
     guest_leave(guest);
     return 0;
 }

@@ -289,7 +289,7 @@ static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, boo
     if (outer_root != root)
         weft__part_begin(context, root, fresh);
     if (!weft__is_over(w))
-        fn(w, arg);
+        WEFT__MUST_RETURN(weft__job_threw, fn(w, arg));
     if (frame && context->worker->frame != frame)
         left(context->worker);
     if (frame)

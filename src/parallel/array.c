@@ -92,14 +92,17 @@ static void reduce(weft *w, size_t n, struct array *all, void *result)
     weft__reduce(w, 0, n, &reducer, all, whole,
                  all->map ? WEFT__KEY(all->map) : WEFT__KEY(all->combine));
     if (whole->is_full)
-        all->combine(w, result, whole->value, all->arg);
+        WEFT__MUST_RETURN(weft__callee_threw, all->combine(w, result, whole->value, all->arg));
 }
 
 static int reduce_halting(weft *w, size_t n, struct array *all, void *result)
 {
     weft_scope scope;
+    bool halted = false;
     weft_scope_open(w, &scope);
-    if (!all->halt || !all->halt(result, all->arg))
+    if (all->halt)
+        WEFT__MUST_RETURN(weft__callee_threw, halted = all->halt(result, all->arg));
+    if (!halted)
         reduce(w, n, all, result);
     return weft_scope_close(w, &scope);
 }

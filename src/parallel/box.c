@@ -88,7 +88,7 @@ static void run(weft *w, struct part part)
         return;
     struct weft__pacer pacer;
     weft__pacer_start(&pacer, w, WEFT__KEY(part.field->body), n, 1);
-    split(w, &pacer, part);
+    WEFT__MUST_RETURN(weft__callee_threw, split(w, &pacer, part));
 }
 
 void weft_for_2d(weft *w, const weft_box *box, weft_box_fn *body, void *arg)

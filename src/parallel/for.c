@@ -85,7 +85,7 @@ void weft__for(weft *w, size_t begin, size_t end, const struct weft__loop *loop)
 {
     struct weft__pacer pacer;
     weft__pacer_start(&pacer, w, loop->key, end - begin, loop->min);
-    split(w, &pacer, (struct part){loop, begin, end});
+    WEFT__MUST_RETURN(weft__callee_threw, split(w, &pacer, (struct part){loop, begin, end}));
 }
 
 /* ---- Short loops: one fork, and no look at the clock ---- */
@@ -110,14 +110,14 @@ void weft__for_short(weft *w, size_t begin, size_t end, weft_range_fn *body, voi
 {
     size_t middle = begin + (end - begin) / 2;
     if (middle == begin) {
-        body(w, begin, end, arg);
+        WEFT__MUST_RETURN(weft__callee_threw, body(w, begin, end, arg));
         return;
     }
     struct rest rest = {body, arg, key, middle, end};
     weft *in = weft__fork_quietly(w, run_rest, &rest);
-    body(in, begin, middle, arg);
+    WEFT__MUST_RETURN(weft__callee_threw, body(in, begin, middle, arg));
     if (!weft_merge(w))
-        body(w, middle, end, arg);
+        WEFT__MUST_RETURN(weft__callee_threw, body(w, middle, end, arg));
 }
 
 void weft_for_min(weft *w, size_t begin, size_t end, size_t min, weft_range_fn *body, void *arg)

@@ -113,5 +113,5 @@ void weft_merge_sorted(weft *w, void *out, const void *a, size_t a_n, const void
     struct part part = {&all, a, b, a_n, b_n, out};
     struct weft__pacer pacer;
     weft__pacer_start(&pacer, w, WEFT__KEY(compare), a_n + b_n, SHORTEST);
-    split(w, &pacer, part);
+    WEFT__MUST_RETURN(weft__callee_threw, split(w, &pacer, part));
 }

@@ -74,7 +74,7 @@ int weft_ordmap_build(weft *w, weft_ordmap **result, const weft_ordmap_kind *giv
         return weft_cancelled(w) ? -ECANCELED : -EINVAL;
     struct range range = {&all, 0, n, FAILED};
     weft__hold(w);
-    build(w, &range);
+    WEFT__MUST_RETURN(weft__callee_threw, build(w, &range));
     weft__unhold(w);
     return weft__ordmap_make(w, result, &kind, range.result);
 }
@@ -137,7 +137,7 @@ int weft_ordmap_map(weft *w, weft_ordmap **result, const weft_ordmap *from, size
     const struct mapping all = {&from->kind, &kind, fn, arg};
     struct mapped mapped = {&all, from->root, FAILED};
     weft__hold(w);
-    map(w, &mapped);
+    WEFT__MUST_RETURN(weft__callee_threw, map(w, &mapped));
     weft__unhold(w);
     return weft__ordmap_make(w, result, &kind, mapped.result);
 }
@@ -190,7 +190,7 @@ int weft_ordmap_filter(weft *w, weft_ordmap **result, const weft_ordmap *from,
     const struct filtering all = {&from->kind, keep, arg};
     struct filtered filtered = {&all, from->root, FAILED};
     weft__hold(w);
-    filter(w, &filtered);
+    WEFT__MUST_RETURN(weft__callee_threw, filter(w, &filtered));
     weft__unhold(w);
     return weft__ordmap_make(w, result, &from->kind, filtered.result);
 }

@@ -152,8 +152,9 @@ int weft_ordmap_reduce(weft *w, const weft_ordmap *map, size_t size, weft_ordmap
     struct reduction all = {&map->kind, size, fn, combine, NULL, arg, {SIZE_MAX}};
     if (is_wrong(map, size, fn))
         return -EINVAL;
+    enum outcome outcome;
     weft__hold(w);
-    enum outcome outcome = fold(w, &all, map->root, 0, into);
+    WEFT__MUST_RETURN(weft__callee_threw, outcome = fold(w, &all, map->root, 0, into));
     weft__unhold(w);
     if (outcome == DONE)
         return 0;
@@ -166,13 +167,16 @@ int weft_ordmap_reduce_halting(weft *w, const weft_ordmap *map, size_t size, wef
     WEFT__EXPECT_CONTEXT(w);
     struct reduction all = {&map->kind, size, fn, combine, halt, arg, {SIZE_MAX}};
     enum outcome outcome = HALTED;
+    bool has_halted = false;
     weft_scope scope;
     if (is_wrong(map, size, fn))
         return -EINVAL;
     weft_scope_open(w, &scope);
     weft__hold(w);
-    if (!halt || !halt(into, arg))
-        outcome = fold(w, &all, map->root, 0, into);
+    if (halt)
+        WEFT__MUST_RETURN(weft__callee_threw, has_halted = halt(into, arg));
+    if (!has_halted)
+        WEFT__MUST_RETURN(weft__callee_threw, outcome = fold(w, &all, map->root, 0, into));
     weft__unhold(w);
     int error = weft_scope_close(w, &scope);
     return error || outcome != LEFT_OUT ? error : -ENOMEM;

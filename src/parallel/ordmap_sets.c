@@ -127,8 +127,10 @@ static int make_one(weft *w, weft_ordmap **result, const weft_ordmap *a, const w
     *result = NULL;
     if (!are_of_one_kind(all->operation, &a->kind.given, &b->kind.given))
         return -EINVAL;
+    struct weft__tree *tree;
     weft__hold(w);
-    struct weft__tree *tree = operate(w, all, weft__tree_share(a->root), b->root);
+    WEFT__MUST_RETURN(weft__callee_threw,
+                      tree = operate(w, all, weft__tree_share(a->root), b->root));
     weft__unhold(w);
     return weft__ordmap_make(w, result, &a->kind, tree);
 }

@@ -118,7 +118,7 @@ static void prepare(struct pipeline *all, struct atomic_u32 *met, char *items, s
 static int run(weft *w, struct pipeline *all)
 {
     weft_scope_open(w, &all->scope);
-    carry(w, &all->places[0]);
+    WEFT__MUST_RETURN(weft__callee_threw, carry(w, &all->places[0]));
     return weft_scope_close(w, &all->scope);
 }
 

@@ -182,13 +182,15 @@ void weft__reduce(weft *w, size_t begin, size_t end, const weft_reducer *reducer
         weft__hold(w);
         struct weft__pacer pacer;
         weft__pacer_start(&pacer, w, key, n, 1);
-        split(w, &pacer, &(struct node){&all, 0, (n - 1) / block + 1, result, false, false});
+        WEFT__MUST_RETURN(
+            weft__callee_threw,
+            split(w, &pacer, &(struct node){&all, 0, (n - 1) / block + 1, result, false, false}));
         weft__unhold(w);
         return;
     }
     weft__reducer_begin(reducer, result);
     if (n > 0 && !weft__is_cancelled(w))
-        reducer->fold(w, begin, end, result, arg);
+        WEFT__MUST_RETURN(weft__callee_threw, reducer->fold(w, begin, end, result, arg));
 }
 
 void weft_reduce(weft *w, size_t begin, size_t end, const weft_reducer *reducer, void *arg,

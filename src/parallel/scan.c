@@ -116,7 +116,7 @@ static void start(weft *w, struct part *all)
     struct weft__pacer pacer;
     weft__pacer_start(&pacer, w, all->scan->key, all->end - all->begin, 1);
     weft__hold(w);
-    go(w, &pacer, all);
+    WEFT__MUST_RETURN(weft__callee_threw, go(w, &pacer, all));
     weft__unhold(w);
 }
 

@@ -194,7 +194,7 @@ static size_t run(weft *w, const struct sieve *sieve, size_t n)
         return 0;
     struct weft__pacer pacer;
     weft__pacer_start(&pacer, w, sieve->key, n, 1);
-    split(w, &pacer, &all, 0, n);
+    WEFT__MUST_RETURN(weft__callee_threw, split(w, &pacer, &all, 0, n));
     return all.yes;
 }
 

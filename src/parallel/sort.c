@@ -285,12 +285,18 @@ static unsigned log2_of(size_t n)
     return bits;
 }
 
+static void sort_all(weft *w, struct part *all)
+{
+    if (!was_sorted(all))
+        sort_part(w, all);
+}
+
 void weft_sort_by(weft *w, void *base, size_t n, const weft_sorter *sorter, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
     struct sort s = {sorter, arg, sort_share(w, n)};
     struct part all = {&s, base, n, true, log2_of(n) + 1, n};
     weft__poll(w); /* short ones don't fork */
-    if (n > 1 && !was_sorted(&all))
-        sort_part(w, &all);
+    if (n > 1)
+        WEFT__MUST_RETURN(weft__callee_threw, sort_all(w, &all));
 }

@@ -130,7 +130,7 @@ void weft_sort(weft *w, void *base, size_t n, size_t size, weft_compare_fn *comp
     if (sorter)
         weft_sort_by(w, base, n, sorter, &order);
     else if (sort_pointers(w, &table, &order, false) != 0)
-        weft__sort_heap(base, n, &bare, &order);
+        WEFT__MUST_RETURN(weft__callee_threw, weft__sort_heap(base, n, &bare, &order));
 }
 
 int weft_sort_stable(weft *w, void *base, size_t n, size_t size, weft_compare_fn *compare,

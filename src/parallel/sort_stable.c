@@ -190,7 +190,10 @@ int weft_sort_stable_by(weft *w, void *base, size_t n, const weft_sorter *sorter
     struct sort s = {sorter, arg, sort_share(w, n)};
     struct piece all = {&s, base, NULL, n, false, false};
     weft__poll(w);
-    if (n > sorter->few && was_sorted(&all))
+    bool sorted = false;
+    if (n > sorter->few)
+        WEFT__MUST_RETURN(weft__callee_threw, sorted = was_sorted(&all));
+    if (sorted)
         return 0;
     if (n > sorter->few) {
         all.other = weft__scratch(n * sorter->size);
@@ -198,7 +201,7 @@ int weft_sort_stable_by(weft *w, void *base, size_t n, const weft_sorter *sorter
             return -ENOMEM;
     }
     weft__hold(w);
-    sort_piece(w, &all);
+    WEFT__MUST_RETURN(weft__callee_threw, sort_piece(w, &all));
     weft__unhold(w);
     weft__free(all.other);
     return 0;

@@ -108,7 +108,8 @@ void weft__reduce_unordered(weft *w, size_t begin, size_t end, const weft_reduce
     struct weft__pacer pacer;
     weft__pacer_start(&pacer, w, key, n, 1);
     weft__hold(w);
-    split(w, &pacer, (struct part){&all, begin, end, result, false, false});
+    WEFT__MUST_RETURN(weft__callee_threw,
+                      split(w, &pacer, (struct part){&all, begin, end, result, false, false}));
     weft__unhold(w);
 }
 

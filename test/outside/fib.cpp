@@ -29,6 +29,21 @@ static void forked(weft *w, void *arg)
     static_cast<fib *>(arg)->result += right.result;
 }
 
+/* The same with a guard, and left without a merge. */
+static void guarded(weft *w, void *arg)
+{
+    fib right = {10, 0}, ignored = {10, 0};
+    weft::fork_guard guard(w, fib_run, &right);
+    weft::fork_guard left(guard.context(), fib_run, &ignored);
+    fib_run(left.context(), arg);
+    if (!left.merge())
+        fib_run(guard.context(), &ignored);
+    if (!guard.merge())
+        fib_run(w, &right);
+    static_cast<fib *>(arg)->result += right.result;
+    weft::fork_guard dropped(w, fib_run, &ignored);
+}
+
 /* Commas that are not between arguments, where weft_fork and weft_for may be macros. */
 static void commas(weft *w, void *arg)
 {
@@ -44,6 +59,8 @@ static void commas(weft *w, void *arg)
         __atomic_fetch_add(static_cast<long *>(sum), one + two, __ATOMIC_RELAXED);
     };
     weft_join(w, add, arg, add, arg);
+    auto join = weft_join; /* which is a function, too */
+    join(w, add, arg, add, arg);
 }
 
 int main()
@@ -55,8 +72,11 @@ int main()
         return 1;
     fib f = {20, 0};
     int error = weft_run(pool, forked, &f);
+    fib g = {20, 0};
+    error |= weft_run(pool, guarded, &g);
     std::printf("%s: %ld\n", weft_version(), f.result);
     long sum = 0;
     error |= weft_run(pool, commas, &sum);
-    return weft_pool_destroy(pool) != 0 || error != 0 || f.result != 6765 + 55 || sum != 16;
+    return weft_pool_destroy(pool) != 0 || error != 0 || f.result != 6765 + 55 ||
+           g.result != f.result || sum != 22;
 }
