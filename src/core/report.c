@@ -54,6 +54,17 @@ static bool waits_for_child(const struct weft__worker *worker, const struct weft
            runs_child(other, worker->awaited->scope);
 }
 
+/* NULL: none of the pool's. Its address is compared, and no more: others may be gone. */
+static struct weft__worker *holder_in(struct weft_pool *pool, const struct weft__mutex *mutex)
+{
+    uintptr_t holder = weft__mutex_holder(mutex);
+    struct weft__worker *worker = NULL;
+    while ((worker = weft__next_worker(pool, worker)))
+        if ((uintptr_t)worker == holder)
+            return worker;
+    return NULL;
+}
+
 static const struct weft__mutex *mutex_of(const struct weft__worker *worker)
 {
     if (!worker->blocked || worker->blocked->kind != BLOCKED_MUTEX)
@@ -142,8 +153,8 @@ static bool may_be_set_going(const struct weft__worker *worker, bool from_outsid
     case BLOCKED_OUTSIDE: /* who has a handler wants to know */
         return !worker->pool->config.deadlock;
     case BLOCKED_MUTEX: {
-        const struct weft__worker *holder = weft__mutex_holder(mutex_of(worker));
-        return !holder || holder->pool != worker->pool || is_outside(holder);
+        const struct weft__worker *holder = holder_in(worker->pool, mutex_of(worker));
+        return !holder || is_outside(holder);
     }
     default:
         return from_outside ||
@@ -164,8 +175,10 @@ static bool waits_for_live_child(const struct weft__worker *worker)
 static bool waits_for_live(const struct weft__worker *worker)
 {
     const struct weft__mutex *mutex = mutex_of(worker);
-    if (mutex)
-        return weft__mutex_holder(mutex) && weft__mutex_holder(mutex)->alive;
+    if (mutex) {
+        const struct weft__worker *holder = holder_in(worker->pool, mutex);
+        return holder && holder->alive;
+    }
     if (worker->blocked)
         return worker->blocked->kind != BLOCKED_OUTSIDE;
     if (thief_of(worker))
@@ -245,7 +258,7 @@ static void text_blocked(FILE *out, const struct weft__worker *worker)
     }
     fprintf(out, "%s ", verbs[blocked->kind]);
     put_object(out, blocked->kind, blocked->object);
-    struct weft__worker *holder = mutex ? weft__mutex_holder(mutex) : NULL;
+    struct weft__worker *holder = mutex ? holder_in(worker->pool, mutex) : NULL;
     if (holder)
         fprintf(out, ", held by %s %u%s", kind_of(holder), holder->index,
                 holder == worker ? ", which is itself" : "");

@@ -36,7 +36,12 @@ struct weft__waiter *weft__line_pop(struct weft__line *line)
 
 static void line_push(struct weft__line *line, struct weft__waiter *waiter)
 {
-    waiter->next = NULL;
+    waiter->next = waiter->vain ? line->first : NULL;
+    if (waiter->vain) {
+        line->last = line->first ? line->last : waiter;
+        line->first = waiter;
+        return;
+    }
     if (line->first)
         line->last->next = waiter;
     else
@@ -90,6 +95,7 @@ int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct wef
 {
     struct weft__worker *me = waiter->worker;
     waiter->fiber = weft__fiber_here();
+    atomic_store_relaxed(&waiter->state, WAITER_QUEUED); /* relaxed: nobody knows it before */
     line_push(line, waiter);
     weft__lock_drop(&sync->lock);
     if (me) {
