@@ -131,8 +131,8 @@ static bool has_come_to_rest(struct weft_pool *pool)
 }
 
 /* A thread that stands in several pools is the outermost one's affair, which knows who else might
- * come; and there it is alive while anybody moves in the pools on top. Who waits for a
- * mutex and the like looks again now and then (weft__block_look). */
+ * come; and there it is alive while anybody moves in the pools on top. When those have come to
+ * rest, somebody looks again (weft__block_all_rest). */
 static bool other_pool_moves(const struct weft__worker *worker)
 {
     if (worker->host)

@@ -210,10 +210,11 @@ static void execute_task(weft *w, struct weft__job *job)
     }
     /* acq_rel O2: acquire: the waiting job's latch. */
     struct weft__spin_latch *waiter = atomic_exchange_acq_rel(&task->waiter, &over);
-    weft__lock_latch_set(&task->latch); /* last touch of the task */
+    bool held = weft__lock_latch_set(&task->latch); /* last touch of the task */
     if (waiter)
         weft__spin_latch_set(waiter);
-    weft__pool_leave(pool);
+    if (held)
+        weft__pool_leave(pool); /* else a waiter does, that looks at the pool just now */
 }
 
 struct weft__task *weft__task_of_job(struct weft__job *job)
@@ -332,6 +333,19 @@ static int wait_as_worker(struct weft__task *task)
     return 0;
 }
 
+/* A thread outside, which could have ended a wait in the pool until now: jobs that wait for an
+ * event may be stuck from here on. The task keeps the pool alive as long as it is not over. */
+static void wait_outside(struct weft__task *task)
+{
+    if (weft__lock_latch_borrow(&task->latch)) {
+        struct weft_pool *pool = task->pool;
+        weft__block_look(pool);
+        if (!weft__lock_latch_return(&task->latch))
+            weft__pool_leave(pool);
+    }
+    weft__lock_latch_wait(&task->latch);
+}
+
 /* Is the caller a part of the task, or does the task wait below it on the same stack? Then it would
  * wait for itself. */
 static bool waits_for_itself(const struct weft__task *task)
@@ -369,7 +383,7 @@ int weft_task_wait(weft_task *public)
         else if (weft__worker_current())
             error = wait_as_worker(task);
         else
-            weft__lock_latch_wait(&task->latch);
+            wait_outside(task);
         if (error)
             return error;
     }

@@ -67,27 +67,15 @@ static void rouse(struct weft__waiter *waiter)
     weft__block_rouse(waiter->worker);
 }
 
-/* Now and then it looks for a deadlock: a thread outside, which could have ended it, may have
- * come to wait for the pool meanwhile, and that nobody is told. */
 static void wait_until_gone(struct weft__waiter *waiter)
 {
-    enum { FIRST_NS = 4000000, LAST_NS = 16000000 };
-    uint64_t ns = FIRST_NS;
     uint32_t state;
     /* acquire W1: what the one that ended the wait did. */
     while ((state = atomic_load_acquire(&waiter->state)) != WAITER_GONE) {
-        if (waiter->fiber) {
+        if (waiter->fiber)
             waiter->fiber->ops->suspend(waiter->fiber);
-            continue;
-        }
-        if (!waiter->worker) {
+        else
             weft__futex_wait(&waiter->state, state);
-            continue;
-        }
-        weft__futex_wait_for(&waiter->state, state, ns);
-        weft__block_look(waiter->worker);
-        if (ns < LAST_NS)
-            ns *= 2;
     }
 }
 

@@ -5,6 +5,7 @@
 #include "check.h"
 #include "child.h"
 #include "pools.h"
+#include "proc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -470,6 +471,61 @@ static void nobody_in_either_pool(void)
     abort();
 }
 
+/* The same, if all of the outer pool rest before the last one of the inner one does. */
+struct late {
+    struct nested nested;
+    struct gate gate;
+    weft_task task;
+};
+
+static unsigned blocked_in(weft_pool *pool)
+{
+    weft_pool_info info;
+    weft_pool_get_info(pool, &info);
+    return info.blocked;
+}
+
+static void wait_or_open(unsigned i, void *arg)
+{
+    struct late *late = arg;
+    if (i == 0) {
+        weft_run(late->nested.outer, go_inside, &late->nested);
+        abort();
+    }
+    WAIT_UNTIL(blocked_in(late->nested.outer) == 1);
+    pool_wait_asleep(late->nested.outer);
+    gate_open(&late->gate);
+}
+
+static void inner_pool_rests_last(void)
+{
+    expected_text = WORDS("event 'never'");
+    expected_graph = WORDS("never");
+    struct late late = {.nested = {.outer = judged_pool(1, -1), .inner = calm_pool(1, -1)}};
+    inside = wait_inside;
+    weft_event_init(&late.nested.event, "never");
+    CHECK(weft_submit(late.nested.inner, &late.task, gate_job, &late.gate) == 0);
+    gate_wait_arrived(&late.gate);
+    in_threads(2, wait_or_open, &late);
+}
+
+/* ---- A thread outside comes to wait, and nobody else is left ---- */
+
+static void submitter_comes_to_wait(void)
+{
+    expected_text = WORDS("event 'never'");
+    expected_graph = WORDS("never");
+    weft_event event;
+    weft_task task;
+    weft_event_init(&event, "never");
+    weft_pool *pool = judged_pool(1, -1);
+    CHECK(weft_submit(pool, &task, wait_for_event, &event) == 0);
+    WAIT_UNTIL(blocked_in(pool) == 1 && threads_all_sleep(gettid())); /* they have looked */
+    int error = weft_task_wait(&task);
+    (void)error;
+    abort();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -485,6 +541,8 @@ int main(void)
         IN_CHILD(blocked_in_every_pool),
         IN_CHILD(to_and_fro),
         IN_CHILD(nobody_in_either_pool),
+        IN_CHILD(inner_pool_rests_last),
+        IN_CHILD(submitter_comes_to_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
