@@ -54,13 +54,15 @@ static bool waits_for_child(const struct weft__worker *worker, const struct weft
            runs_child(other, worker->awaited->scope);
 }
 
-/* NULL: none of the pool's. Its address is compared, and no more: others may be gone. */
+/* NULL: none of the pool's. Names are compared, and no more: of others' workers, that is an address
+ * which may be old. A guest may hold what it locked before it came in. */
 static struct weft__worker *holder_in(struct weft_pool *pool, const struct weft__mutex *mutex)
 {
     uintptr_t holder = weft__mutex_holder(mutex);
     struct weft__worker *worker = NULL;
     while ((worker = weft__next_worker(pool, worker)))
-        if ((uintptr_t)worker == holder)
+        if ((uintptr_t)worker == holder ||
+            (worker->visitor && weft__mutex_name(worker->visitor) == holder))
             return worker;
     return NULL;
 }
@@ -72,6 +74,44 @@ static const struct weft__mutex *mutex_of(const struct weft__worker *worker)
     return (const struct weft__mutex *)worker->blocked->object;
 }
 
+/* ---- Tasks of the pool, and who waits for them outside ---- */
+
+/* Each that has begun and is not over, and each that is queued, until `fn` says false. */
+static bool each_task(struct weft_pool *pool, bool (*fn)(const struct weft__task *, void *),
+                      void *arg)
+{
+    struct weft__worker *worker = NULL;
+    while ((worker = weft__next_worker(pool, worker)))
+        for (const struct weft__frame *frame = worker->frame; frame; frame = frame->outer)
+            if (frame->task && !fn(frame->task, arg))
+                return false;
+    bool all = true;
+    weft__lock_take(&pool->injector.lock);
+    for (struct weft__node *node = pool->injector.first; node && all; node = node->next) {
+        const struct weft__task *task = weft__task_of_job(&node->job);
+        all = !task || fn(task, arg);
+    }
+    weft__lock_drop(&pool->injector.lock);
+    return all;
+}
+
+static bool is_not_awaited_by(const struct weft__task *task, void *holder)
+{
+    /* acquire O4: its record, which is there until the task is over. */
+    const struct weft__outsider *outsider = atomic_load_acquire(&task->outsiders);
+    while (outsider && weft__mutex_name(outsider->thread) != *(uintptr_t *)holder)
+        outsider = outsider->next;
+    return !outsider;
+}
+
+/* A thread outside holds the mutex, and waits for a task of the pool: so it does nothing else
+ * before that is over. */
+static bool holder_waits_outside(struct weft_pool *pool, const struct weft__mutex *mutex)
+{
+    uintptr_t holder = weft__mutex_holder(mutex);
+    return holder & MUTEX_OUTSIDE && !each_task(pool, is_not_awaited_by, &holder);
+}
+
 /* ---- Who is alive ---- */
 
 /* A thread outside that submitted something and does not wait for it may do anything: submit
@@ -81,12 +121,14 @@ struct submitters {
     bool any, waiting;
 };
 
-static void look_at_task(struct submitters *submitters, const struct weft__task *task)
+static bool look_at_task(const struct weft__task *task, void *arg)
 {
-    if (!task || !task->from_outside)
-        return;
+    struct submitters *submitters = arg;
+    if (!task->from_outside)
+        return true;
     submitters->any = true;
     submitters->waiting |= atomic_load_relaxed(&task->latch.state) != LATCH_UNSET; /* a hint */
+    return true;
 }
 
 /* Who comes to wait for a task that nobody has started runs it, as a guest. */
@@ -100,14 +142,9 @@ static bool submitter_is_free(struct weft_pool *pool)
     struct submitters submitters = {0};
     struct weft__worker *worker = NULL;
     while ((worker = weft__next_worker(pool, worker)))
-        for (const struct weft__frame *frame = worker->frame; frame; frame = frame->outer) {
-            look_at_task(&submitters, frame->task);
+        for (const struct weft__frame *frame = worker->frame; frame; frame = frame->outer)
             submitters.waiting |= waits_by_running(worker, frame);
-        }
-    weft__lock_take(&pool->injector.lock);
-    for (struct weft__node *node = pool->injector.first; node; node = node->next)
-        look_at_task(&submitters, weft__task_of_job(&node->job));
-    weft__lock_drop(&pool->injector.lock);
+    (void)each_task(pool, look_at_task, &submitters);
     return submitters.any && !submitters.waiting;
 }
 
@@ -146,7 +183,7 @@ static bool other_pool_moves(const struct weft__worker *worker)
 static bool may_be_set_going(const struct weft__worker *worker, bool from_outside)
 {
     if (!worker->blocked)
-        return false;
+        return worker->above; /* it waits in a pool on top: what for is not known here */
     if (other_pool_moves(worker))
         return true;
     switch (worker->blocked->kind) {
@@ -154,7 +191,9 @@ static bool may_be_set_going(const struct weft__worker *worker, bool from_outsid
         return !worker->pool->config.deadlock;
     case BLOCKED_MUTEX: {
         const struct weft__worker *holder = holder_in(worker->pool, mutex_of(worker));
-        return !holder || is_outside(holder);
+        if (holder)
+            return is_outside(holder);
+        return !holder_waits_outside(worker->pool, mutex_of(worker));
     }
     default:
         return from_outside ||
@@ -177,7 +216,7 @@ static bool waits_for_live(const struct weft__worker *worker)
     const struct weft__mutex *mutex = mutex_of(worker);
     if (mutex) {
         const struct weft__worker *holder = holder_in(worker->pool, mutex);
-        return holder && holder->alive;
+        return !holder || holder->alive; /* none: it waits outside, for a task */
     }
     if (worker->blocked)
         return worker->blocked->kind != BLOCKED_OUTSIDE;
@@ -260,10 +299,12 @@ static void text_blocked(FILE *out, const struct weft__worker *worker)
     put_object(out, blocked->kind, blocked->object);
     struct weft__worker *holder = mutex ? holder_in(worker->pool, mutex) : NULL;
     if (holder)
-        fprintf(out, ", held by %s %u%s", kind_of(holder), holder->index,
-                holder == worker ? ", which is itself" : "");
+        fprintf(out, ", held by %s %u%s%s", kind_of(holder), holder->index,
+                holder == worker ? ", which is itself" : "",
+                weft__mutex_holder(mutex) & MUTEX_OUTSIDE ? ", since before it came in" : "");
     else if (mutex)
-        fprintf(out, ", held by a thread outside the pool");
+        fprintf(out, ", held by a thread outside the pool%s",
+                holder_waits_outside(worker->pool, mutex) ? ", which waits for a task of it" : "");
 }
 
 static void text_waits(FILE *out, const struct weft__worker *worker)
@@ -344,6 +385,21 @@ static void text(FILE *out, struct weft_pool *pool)
 
 /* ---- As a graph ---- */
 
+/* Of one that is on no worker's list. */
+static void graph_outside_holder(FILE *out, const struct weft__worker *worker)
+{
+    const struct weft__mutex *mutex = mutex_of(worker);
+    if (!mutex || !(weft__mutex_holder(mutex) & MUTEX_OUTSIDE))
+        return;
+    const struct weft__worker *holder = holder_in(worker->pool, mutex);
+    fprintf(out, "  \"");
+    put_object(out, BLOCKED_MUTEX, &mutex->sync);
+    if (holder)
+        fprintf(out, "\" -> \"%s %u\" [label=\"held by\"];\n", kind_of(holder), holder->index);
+    else
+        fprintf(out, "\" -> \"a thread outside\" [label=\"held by\"];\n");
+}
+
 static void graph_edges(FILE *out, struct weft__worker *worker)
 {
     struct weft__worker *thief = thief_of(worker), *other = NULL;
@@ -351,6 +407,7 @@ static void graph_edges(FILE *out, struct weft__worker *worker)
         fprintf(out, "  \"%s %u\" -> \"", kind_of(worker), worker->index);
         put_object(out, worker->blocked->kind, worker->blocked->object);
         fprintf(out, "\" [label=\"waits for\"];\n");
+        graph_outside_holder(out, worker);
     }
     for (const struct weft__mutex *mutex = worker->held; mutex; mutex = mutex->next_held) {
         fprintf(out, "  \"");

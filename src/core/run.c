@@ -334,9 +334,15 @@ static int wait_as_worker(struct weft__task *task)
 }
 
 /* A thread outside, which could have ended a wait in the pool until now: jobs that wait for an
- * event may be stuck from here on. The task keeps the pool alive as long as it is not over. */
+ * event, or for a mutex that it holds, may be stuck from here on. The task keeps the pool alive as
+ * long as it is not over. */
 static void wait_outside(struct weft__task *task)
 {
+    struct weft__outsider me = {.thread = weft__thread_number()};
+    void *first = atomic_load_relaxed(&task->outsiders); /* relaxed: the exchange decides */
+    do
+        me.next = first;
+    while (!atomic_cas_release(&task->outsiders, &first, &me)); /* release O4: the record */
     if (weft__lock_latch_borrow(&task->latch)) {
         struct weft_pool *pool = task->pool;
         weft__block_look(pool);

@@ -69,6 +69,15 @@ struct weft__worker *weft__worker_current(void)
     return weft__current;
 }
 
+uintptr_t weft__thread_number(void)
+{
+    static _Thread_local uintptr_t number WEFT__TLS_FAST;
+    static struct atomic_uptr last;
+    if (number == 0)
+        number = atomic_fetch_add_relaxed(&last, 1) + 1; /* relaxed: each gets another one */
+    return number;
+}
+
 struct weft__worker *weft__worker_top(void)
 {
     return top;
@@ -108,6 +117,7 @@ void weft__worker_push(struct weft__worker *worker, const char *entry)
     if (visitor && !(worker->pool->config.flags & WEFT_NO_SIGSEGV))
         weft__overflow_visit(worker->stack.low, worker->stack.high);
     worker->help_most = help_most(worker);
+    worker->visitor = visitor && !top ? weft__thread_number() : 0;
     worker->host = top;
     worker->above = NULL;
     if (top)
@@ -139,6 +149,7 @@ void weft__worker_forked(void)
 
 void weft__worker_remove(struct weft__worker *worker)
 {
+    worker->visitor = 0;
     if (top == worker) {
         top = worker->host;
         if (top)

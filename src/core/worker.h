@@ -109,6 +109,7 @@ struct weft__worker {
                                             somebody does who holds a mutex; NULL: nothing is. Written
                                             by itself; thieves look at it */
     bool careful_by_lock;                /* and it is the holder */
+    uintptr_t visitor; /* of a thread that is not the pool's, and stands in no other: its number */
     unsigned block_depth;
     bool alive; /* the report's own note */
 
@@ -200,6 +201,9 @@ static inline struct weft__context *weft__context_here(void)
     struct weft__worker *me = weft__current;
     return !me ? NULL : me->fiber ? me->fiber : me->context;
 }
+
+/* This thread's, by which others know it while it is no worker: of no other one before or later. */
+uintptr_t weft__thread_number(void);
 
 /* The innermost one this thread is, whichever it works for now; NULL: none. */
 struct weft__worker *weft__worker_top(void);

@@ -75,7 +75,9 @@ static bool is_own(const struct weft__mutex *mutex, struct weft__worker *me)
 
 static uintptr_t name_of(const struct weft__worker *me)
 {
-    return me ? (uintptr_t)me : MUTEX_OUTSIDE;
+    if (me)
+        return (uintptr_t)me;
+    return weft__fiber_here() ? MUTEX_OUTSIDE : weft__mutex_name(weft__thread_number());
 }
 
 static uintptr_t holder_in(uintptr_t word)

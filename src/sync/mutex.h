@@ -42,9 +42,15 @@ struct weft__mutex {
     unsigned passed; /* how often, since the first in line is that; the holder's business */
 };
 
-/* A worker's address; MUTEX_OUTSIDE, and perhaps a number, of others; MUTEX_FREE: nobody's. For
- * reports, which find all at rest: who takes it, or gives it away, does so before it rests (Z1).
- * It may be the address of a worker of another pool, which may be gone. */
+/* Of a thread outside, by its number (weft__thread_number()). */
+static inline uintptr_t weft__mutex_name(uintptr_t thread)
+{
+    return thread * (2 * MUTEX_OUTSIDE) | MUTEX_OUTSIDE;
+}
+
+/* A worker's address; MUTEX_OUTSIDE and the thread's number, or 0 for an actor, of others;
+ * MUTEX_FREE: nobody's. For reports, which find all at rest: who takes it, or gives it away, does
+ * so before it rests (Z1). It may be the address of a worker of another pool, which may be gone. */
 static inline uintptr_t weft__mutex_holder(const struct weft__mutex *mutex)
 {
     return atomic_load_relaxed(&mutex->word) & ~(uintptr_t)MUTEX_FLAGS;
