@@ -495,6 +495,7 @@ static void wait_or_open(unsigned i, void *arg)
     WAIT_UNTIL(blocked_in(late->nested.outer) == 1);
     pool_wait_asleep(late->nested.outer);
     gate_open(&late->gate);
+    pause(); /* a thread that ends is to be joined, and nobody will */
 }
 
 static void inner_pool_rests_last(void)
