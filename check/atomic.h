@@ -85,7 +85,9 @@
 #define WEFT__FAULT(number) (model_fault == (number))
 #define WEFT__RECHECK(found) model_recheck((found), CHECK_SITE(#found))
 #define WEFT__LOCK_SPINS (model_choose(2) ? 1 : 0)
-#define WEFT__MUTEX_SPINS 0 /* who spins lets all others go first, and would never wait */
+#define WEFT__MUTEX_SPINS 0  /* who spins lets all others go first, and would never wait */
+#define WEFT__MUTEX_PASSES 2 /* few enough to be come to */
+#define WEFT__MUTEX_VAIN 1
 #define WEFT__ANSWER_SPINS (model_choose(2) ? 1 : 0) /* the owner has a chance, or none */
 
 /* Each of the model's threads has its own; see watch.c. */

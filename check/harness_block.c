@@ -364,6 +364,27 @@ static void wait_alone_for_ever(void)
     weft_event_wait(be_worker(0), &event);
 }
 
+/* A thread outside could have ended the wait, until it comes to wait itself. */
+
+static weft_task task;
+
+static void wait_in_task(weft *w, void *unused)
+{
+    weft_event_wait(w, &event);
+}
+
+static void serve_first(void)
+{
+    be_worker(0);
+    serve(0);
+}
+
+static void submit_and_wait(void)
+{
+    MODEL_ASSERT(weft_submit(pool, &task, wait_in_task, NULL) == 0);
+    (void)!weft_task_wait(&task);
+}
+
 /* ---- Spares ---- */
 
 static void setup_spare(void)
@@ -491,6 +512,11 @@ const struct harness block_harnesses[] = {
      .what = "an event that nobody sets, while the other is woken for nothing",
      .setup = setup_dead,
      .thread = {sleep_simply, wait_for_ever, wake_sleeper},
+     .stale = 1},
+    {.name = "dead-submitter",
+     .what = "an event that nobody sets, in a task that a thread outside comes to wait for",
+     .setup = setup_dead_one,
+     .thread = {serve_first, submit_and_wait},
      .stale = 1},
     {.name = "spare-job",
      .what = "a spare runs what a blocked worker has left",

@@ -84,6 +84,43 @@ static void set_outside(void)
     weft__lock_latch_set(&outside);
 }
 
+/* What the setter holds until it has set the latch, and a waiter uses. */
+static struct {
+    uint64_t value; /* by itself in a word */
+} held;
+static int drops;
+
+static void setup_held(void)
+{
+    setup();
+    held.value = 1;
+}
+
+static void drop(void)
+{
+    MODEL_ASSERT(result == 1);
+    MODEL_ASSERT(++drops == 1); /* a race, if two do */
+    model_gone(&held, sizeof held);
+}
+
+static void borrow_and_wait(void)
+{
+    if (weft__lock_latch_borrow(&outside)) {
+        MODEL_ASSERT(held.value == 1);
+        if (!weft__lock_latch_return(&outside))
+            drop();
+    }
+    weft__lock_latch_wait(&outside);
+    MODEL_ASSERT(result == 1);
+}
+
+static void set_and_drop(void)
+{
+    result = 1;
+    if (weft__lock_latch_set(&outside))
+        drop();
+}
+
 const struct harness latch_harnesses[] = {
     {.name = "latch-spin",
      .what = "set against sleep",
@@ -97,6 +134,15 @@ const struct harness latch_harnesses[] = {
      .what = "the last of two counts sets it",
      .setup = setup,
      .thread = {wait_count, count_down, set_and_count_down}},
+    {.name = "latch-borrow",
+     .what = "a waiter uses what the setter holds, and then drops it in its place",
+     .setup = setup_held,
+     .thread = {borrow_and_wait, set_and_drop}},
+    {.name = "latch-borrow-two",
+     .what = "two waiters do",
+     .setup = setup_held,
+     .thread = {borrow_and_wait, borrow_and_wait, set_and_drop},
+     .stale = 1},
     {.name = "latch-outside",
      .what = "a thread that is no worker waits",
      .setup = setup,

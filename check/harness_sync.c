@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Mutex, event and channel, used by threads outside (NULL) and by workers. */
 #include "blocking.h"
+#include "sync/mutex.h"
 
 #include <errno.h>
 
@@ -81,6 +82,34 @@ static void mutex_free(void)
         model_gone(&mutex, sizeof mutex);
 }
 
+/* One stands in line while another takes the mutex as often as it can. */
+
+static void mutex_stand_in_line(void)
+{
+    use_mutex(NULL);
+}
+
+static void mutex_pass(void)
+{
+    const struct weft__mutex *inner = (const struct weft__mutex *)(void *)&mutex;
+    weft_mutex_lock(NULL, &mutex);
+    while (data == 0 && !(atomic_load_relaxed(&inner->word) & MUTEX_LINE)) /* relaxed: a flag */
+        model_yield();
+    weft_mutex_unlock(NULL, &mutex);
+    for (int i = 0; i <= WEFT__MUTEX_PASSES; i++) {
+        if (!weft_mutex_trylock(NULL, &mutex))
+            continue;
+        results[0] += data == 0;
+        weft_mutex_unlock(NULL, &mutex);
+    }
+    MODEL_ASSERT(results[0] <= WEFT__MUTEX_PASSES);
+}
+
+static void is_one(void)
+{
+    MODEL_ASSERT(data == 1);
+}
+
 static void is_two(void)
 {
     MODEL_ASSERT(data == 2);
@@ -89,6 +118,11 @@ static void is_two(void)
 static void is_three(void)
 {
     MODEL_ASSERT(data == 3);
+}
+
+static void two_and_one_tried(void)
+{
+    MODEL_ASSERT(data + results[0] == 3);
 }
 
 static void one_tried(void)
@@ -385,6 +419,17 @@ const struct harness sync_harnesses[] = {
      .thread = {mutex_first, mutex_second, mutex_outside},
      .finish = is_three,
      .stale = 1},
+    {.name = "mutex-pass",
+     .what = "a third thread takes it while the one that waited is on its way",
+     .setup = setup,
+     .thread = {mutex_outside, mutex_outside, mutex_try},
+     .finish = two_and_one_tried,
+     .stale = 1},
+    {.name = "mutex-bound",
+     .what = "who waits is passed no more often than it should be",
+     .setup = setup,
+     .thread = {mutex_stand_in_line, mutex_pass},
+     .finish = is_one},
     {.name = "event-set",
      .what = "set against wait; who waited frees it",
      .setup = setup,

@@ -25,9 +25,13 @@ WEFT_API void weft_block_end(weft *w);
 
 /* ---- Mutex ------------------------------------------------------------------- */
 
-/* Starts as zeros or by init. Fair: the one that has waited longest is next. While a job
- * holds one, its thread takes no jobs of others when it waits for its own (they might want
- * the same mutex), only children of the scope that it waits for. */
+/* Starts as zeros or by init. Who runs may take it before those who wait, which are woken one
+ * after the other in the order in which they came; but not for ever. The one that has waited
+ * longest is passed at most 1000 times, and is woken and finds it taken at most twice: then it is
+ * next, whoever else wants it. So the nth in line waits for at most 1001 n sections of others.
+ *
+ * While a job holds one, its thread takes no jobs of others when it waits for its own (they might
+ * want the same mutex), only children of the scope that it waits for. */
 typedef struct weft_mutex {
     WEFT_ALIGNAS(8) unsigned char opaque[64];
 } weft_mutex;

@@ -179,36 +179,76 @@ static bool wake_for_what_is_left(struct weft_pool *pool)
     return !weft__census_full(atomic_load_relaxed(&pool->census.word)); /* relaxed: own writes */
 }
 
-void weft__block_all_rest(struct weft__census *census)
+#define LAST_POOL ((const struct weft_pool *)UINTPTR_MAX) /* none is behind it */
+
+/* Under the lock, where all rest. A job of another pool that runs here, on top of what its thread
+ * does there, is that pool's affair, and alive there until this one has come to rest: so whoever
+ * finds that looks there, too. Of the pools of such threads the first one behind `last`, entered;
+ * NULL: none. */
+static struct weft_pool *host_behind(struct weft_pool *pool, const struct weft_pool *last)
 {
-    struct weft_pool *pool =
-        (struct weft_pool *)((char *)census - offsetof(struct weft_pool, census));
+    struct weft_pool *next = NULL;
+    struct weft__worker *worker = NULL;
+    weft__lock_take(&pool->guests.lock); /* threads outside may be about to come in */
+    while ((worker = weft__next_worker(pool, worker))) {
+        if (!worker->blocked || !worker->host)
+            continue;
+        struct weft_pool *host = weft__root_of(worker)->pool;
+        if ((uintptr_t)host > (uintptr_t)last && (!next || (uintptr_t)host < (uintptr_t)next))
+            next = host;
+    }
+    weft__lock_drop(&pool->guests.lock);
+    return next && weft__pool_enter(&next) == 0 ? next : NULL;
+}
+
+/* Which pool to look at next, after `last`: see above. */
+static struct weft_pool *look(struct weft_pool *pool, const struct weft_pool *last)
+{
     struct weft__blocking *blocking = &pool->blocking;
-    if (atomic_load_relaxed(&blocking->count) == 0) /* relaxed: after the census (Z1) */
-        return;                                     /* an idle pool */
+    struct weft_pool *next = NULL;
     weft__lock_take(&blocking->lock);
     atomic_store_relaxed(&blocking->reporting, true); /* relaxed: the fence orders it */
     /* fence Z2: who is woken from here on waits for the report to end; or its waker's word is
-     * seen, and there is nothing to report. Partner: weft__block_let_report(). */
+     * seen, and there is nothing to report. Partner: weft__block_let_report(). Whoever comes to
+     * wait outside, or rests in another pool, is seen, or sees that all rest here. */
     atomic_fence_seq_cst();
     uint32_t marks = atomic_load_relaxed(&blocking->marks);
-    bool full = weft__census_full(atomic_load_acquire(&census->word)); /* acquire Z1 */
+    bool full = weft__census_full(atomic_load_acquire(&pool->census.word)); /* acquire Z1 */
     if (full && blocking->looked != marks && wake_for_what_is_left(pool)) {
         blocking->looked = marks;
     } else if (full) {
         atomic_store_release(&blocking->settled, marks); /* release Z4 */
         if (blocking->reported != marks && weft__report_deadlock(pool))
             blocking->reported = marks;
+        next = host_behind(pool, last);
     }
     atomic_store_release(&blocking->reporting, false); /* release Z3: what was read, was read */
     weft__lock_drop(&blocking->lock);
+    return next;
 }
 
-void weft__block_look(struct weft__worker *me)
+void weft__block_all_rest(struct weft__census *census)
 {
-    for (; me; me = me->host)
-        if (weft__census_full(atomic_load_relaxed(&me->pool->census.word))) /* relaxed: a hint */
-            weft__block_all_rest(&me->pool->census);
+    struct weft_pool *pool =
+        (struct weft_pool *)((char *)census - offsetof(struct weft_pool, census));
+    if (atomic_load_relaxed(&pool->blocking.count) == 0) /* relaxed: after the census (Z1) */
+        return;                                          /* an idle pool */
+    const struct weft_pool *last = NULL;
+    struct weft_pool *host;
+    while ((host = look(pool, last))) {
+        (void)look(host, LAST_POOL); /* its own hosts hear of it when it comes to rest itself */
+        weft__pool_leave(host);
+        last = host; /* its address: it may be gone */
+    }
+}
+
+void weft__block_look(struct weft_pool *pool)
+{
+    /* fence Z2: what the caller has said is seen by who comes to rest last; or all rest, and that
+     * is seen here. */
+    atomic_fence_seq_cst();
+    if (weft__census_full(atomic_load_acquire(&pool->census.word))) /* acquire Z1 */
+        weft__block_all_rest(&pool->census);
 }
 
 void weft__block_let_report(struct weft_pool *pool)

@@ -69,8 +69,9 @@ void weft__block_uncount(struct weft_pool *pool);
 /* The census's call: looks for a deadlock. */
 void weft__block_all_rest(struct weft__census *census);
 
-/* The same at any time, in each pool that the thread stands in, if all rest there. */
-void weft__block_look(struct weft__worker *me);
+/* The same by a thread outside, which comes to wait for the pool and has said so: before that it
+ * was one that could have ended a wait. The pool has to be there until it returns. */
+void weft__block_look(struct weft_pool *pool);
 
 /* Who has rested lets a report end before it changes anything. */
 void weft__block_let_report(struct weft_pool *pool);

@@ -83,19 +83,12 @@ static bool rests(const struct held *held, struct weft__worker *worker)
     return held->rousing && weft__block_rests(worker);
 }
 
-/* While its own lock is held, a mutex is not handed over, and so its holder does not go away. Who
- * has that lock may want those that are held here: it is tried. */
-static void look_at_blocked(struct look *look, struct weft__worker *worker)
+static void look_at_blocked(const struct held *held, struct look *look, struct weft__worker *worker)
 {
-    struct weft__lock *lock = NULL;
-    if (worker->blocked->kind == BLOCKED_MUTEX)
-        lock = &((struct weft__sync *)(uintptr_t)worker->blocked->object)->lock;
-    bool stays = false;
-    for (int i = WEFT__LOCK_SPINS; lock && !stays && i > 0; i--)
-        stays = weft__lock_try(lock);
-    weft__standing_blocked(&look->standing, worker, stays);
-    if (stays)
-        weft__lock_drop(lock);
+    struct weft__worker *other = NULL;
+    weft__standing_blocked(&look->standing, worker);
+    while (worker->blocked->kind == BLOCKED_MUTEX && (other = other_of(held, other)))
+        weft__standing_holder(&look->standing, other);
 }
 
 /* It took a right side once; by now it may be gone. */
@@ -194,7 +187,7 @@ static void look_at(struct look *look, const struct held *held, struct weft__wor
     };
     if (rests(held, worker)) {
         look->state = WORKER_BLOCKED;
-        look_at_blocked(look, worker);
+        look_at_blocked(held, look, worker);
     } else if (look->state == WORKER_SEARCHING) {
         look_at_wait(look, held, worker);
     }

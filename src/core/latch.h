@@ -132,15 +132,51 @@ static inline void weft__lock_latch_wait(struct weft__latch *latch)
     while (!weft__latch_probe(latch)) {
         /* relaxed: the setter touches nothing of the waiter's but this word. */
         uint32_t state = LATCH_UNSET;
-        if (atomic_cas_relaxed(&latch->state, &state, LATCH_SLEEPING) || state == LATCH_SLEEPING)
-            weft__futex_wait(&latch->state, LATCH_SLEEPING);
+        if (atomic_cas_relaxed(&latch->state, &state, LATCH_SLEEPING))
+            state = LATCH_SLEEPING;
+        if (state != LATCH_SET) /* SLEEPING; or SLEEPY, while another one borrows */
+            weft__futex_wait(&latch->state, state);
     }
 }
 
-static inline void weft__lock_latch_set(struct weft__latch *latch)
+/* Whoever sets a lock latch may hold something until then, a pool. A waiter that wants to use that
+ * borrows it first: the latch is SLEEPY meanwhile, and who sets it then leaves the hold to the
+ * waiter. */
+
+/* False: it is set. */
+static inline bool weft__lock_latch_borrow(struct weft__latch *latch)
 {
-    if (weft__latch_set(latch))
-        weft__futex_wake(&latch->state, WEFT__WAKE_ALL); /* address only */
+    /* relaxed, all: the hold is there, and who is to drop it is decided by this word alone. */
+    uint32_t state = LATCH_UNSET;
+    while (state != LATCH_SET) {
+        if (state != LATCH_SLEEPY && atomic_cas_relaxed(&latch->state, &state, LATCH_SLEEPY))
+            return true;
+        if (state == LATCH_SLEEPY) { /* another one's: not for long */
+            weft__relax();
+            state = atomic_load_relaxed(&latch->state);
+        }
+    }
+    return false;
+}
+
+/* False: it was set meanwhile, and the hold is the caller's to drop. */
+static inline bool weft__lock_latch_return(struct weft__latch *latch)
+{
+    uint32_t state = LATCH_SLEEPY;
+    /* release L3: what was done with it comes before the setter drops it. If the caller does, all
+     * that the setter did has to come before: that is the probe's acquire (L1). */
+    return atomic_cas_release(&latch->state, &state, LATCH_SLEEPING) || !weft__latch_probe(latch);
+}
+
+/* False: what the caller holds is somebody else's from now on. */
+static inline bool weft__lock_latch_set(struct weft__latch *latch)
+{
+    /* release L1: the result. acquire L3: who has borrowed is done. Last touch; waking uses the
+     * address only. */
+    uint32_t state = atomic_exchange_acq_rel(&latch->state, LATCH_SET);
+    if (state != LATCH_UNSET)
+        weft__futex_wake(&latch->state, WEFT__WAKE_ALL);
+    return state != LATCH_SLEEPY;
 }
 
 #endif

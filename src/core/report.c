@@ -39,11 +39,59 @@ static bool waits_for_child(const struct weft__worker *worker, const struct weft
            weft__runs_child(other, worker->awaited->scope);
 }
 
+/* NULL: none of the pool's. */
+static struct weft__worker *holder_in(struct weft_pool *pool, const struct weft__mutex *mutex)
+{
+    struct weft__worker *worker = NULL;
+    while ((worker = weft__next_worker(pool, worker)) &&
+           !weft__is_holder(worker, weft__mutex_holder(mutex)))
+        ;
+    return worker;
+}
+
 static const struct weft__mutex *mutex_of(const struct weft__worker *worker)
 {
     if (!worker->blocked || worker->blocked->kind != BLOCKED_MUTEX)
         return NULL;
     return (const struct weft__mutex *)worker->blocked->object;
+}
+
+/* ---- Tasks of the pool, and who waits for them outside ---- */
+
+/* Each that has begun and is not over, and each that is queued, until `fn` says false. */
+static bool each_task(struct weft_pool *pool, bool (*fn)(const struct weft__task *, void *),
+                      void *arg)
+{
+    struct weft__worker *worker = NULL;
+    while ((worker = weft__next_worker(pool, worker)))
+        for (const struct weft__frame *frame = worker->frame; frame; frame = frame->outer)
+            if (frame->task && !fn(frame->task, arg))
+                return false;
+    bool all = true;
+    weft__lock_take(&pool->injector.lock);
+    for (struct weft__node *node = pool->injector.first; node && all; node = node->next) {
+        const struct weft__task *task = weft__task_of_job(&node->job);
+        all = !task || fn(task, arg);
+    }
+    weft__lock_drop(&pool->injector.lock);
+    return all;
+}
+
+static bool is_not_awaited_by(const struct weft__task *task, void *holder)
+{
+    /* acquire O4: its record, which is there until the task is over. */
+    const struct weft__outsider *outsider = atomic_load_acquire(&task->outsiders);
+    while (outsider && weft__mutex_name(outsider->thread) != *(uintptr_t *)holder)
+        outsider = outsider->next;
+    return !outsider;
+}
+
+/* A thread outside holds the mutex, and waits for a task of the pool: so it does nothing else
+ * before that is over. */
+static bool holder_waits_outside(struct weft_pool *pool, const struct weft__mutex *mutex)
+{
+    uintptr_t holder = weft__mutex_holder(mutex);
+    return holder & MUTEX_OUTSIDE && !each_task(pool, is_not_awaited_by, &holder);
 }
 
 /* ---- Who is alive ---- */
@@ -55,12 +103,14 @@ struct submitters {
     bool any, waiting;
 };
 
-static void look_at_task(struct submitters *submitters, const struct weft__task *task)
+static bool look_at_task(const struct weft__task *task, void *arg)
 {
-    if (!task || !task->from_outside)
-        return;
+    struct submitters *submitters = arg;
+    if (!task->from_outside)
+        return true;
     submitters->any = true;
     submitters->waiting |= atomic_load_relaxed(&task->latch.state) != LATCH_UNSET; /* a hint */
+    return true;
 }
 
 /* Who comes to wait for a task that nobody has started runs it, as a guest. */
@@ -74,14 +124,9 @@ static bool submitter_is_free(struct weft_pool *pool)
     struct submitters submitters = {0};
     struct weft__worker *worker = NULL;
     while ((worker = weft__next_worker(pool, worker)))
-        for (const struct weft__frame *frame = worker->frame; frame; frame = frame->outer) {
-            look_at_task(&submitters, frame->task);
+        for (const struct weft__frame *frame = worker->frame; frame; frame = frame->outer)
             submitters.waiting |= waits_by_running(worker, frame);
-        }
-    weft__lock_take(&pool->injector.lock);
-    for (struct weft__node *node = pool->injector.first; node; node = node->next)
-        look_at_task(&submitters, weft__task_of_job(&node->job));
-    weft__lock_drop(&pool->injector.lock);
+    (void)each_task(pool, look_at_task, &submitters);
     return submitters.any && !submitters.waiting;
 }
 
@@ -105,8 +150,8 @@ static bool has_come_to_rest(struct weft_pool *pool)
 }
 
 /* A thread that stands in several pools is the outermost one's affair, which knows who else might
- * come; and there it is alive while anybody moves in the pools on top. Who waits for a
- * mutex and the like looks again now and then (weft__block_look). */
+ * come; and there it is alive while anybody moves in the pools on top. When those have come to
+ * rest, somebody looks again (weft__block_all_rest). */
 static bool other_pool_moves(const struct weft__worker *worker)
 {
     if (worker->host)
@@ -120,15 +165,17 @@ static bool other_pool_moves(const struct weft__worker *worker)
 static bool may_be_set_going(const struct weft__worker *worker, bool from_outside)
 {
     if (!worker->blocked)
-        return false;
+        return worker->above; /* it waits in a pool on top: what for is not known here */
     if (other_pool_moves(worker))
         return true;
     switch (worker->blocked->kind) {
     case BLOCKED_OUTSIDE: /* who has a handler wants to know */
         return !worker->pool->config.deadlock;
     case BLOCKED_MUTEX: {
-        const struct weft__worker *holder = weft__mutex_holder(mutex_of(worker));
-        return !holder || holder->pool != worker->pool || is_outside(holder);
+        const struct weft__worker *holder = holder_in(worker->pool, mutex_of(worker));
+        if (holder)
+            return is_outside(holder);
+        return !holder_waits_outside(worker->pool, mutex_of(worker));
     }
     default:
         return from_outside ||
@@ -149,8 +196,10 @@ static bool waits_for_live_child(const struct weft__worker *worker)
 static bool waits_for_live(const struct weft__worker *worker)
 {
     const struct weft__mutex *mutex = mutex_of(worker);
-    if (mutex)
-        return weft__mutex_holder(mutex) && weft__mutex_holder(mutex)->alive;
+    if (mutex) {
+        const struct weft__worker *holder = holder_in(worker->pool, mutex);
+        return !holder || holder->alive; /* none: it waits outside, for a task */
+    }
     if (worker->blocked)
         return worker->blocked->kind != BLOCKED_OUTSIDE;
     if (thief_of(worker))
@@ -197,7 +246,11 @@ static void text_standing(FILE *out, const struct weft__worker *worker)
     struct weft__standing standing = {.who = weft__who(worker)};
     struct weft__worker *other = NULL;
     if (worker->blocked) {
-        weft__standing_blocked(&standing, worker, true);
+        weft__standing_blocked(&standing, worker);
+        while (mutex_of(worker) && (other = weft__next_worker(worker->pool, other)))
+            weft__standing_holder(&standing, other);
+        standing.holder_waits =
+            mutex_of(worker) && holder_waits_outside(worker->pool, mutex_of(worker));
     } else {
         standing.awaits = worker->awaited->what;
         standing.thief = weft__who(thief_of(worker));
@@ -267,6 +320,22 @@ static void text(FILE *out, struct weft_pool *pool)
 
 /* ---- As a graph ---- */
 
+/* Of one that is on no worker's list. */
+static void graph_outside_holder(FILE *out, const struct weft__worker *worker)
+{
+    const struct weft__mutex *mutex = mutex_of(worker);
+    if (!mutex || !(weft__mutex_holder(mutex) & MUTEX_OUTSIDE))
+        return;
+    const struct weft__worker *holder = holder_in(worker->pool, mutex);
+    fprintf(out, "  \"");
+    weft__put_object(out, BLOCKED_MUTEX, &mutex->sync);
+    if (holder)
+        fprintf(out, "\" -> \"%s %u\" [label=\"held by\"];\n", weft__kind_of(holder),
+                holder->index);
+    else
+        fprintf(out, "\" -> \"a thread outside\" [label=\"held by\"];\n");
+}
+
 static void graph_edges(FILE *out, struct weft__worker *worker)
 {
     struct weft__worker *thief = thief_of(worker), *other = NULL;
@@ -274,6 +343,7 @@ static void graph_edges(FILE *out, struct weft__worker *worker)
         fprintf(out, "  \"%s %u\" -> \"", weft__kind_of(worker), worker->index);
         weft__put_object(out, worker->blocked->kind, worker->blocked->object);
         fprintf(out, "\" [label=\"waits for\"];\n");
+        graph_outside_holder(out, worker);
     }
     for (const struct weft__mutex *mutex = worker->held; mutex; mutex = mutex->next_held) {
         fprintf(out, "  \"");

@@ -186,10 +186,11 @@ static void task_is_over(void *of)
     }
     /* acq_rel O2: acquire: the waiting job's latch. */
     struct weft__spin_latch *waiter = atomic_exchange_acq_rel(&task->waiter, &over);
-    weft__lock_latch_set(&task->latch); /* last touch of the task */
+    bool held = weft__lock_latch_set(&task->latch); /* last touch of the task */
     if (waiter)
         weft__spin_latch_set(waiter);
-    weft__pool_leave(pool);
+    if (held)
+        weft__pool_leave(pool); /* else a waiter does, that looks at the pool just now */
 }
 
 static void execute_task(weft *w, struct weft__job *job)
@@ -321,6 +322,25 @@ static int wait_as_worker(struct weft__task *task)
     return 0;
 }
 
+/* A thread outside, which could have ended a wait in the pool until now: jobs that wait for an
+ * event, or for a mutex that it holds, may be stuck from here on. The task keeps the pool alive as
+ * long as it is not over. */
+static void wait_outside(struct weft__task *task)
+{
+    struct weft__outsider me = {.thread = weft__thread_serial()};
+    void *first = atomic_load_relaxed(&task->outsiders); /* relaxed: the exchange decides */
+    do
+        me.next = first;
+    while (!atomic_cas_release(&task->outsiders, &first, &me)); /* release O4: the record */
+    if (weft__lock_latch_borrow(&task->latch)) {
+        struct weft_pool *pool = task->pool;
+        weft__block_look(pool);
+        if (!weft__lock_latch_return(&task->latch))
+            weft__pool_leave(pool);
+    }
+    weft__lock_latch_wait(&task->latch);
+}
+
 /* Is the caller a part of the task, or does the task wait below it on the same stack? Then it would
  * wait for itself. */
 static bool waits_for_itself(const struct weft__task *task)
@@ -358,7 +378,7 @@ int weft_task_wait(weft_task *public)
         else if (weft__worker_current())
             error = wait_as_worker(task);
         else
-            weft__lock_latch_wait(&task->latch);
+            wait_outside(task);
         if (error)
             return error;
     }

@@ -31,17 +31,14 @@ bool weft__lock_try_long(struct weft__lock *lock)
 
 /* ---- Noted ---- */
 
-static void note_holder(struct weft__standing *standing, const struct weft__worker *worker)
+bool weft__is_holder(const struct weft__worker *worker, uintptr_t name)
 {
-    const struct weft__mutex *mutex = (const struct weft__mutex *)worker->blocked->object;
-    const struct weft__worker *holder = weft__mutex_holder(mutex);
-    standing->holder = weft__who(holder);
-    standing->holder_is_itself = holder == worker;
-    standing->holder_is_elsewhere = holder && holder->pool != worker->pool;
+    /* relaxed: a hint, or all are at rest. */
+    uintptr_t visitor = atomic_load_relaxed((struct atomic_uptr *)(uintptr_t)&worker->visitor);
+    return (uintptr_t)worker == name || (visitor && weft__mutex_name(visitor) == name);
 }
 
-void weft__standing_blocked(struct weft__standing *standing, const struct weft__worker *worker,
-                            bool holder_stays)
+void weft__standing_blocked(struct weft__standing *standing, const struct weft__worker *worker)
 {
     const struct weft__sync *object = worker->blocked->object;
     standing->blocked = true;
@@ -49,9 +46,17 @@ void weft__standing_blocked(struct weft__standing *standing, const struct weft__
     standing->object = object;
     if (object && object->name)
         snprintf(standing->name, sizeof standing->name, "%s", object->name);
-    standing->holder_hides = !holder_stays;
-    if (standing->kind == BLOCKED_MUTEX && holder_stays)
-        note_holder(standing, worker);
+    if (standing->kind == BLOCKED_MUTEX)
+        standing->holder_name = weft__mutex_holder((const struct weft__mutex *)object);
+}
+
+void weft__standing_holder(struct weft__standing *standing, const struct weft__worker *other)
+{
+    if (!weft__is_holder(other, standing->holder_name))
+        return;
+    standing->holder = weft__who(other);
+    standing->holder_is_itself =
+        other->kind == standing->who.kind && other->index == standing->who.index;
 }
 
 void weft__standing_child(struct weft__standing *standing, const struct weft__worker *child)
@@ -109,14 +114,20 @@ void weft__put_who(FILE *out, const char *before, const struct weft__who *who)
 
 static void put_holder(FILE *out, const struct weft__standing *standing)
 {
-    if (standing->holder_hides) {
+    uintptr_t name = standing->holder_name;
+    if (name == MUTEX_FREE) {
         fprintf(out, ", which is handed over just now");
-    } else if (!standing->holder.known) {
-        fprintf(out, ", held by a thread outside the pool, or an actor");
-    } else {
+    } else if (standing->holder.known) {
         weft__put_who(out, ", held by ", &standing->holder);
         fputs(standing->holder_is_itself ? ", which is itself" : "", out);
-        fputs(standing->holder_is_elsewhere ? " of another pool" : "", out);
+        fputs(name & MUTEX_OUTSIDE ? ", since before it came in" : "", out);
+    } else if (weft__mutex_is_of_fiber(name)) {
+        fprintf(out, ", held by an actor");
+    } else if (name & MUTEX_OUTSIDE) {
+        fprintf(out, ", held by a thread outside the pool%s",
+                standing->holder_waits ? ", which waits for a task of it" : "");
+    } else {
+        fprintf(out, ", held by a thread of another pool");
     }
 }
 

@@ -25,9 +25,10 @@ struct weft__standing {
     enum blocked_kind kind;
     const void *object;      /* an address, for those without a name */
     char name[64];           /* or empty */
-    struct weft__who holder; /* of a mutex, */
-    bool holder_hides;       /* which changes just now */
-    bool holder_is_itself, holder_is_elsewhere;
+    uintptr_t holder_name;   /* of a mutex; MUTEX_FREE: it is handed over just now */
+    struct weft__who holder; /* if it is of the pool */
+    bool holder_is_itself;
+    bool holder_waits; /* outside, for a task of the pool */
 
     const char *awaits; /* else what it waits for, in words; or NULL, */
     struct weft__who thief;
@@ -42,10 +43,15 @@ bool weft__lock_try_long(struct weft__lock *lock);
 const char *weft__kind_of(const struct weft__worker *worker);
 struct weft__who weft__who(const struct weft__worker *worker); /* or NULL: nobody */
 
-/* A thread that is blocked, and stays so meanwhile: by what. If it is a mutex, does its holder stay
- * so, too? */
-void weft__standing_blocked(struct weft__standing *standing, const struct weft__worker *worker,
-                            bool holder_stays);
+/* A thread that is blocked, and stays so meanwhile: by what. If it is a mutex, each thread of the
+ * pool is shown to weft__standing_holder(). */
+void weft__standing_blocked(struct weft__standing *standing, const struct weft__worker *worker);
+void weft__standing_holder(struct weft__standing *standing, const struct weft__worker *other);
+
+/* Is this the name of the thread, as a worker or, for a guest, from before it came in? Names are
+ * compared, and no more: a worker of another pool may be gone. */
+bool weft__is_holder(const struct weft__worker *worker, uintptr_t name);
+
 void weft__standing_child(struct weft__standing *standing, const struct weft__worker *child);
 
 /* Does it run a child of the scope, or something that a child forked or spawned? It rests. */

@@ -12,19 +12,27 @@
 #include "core/job.h"
 #include "core/latch.h"
 
+/* A thread outside that waits for a task. Lies in its frame. */
+struct weft__outsider {
+    const struct weft__outsider *next;
+    uintptr_t thread; /* weft__thread_serial() */
+};
+
 struct weft__task {
     struct weft__node node;
     struct weft__group group;
-    struct weft_pool *pool;   /* lives until the task is over; waiters may come later */
-    uint32_t fork_count;      /* the pool's */
-    bool guests;              /* whether the pool lets guests work */
-    bool from_outside;        /* a thread outside the pool submitted it */
-    bool careful;             /* who submitted it was; see worker.h */
-    struct weft__latch latch; /* a lock latch: outside threads wait here */
-    struct atomic_bool told;  /* the descriptor is, or is about to be */
-    struct atomic_i32 fd;     /* TASK_NO_FD, an event descriptor, or TASK_FD_OVER */
-    struct atomic_ptr waiter; /* NULL, a weft__spin_latch of a waiting job, or TASK_OVER */
-    int result;               /* valid once the latch is set */
+    struct weft_pool *pool;      /* lives until the task is over; waiters may come later */
+    uint32_t fork_count;         /* the pool's */
+    bool guests;                 /* whether the pool lets guests work */
+    bool from_outside;           /* a thread outside the pool submitted it */
+    bool careful;                /* who submitted it was; see worker.h */
+    struct weft__latch latch;    /* a lock latch: outside threads wait here */
+    struct atomic_bool told;     /* the descriptor is, or is about to be */
+    struct atomic_i32 fd;        /* TASK_NO_FD, an event descriptor, or TASK_FD_OVER */
+    struct atomic_ptr waiter;    /* NULL, a weft__spin_latch of a waiting job, or TASK_OVER */
+    struct atomic_ptr outsiders; /* struct weft__outsider: those who wait outside, the last first;
+                                    read by reports, while the task is not over */
+    int result;                  /* valid once the latch is set */
 };
 
 void weft__tasks_forked(void); /* in a forked child: none is pending */

@@ -71,6 +71,15 @@ struct weft__worker *weft__worker_current(void)
     return weft__current;
 }
 
+uintptr_t weft__thread_serial(void)
+{
+    static _Thread_local uintptr_t number WEFT__TLS_FAST;
+    static struct atomic_uptr last;
+    if (number == 0)
+        number = atomic_fetch_add_relaxed(&last, 1) + 1; /* relaxed: each gets another one */
+    return number;
+}
+
 struct weft__worker *weft__worker_top(void)
 {
     return top;
@@ -112,6 +121,8 @@ void weft__worker_push(struct weft__worker *worker, const char *entry)
     worker->help_most = help_most(worker);
     atomic_store_relaxed(&worker->counts.thread, weft__thread_number()); /* relaxed: a hint */
     weft__state_since_unknown(worker);
+    /* relaxed: a hint, or the reader finds all at rest (Z1). */
+    atomic_store_relaxed(&worker->visitor, visitor && !top ? weft__thread_serial() : 0);
     worker->host = top;
     worker->above = NULL;
     if (top)
@@ -143,6 +154,7 @@ void weft__worker_forked(void)
 
 void weft__worker_remove(struct weft__worker *worker)
 {
+    atomic_store_relaxed(&worker->visitor, 0); /* relaxed: as before */
     if (top == worker) {
         top = worker->host;
         if (top)

@@ -129,6 +129,8 @@ struct weft__worker {
                                             somebody does who holds a mutex; NULL: nothing is. Written
                                             by itself; thieves look at it */
     bool careful_by_lock;                /* and it is the holder */
+    struct atomic_uptr visitor; /* of a thread that is not the pool's, and stands in no other: its
+                                   number. Written by itself; dumps look at it */
     unsigned block_depth;
     struct atomic_i32 rests; /* 1: blocked, and nobody has roused it. Up by itself, down by who
                                 rouses it, under the pool's lock for that: in either order */
@@ -238,6 +240,9 @@ static inline struct weft__context *weft__context_here(void)
     struct weft__worker *me = weft__current;
     return !me ? NULL : me->fiber ? me->fiber : me->context;
 }
+
+/* This thread's, by which others know it while it is no worker: of no other one before or later. */
+uintptr_t weft__thread_serial(void);
 
 /* The innermost one this thread is, whichever it works for now; NULL: none. */
 struct weft__worker *weft__worker_top(void);

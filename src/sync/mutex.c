@@ -23,6 +23,13 @@ void weft_mutex_init(weft_mutex *mutex, const char *name)
     *mutex_of(mutex, __func__) = (struct weft__mutex){.sync.name = name};
 }
 
+static const char *title_of(const struct weft__mutex *mutex)
+{
+    return mutex->sync.name ? mutex->sync.name : "";
+}
+
+/* ---- What a thread notes of those it holds ---- */
+
 /* An actor takes no other work on top while it holds one. */
 static void note_of_fiber(int change)
 {
@@ -47,6 +54,10 @@ static void note(struct weft__mutex *mutex, struct weft__worker *me, weft *w)
 
 static void forget(struct weft__mutex *mutex, struct weft__worker *me)
 {
+    if (!me) {
+        note_of_fiber(-1);
+        return;
+    }
     struct weft__worker *root = weft__root_of(me);
     struct weft__mutex **link = &root->held;
     while (*link && *link != mutex)
@@ -59,82 +70,118 @@ static void forget(struct weft__mutex *mutex, struct weft__worker *me)
     }
 }
 
-/* Under the lock. */
-static bool take(struct weft__mutex *mutex, struct weft__worker *me)
+/* Some job below on this thread's stack holds it, and can't go on before this one does. */
+static bool is_own(const struct weft__mutex *mutex, struct weft__worker *me)
 {
-    weft__sync_used_by(&mutex->sync, me);
-    if (atomic_load_relaxed(&mutex->held)) /* relaxed, as its writes: the lock */
-        return false;
-    atomic_store_relaxed(&mutex->held, true);
-    atomic_store_relaxed(&mutex->holder, me);
-    if (!me)
-        mutex->fiber = weft__fiber_here();
-    return true;
+    const struct weft__mutex *held = me ? weft__root_of(me)->held : NULL;
+    while (held && held != mutex)
+        held = held->next_held;
+    return held != NULL;
 }
 
-static bool try(struct weft__mutex *mutex, struct weft__worker *me)
+/* ---- Taking ---- */
+
+static uintptr_t name_of(const struct weft__worker *me)
 {
-    weft__lock_take(&mutex->sync.lock);
-    bool taken = take(mutex, me);
-    weft__lock_drop(&mutex->sync.lock);
-    return taken;
+    if (me)
+        return (uintptr_t)me;
+    const struct weft__context *fiber = weft__fiber_here();
+    return fiber ? weft__mutex_name_of_fiber(fiber) : weft__mutex_name(weft__thread_serial());
 }
 
-static bool is_own(struct weft__mutex *mutex, struct weft__worker *me)
+static uintptr_t holder_in(uintptr_t word)
 {
-    weft__lock_take(&mutex->sync.lock);
-    /* Some job below on this thread's stack holds it, and can't go on before this one does. */
-    struct weft__worker *holder = weft__mutex_holder(mutex);
-    bool own = atomic_load_relaxed(&mutex->held) && me && holder &&
-               weft__root_of(holder) == weft__root_of(me);
-    weft__lock_drop(&mutex->sync.lock);
-    return own;
+    return word & ~(uintptr_t)MUTEX_FLAGS;
 }
 
-static bool spin(struct weft__mutex *mutex, struct weft__worker *me)
+/* Also past an heir, unless it is kept for that. */
+static bool take(struct weft__mutex *mutex, uintptr_t name)
+{
+    uintptr_t word = atomic_load_relaxed(&mutex->word); /* relaxed: the exchange decides */
+    while (word == MUTEX_FREE || word == MUTEX_HEIR)
+        if (atomic_cas_acquire(&mutex->word, &word, name | word)) { /* acquire W3 */
+            mutex->passed += word != MUTEX_FREE;
+            return true;
+        }
+    return false;
+}
+
+/* The usual case: nobody is there. */
+static bool take_free(struct weft__mutex *mutex, uintptr_t name)
+{
+    uintptr_t word = MUTEX_FREE;
+    return atomic_cas_acquire(&mutex->word, &word, name); /* acquire W3 */
+}
+
+static bool spin(struct weft__mutex *mutex, struct weft__worker *me, uintptr_t name)
 {
     if (is_own(mutex, me))
         return false; /* a deadlock: straight to where it is found */
     for (int i = 0; i < WEFT__MUTEX_SPINS; i++) {
-        weft__relax();
-        if (!atomic_load_relaxed(&mutex->held) && try(mutex, me)) /* relaxed: a hint */
+        if (take(mutex, name))
             return true;
+        weft__relax();
     }
     return false;
 }
 
-/* Under the lock: by the one that calls, or the actor that does? Of threads outside nobody knows.
- */
-static bool holds(struct weft__mutex *mutex, struct weft__worker *me)
+/* ---- Standing in line: under the lock ---- */
+
+/* False: who unlocks it knows that somebody is in line, or its heir will see to it. */
+static bool take_or_queue(struct weft__mutex *mutex, uintptr_t name)
 {
-    return atomic_load_relaxed(&mutex->held) &&
-           weft__mutex_holder(mutex) == me && /* relaxed: lock */
-           (me || mutex->fiber == weft__fiber_here());
+    uintptr_t word;
+    do {
+        if (take(mutex, name))
+            return true;
+        word = atomic_load_relaxed(&mutex->word); /* relaxed, both: flags are the lock's */
+    } while (!(word & MUTEX_FLAGS) &&
+             (word == MUTEX_FREE || !atomic_cas_relaxed(&mutex->word, &word, word | MUTEX_LINE)));
+    return false;
 }
 
-static const char *name_of(const struct weft__mutex *mutex)
+/* By the heir. False: another one has passed it, and who that is will wake it again. */
+static bool inherit_or_queue(struct weft__mutex *mutex, uintptr_t name)
 {
-    return mutex->sync.name ? mutex->sync.name : "";
+    uintptr_t word = atomic_load_relaxed(&mutex->word), next; /* relaxed: the exchange decides */
+    do {
+        uintptr_t holder = holder_in(word);
+        bool anybody = holder != MUTEX_FREE || mutex->line.first;
+        next = (holder ? holder : name) | (anybody ? MUTEX_LINE : 0);
+    } while (!atomic_cas_acquire(&mutex->word, &word, next)); /* acquire W3, if nobody held it */
+    if (holder_in(word) != MUTEX_FREE)
+        return false;
+    mutex->passed = 0; /* who is next in line was not passed yet, as the first */
+    return true;
 }
 
-/* Stands in line; unlock hands the mutex over. */
-static void wait(struct weft__mutex *mutex, struct weft__worker *me)
+/* An heir has just been woken: it waits as others do until the holder is out. */
+static void spin_as_heir(const struct weft__mutex *mutex)
 {
-    weft__lock_take(&mutex->sync.lock);
-    if (take(mutex, me)) {
-        weft__lock_drop(&mutex->sync.lock);
-        return;
-    }
-    if (!me && weft__fiber_here() && holds(mutex, NULL)) /* no report knows of actors */
-        weft__fatal(
-            "weft_mutex_lock: mutex \"%s\" is held by the actor that locks it, or by one that "
-            "was ended with it",
-            name_of(mutex));
+    for (int i = 0; i < WEFT__MUTEX_SPINS && weft__mutex_holder(mutex) != MUTEX_FREE; i++)
+        weft__relax();
+}
+
+static void wait(struct weft__mutex *mutex, struct weft__worker *me, uintptr_t name)
+{
     struct weft__waiter waiter = {
         .worker = me,
         .blocked = {BLOCKED_MUTEX, &mutex->sync},
     };
-    weft__sync_wait(&mutex->sync, &mutex->line, &waiter);
+    if (weft__mutex_is_of_fiber(name) && weft__mutex_holder(mutex) == name) /* no report knows it */
+        weft__fatal(
+            "weft_mutex_lock: mutex \"%s\" is held by the actor that locks it, or by one that "
+            "was ended with it",
+            title_of(mutex));
+    weft__lock_take(&mutex->sync.lock);
+    bool taken = take_or_queue(mutex, name);
+    for (; !taken; waiter.vain++) {
+        weft__sync_wait(&mutex->sync, &mutex->line, &waiter);
+        spin_as_heir(mutex);
+        weft__lock_take(&mutex->sync.lock);
+        taken = inherit_or_queue(mutex, name);
+    }
+    weft__lock_drop(&mutex->sync.lock);
 }
 
 void weft_mutex_lock(weft *w, weft_mutex *public)
@@ -142,8 +189,9 @@ void weft_mutex_lock(weft *w, weft_mutex *public)
     WEFT__EXPECT_OWN_OR_NULL(w);
     struct weft__mutex *mutex = mutex_of(public, __func__);
     struct weft__worker *me = weft__sync_caller(w);
-    if (!try(mutex, me) && !spin(mutex, me))
-        wait(mutex, me);
+    uintptr_t name = name_of(me);
+    if (!take_free(mutex, name) && !spin(mutex, me, name))
+        wait(mutex, me, name);
     note(mutex, me, w);
 }
 
@@ -152,10 +200,30 @@ bool weft_mutex_trylock(weft *w, weft_mutex *public)
     WEFT__EXPECT_OWN_OR_NULL(w);
     struct weft__mutex *mutex = mutex_of(public, __func__);
     struct weft__worker *me = weft__sync_caller(w);
-    if (!try(mutex, me))
+    if (!take(mutex, name_of(me)))
         return false;
     note(mutex, me, w);
     return true;
+}
+
+/* ---- Unlocking ---- */
+
+/* Somebody is in line, or its heir was passed too often. */
+static void hand_on(struct weft__mutex *mutex)
+{
+    struct weft__waiter *heir = NULL;
+    weft__lock_take(&mutex->sync.lock);
+    bool keep = mutex->passed >= WEFT__MUTEX_PASSES;
+    if (atomic_load_relaxed(&mutex->word) & MUTEX_LINE) { /* relaxed: flags are the lock's */
+        heir = weft__line_pop(&mutex->line);
+        keep |= heir->vain >= WEFT__MUTEX_VAIN;
+        /* Before it could find the mutex free: a report would say that nobody holds it. */
+        weft__sync_rouse(heir, 0);
+    }
+    /* release W3. Nobody frees it before the heir has had it, which needs the lock. */
+    atomic_store_release(&mutex->word, keep ? MUTEX_HEIR | MUTEX_KEPT : MUTEX_HEIR);
+    weft__lock_drop(&mutex->sync.lock);
+    weft__sync_let_go(heir);
 }
 
 void weft_mutex_unlock(weft *w, weft_mutex *public)
@@ -163,21 +231,12 @@ void weft_mutex_unlock(weft *w, weft_mutex *public)
     WEFT__EXPECT_OWN_OR_NULL(w);
     struct weft__mutex *mutex = mutex_of(public, __func__);
     struct weft__worker *me = weft__sync_caller(w);
-    weft__lock_take(&mutex->sync.lock);
-    if (!holds(mutex, me))
-        weft__fatal("mutex \"%s\" is unlocked by a thread that does not hold it", name_of(mutex));
-    if (me)
-        forget(mutex, me);
-    else
-        note_of_fiber(-1);
-    struct weft__waiter *next = weft__line_pop(&mutex->line);
-    /* Before it is the holder: a report would say that it waits for what it holds. */
-    weft__sync_rouse(next, 0);
-    atomic_store_relaxed(&mutex->holder, next ? next->worker : NULL);
-    if (next && !next->worker)
-        mutex->fiber = next->fiber;
-    if (!next)
-        atomic_store_relaxed(&mutex->held, false);
-    weft__lock_drop(&mutex->sync.lock);
-    weft__sync_let_go(next);
+    uintptr_t word = atomic_load_relaxed(&mutex->word); /* relaxed: its own name */
+    if (holder_in(word) != name_of(me))
+        weft__fatal("mutex \"%s\" is unlocked by a thread that does not hold it", title_of(mutex));
+    forget(mutex, me);
+    while (!(word & MUTEX_LINE) && (!(word & MUTEX_HEIR) || mutex->passed < WEFT__MUTEX_PASSES))
+        if (atomic_cas_release(&mutex->word, &word, word & MUTEX_HEIR)) /* release W3 */
+            return; /* that was the last touch: the next holder may free it */
+    hand_on(mutex);
 }

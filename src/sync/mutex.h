@@ -1,30 +1,73 @@
 /* SPDX-License-Identifier: MIT */
-/* mutex.h: what a weft_mutex holds; reports look at it, too. */
+/* mutex.h: what a weft_mutex holds; reports look at it, too.
+ *
+ * One word says who holds it, and what unlocking has to care for: LINE, somebody stands in line and
+ * has to be woken; HEIR, the first of the line was woken and is on its way. Until the heir comes,
+ * whoever runs may pass it. KEPT: it was passed too often, and nobody but the heir takes it.
+ *
+ *   FREE          -lock->   HELD                 HELD          -unlock-> FREE
+ *   HELD          -queue->  HELD | LINE          by a waiter, under the lock
+ *   HELD | LINE   -unlock-> HEIR, HEIR | KEPT    by the holder, under the lock
+ *   HEIR          -lock->   HELD | HEIR          by one that passes the heir, and counts it
+ *   HELD | HEIR   -unlock-> HEIR                 by the same; or HEIR | KEPT, under the lock
+ *   HEIR, HEIR | KEPT -inherit-> HELD, HELD | LINE   by the heir, under the lock
+ *   HELD | HEIR   -queue->  HELD | LINE          by the heir, in vain: first in line again */
 #ifndef WEFT_SYNC_MUTEX_H
 #define WEFT_SYNC_MUTEX_H
 
 #include "sync/sync.h"
 
-struct weft__mutex {
-    struct weft__sync sync;
-    struct atomic_bool held;  /* written under the lock */
-    struct atomic_ptr holder; /* struct weft__worker; written under the lock, read by reports
-                                 without. NULL, if held: an outside thread */
-    struct weft__line line;
-    union {
-        struct weft__mutex *next_held; /* by the same thread; its own business */
-        struct weft__context *fiber;   /* that holds it, if no thread of a pool does; or NULL. Under
-                                          the lock */
-    };
+/* How often others that came later may take it before the one that has waited longest; and how
+ * often that one may be woken and find it taken. */
+#ifndef WEFT__MUTEX_PASSES
+#define WEFT__MUTEX_PASSES 1000
+#define WEFT__MUTEX_VAIN 2
+#endif
+
+enum {
+    MUTEX_FREE = 0,
+    MUTEX_LINE = 1,
+    MUTEX_HEIR = 2,
+    MUTEX_KEPT = 4,
+    MUTEX_FLAGS = 7,
+    MUTEX_OUTSIDE =
+        8, /* part of a holder's name: it is no worker, but an outside thread or an actor */
 };
 
-/* relaxed: under the lock; or by a report, which finds all at rest: who gives it away has
- * roused the next one before (Z1). */
-static inline struct weft__worker *weft__mutex_holder(const struct weft__mutex *mutex)
+struct weft__mutex {
+    struct weft__sync sync;
+    struct atomic_uptr word; /* the holder's name | flags; flags change under the lock only */
+    struct weft__line line;
+    struct weft__mutex *next_held; /* by the same thread; its own business */
+    unsigned passed; /* how often, since the first in line is that; the holder's business */
+};
+
+/* Of a thread outside, by its number (weft__thread_serial()). */
+static inline uintptr_t weft__mutex_name(uintptr_t thread)
 {
-    return atomic_load_relaxed(&mutex->holder);
+    return thread * (2 * MUTEX_OUTSIDE) | MUTEX_OUTSIDE;
+}
+
+/* Of an actor. Numbers of threads are smaller than addresses of fibers. */
+static inline uintptr_t weft__mutex_name_of_fiber(const struct weft__context *fiber)
+{
+    return (uintptr_t)fiber | MUTEX_OUTSIDE;
+}
+
+static inline bool weft__mutex_is_of_fiber(uintptr_t holder)
+{
+    return holder & MUTEX_OUTSIDE && holder > weft__mutex_name(UINT32_MAX);
+}
+
+/* A worker's address, or the name of a thread outside or of an actor; MUTEX_FREE: nobody's. For
+ * reports, which find all at rest: who takes it, or gives it away, does so before it rests (Z1). It
+ * may be the address of a worker of another pool, which may be gone. */
+static inline uintptr_t weft__mutex_holder(const struct weft__mutex *mutex)
+{
+    return atomic_load_relaxed(&mutex->word) & ~(uintptr_t)MUTEX_FLAGS;
 }
 
 _Static_assert(sizeof(struct weft__mutex) <= sizeof(weft_mutex), "weft_mutex is too small");
+_Static_assert(_Alignof(struct weft__worker) > MUTEX_OUTSIDE, "an address is a name");
 
 #endif

@@ -37,7 +37,12 @@ struct weft__waiter *weft__line_pop(struct weft__line *line)
 
 static void line_push(struct weft__line *line, struct weft__waiter *waiter)
 {
-    waiter->next = NULL;
+    waiter->next = waiter->vain ? line->first : NULL;
+    if (waiter->vain) {
+        line->last = line->first ? line->last : waiter;
+        line->first = waiter;
+        return;
+    }
     if (line->first)
         line->last->next = waiter;
     else
@@ -63,27 +68,15 @@ static void rouse(struct weft__waiter *waiter)
     weft__block_rouse(waiter->worker);
 }
 
-/* Now and then it looks for a deadlock: a thread outside, which could have ended it, may have
- * come to wait for the pool meanwhile, and that nobody is told. */
 static void wait_until_gone(struct weft__waiter *waiter)
 {
-    enum { FIRST_NS = 4000000, LAST_NS = 16000000 };
-    uint64_t ns = FIRST_NS;
     uint32_t state;
     /* acquire W1: what the one that ended the wait did. */
     while ((state = atomic_load_acquire(&waiter->state)) != WAITER_GONE) {
-        if (waiter->fiber) {
+        if (waiter->fiber)
             waiter->fiber->ops->suspend(waiter->fiber);
-            continue;
-        }
-        if (!waiter->worker) {
+        else
             weft__futex_wait(&waiter->state, state);
-            continue;
-        }
-        weft__futex_wait_for(&waiter->state, state, ns);
-        weft__block_look(waiter->worker);
-        if (ns < LAST_NS)
-            ns *= 2;
     }
 }
 
@@ -94,6 +87,7 @@ int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct wef
     if (waiter->fiber) /* while nobody can end the wait, and free the name */
         waiter->fiber->ops->waits_for(waiter->fiber, weft__blocked_words(waiter->blocked.kind),
                                       sync->name);
+    atomic_store_relaxed(&waiter->state, WAITER_QUEUED); /* relaxed: nobody knows it before */
     line_push(line, waiter);
     weft__lock_drop(&sync->lock);
     if (me) {

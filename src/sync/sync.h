@@ -22,6 +22,8 @@ struct weft__waiter {
     struct atomic_u32 state;
     void *item; /* channels: what to send, or where to put what is received */
     int result; /* written before it goes */
+    unsigned
+        vain; /* mutexes: how often it was let go, and found it taken; who was is first in line */
 };
 
 struct weft__line {

@@ -81,17 +81,29 @@ static bool is_rest(const struct rest *rest)
     return rest->switches < SWITCHES_MAX && (SANITIZED || rest->cpu_ns < CPU_NS_MAX);
 }
 
-/* Measures, and ends the pool. A virtual CPU that was taken away counts as used, so one second
- * proves nothing; but a pool that does not rest never has a quiet one. */
-static void expect_rest(weft_pool *pool)
+/* A virtual CPU that was taken away counts as used, so one second proves nothing; but a pool that
+ * does not rest never has a quiet one. */
+static struct rest measure_until_quiet(void)
 {
     struct rest rest = measure();
     for (int i = 0; i < 3 && !is_rest(&rest); i++)
         rest = measure();
+    return rest;
+}
+
+static void expect_quiet(weft_pool *pool, const struct rest *rest)
+{
     assert_int_equal(weft_pool_destroy(pool), 0);
-    assert_in_range(rest.switches, 0, SWITCHES_MAX - 1);
+    assert_in_range(rest->switches, 0, SWITCHES_MAX - 1);
     if (!SANITIZED) /* they have threads of their own */
-        assert_in_range(rest.cpu_ns, 0, CPU_NS_MAX - 1);
+        assert_in_range(rest->cpu_ns, 0, CPU_NS_MAX - 1);
+}
+
+/* Measures, and ends the pool. */
+static void expect_rest(weft_pool *pool)
+{
+    struct rest rest = measure_until_quiet();
+    expect_quiet(pool, &rest);
 }
 
 static void idle_from_the_start(void **state)
@@ -136,12 +148,57 @@ static void idle_while_the_caller_is_outside(void **state)
     expect_rest(pool);
 }
 
+/* Jobs wait for what a thread outside will do: their threads just sleep. */
+struct blocked {
+    weft_event event;
+    weft_mutex mutex;
+};
+
+static void wait_for_event(weft *w, void *blocked)
+{
+    weft_event_wait(w, &((struct blocked *)blocked)->event);
+}
+
+static void wait_for_mutex(weft *w, void *arg)
+{
+    struct blocked *blocked = arg;
+    weft_mutex_lock(w, &blocked->mutex);
+    weft_mutex_unlock(w, &blocked->mutex);
+}
+
+static unsigned blocked_in(weft_pool *pool)
+{
+    weft_pool_info info;
+    weft_pool_get_info(pool, &info);
+    return info.blocked;
+}
+
+static void blocked_jobs(void **state)
+{
+    struct blocked blocked = {.event = WEFT_EVENT_INIT, .mutex = WEFT_MUTEX_INIT};
+    weft_task tasks[THREADS];
+    weft_pool *pool = make_idler(0);
+    weft_event_from_outside(&blocked.event);
+    weft_mutex_lock(NULL, &blocked.mutex);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(
+            weft_submit(pool, &tasks[i], i % 2 ? wait_for_event : wait_for_mutex, &blocked), 0);
+    WAIT_UNTIL(blocked_in(pool) == THREADS);
+    struct rest rest = measure_until_quiet();
+    weft_event_set(NULL, &blocked.event);
+    weft_mutex_unlock(NULL, &blocked.mutex);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(weft_task_wait(&tasks[i]), 0);
+    expect_quiet(pool, &rest);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(idle_from_the_start),
         cmocka_unit_test(idle_after_work),
         cmocka_unit_test(idle_while_the_caller_is_outside),
+        cmocka_unit_test(blocked_jobs),
     };
     return RUN_ON_ALL_ROADS(tests);
 }

@@ -78,6 +78,76 @@ static void mutex_is_for_outside_threads_too(void **state)
     pool_drop(pool);
 }
 
+/* Who runs may take it before one that waits, but not for ever: at most 1000 times, as weft/sync.h
+ * says. All is counted under the mutex. */
+enum { PASSES_MOST = 1000, PASSERS = 3 };
+
+struct queue {
+    weft_pool *pool;
+    weft_task task;
+    weft_mutex mutex;
+    unsigned long passes;
+    bool served;
+    atomic_bool begun;
+};
+
+static void stand_in_line(weft *w, void *arg)
+{
+    struct queue *queue = arg;
+    weft_mutex_lock(w, &queue->mutex);
+    queue->served = true;
+    weft_mutex_unlock(w, &queue->mutex);
+}
+
+static void pass_while_possible(struct queue *queue)
+{
+    for (bool served = false; !served;) {
+        weft_mutex_lock(NULL, &queue->mutex);
+        served = queue->served;
+        queue->passes += !served;
+        weft_mutex_unlock(NULL, &queue->mutex);
+    }
+}
+
+static void wait_until_blocked(weft_pool *pool)
+{
+    weft_pool_info info;
+    do {
+        sched_yield();
+        weft_pool_get_info(pool, &info);
+    } while (info.blocked == 0);
+}
+
+static void pass_in_thread(unsigned i, void *arg)
+{
+    struct queue *queue = arg;
+    if (i == 0) {
+        weft_mutex_lock(NULL, &queue->mutex);
+        CHECK(weft_submit(queue->pool, &queue->task, stand_in_line, queue) == 0);
+        wait_until_blocked(queue->pool);
+        atomic_store(&queue->begun, true);
+        weft_mutex_unlock(NULL, &queue->mutex);
+    } else {
+        WAIT_UNTIL(atomic_load(&queue->begun));
+    }
+    pass_while_possible(queue);
+}
+
+static void mutex_is_passed_but_not_for_ever(void **state)
+{
+    weft_pool *pool = pool_make(2, 0);
+    unsigned long passes = 0;
+    int rounds = rounds_of(SCALED(100, 5));
+    for (int i = 0; i < rounds || passes == 0; i++) {
+        struct queue queue = {.pool = pool, .mutex = WEFT_MUTEX_INIT};
+        in_threads(1 + (unsigned)i % PASSERS, pass_in_thread, &queue);
+        assert_int_equal(weft_task_wait(&queue.task), 0);
+        assert_true(queue.passes <= PASSES_MOST);
+        passes += queue.passes;
+    }
+    pool_drop(pool);
+}
+
 /* Fault 22: who holds a mutex and waits takes no job that might want it. */
 static void lock_it(weft *w, void *arg)
 {
@@ -285,6 +355,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mutex_excludes),
         cmocka_unit_test(mutex_is_for_outside_threads_too),
+        cmocka_unit_test(mutex_is_passed_but_not_for_ever),
         cmocka_unit_test(holder_takes_no_jobs_of_others),
         cmocka_unit_test(event_lets_all_go),
         cmocka_unit_test(event_from_outside),

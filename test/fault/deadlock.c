@@ -5,6 +5,7 @@
 #include "check.h"
 #include "child.h"
 #include "pools.h"
+#include "proc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -470,6 +471,217 @@ static void nobody_in_either_pool(void)
     abort();
 }
 
+/* The same, if all of the outer pool rest before the last one of the inner one does. */
+struct late {
+    struct nested nested;
+    struct gate gate;
+    weft_task task;
+};
+
+static unsigned blocked_in(weft_pool *pool)
+{
+    weft_pool_info info;
+    weft_pool_get_info(pool, &info);
+    return info.blocked;
+}
+
+static void wait_or_open(unsigned i, void *arg)
+{
+    struct late *late = arg;
+    if (i == 0) {
+        weft_run(late->nested.outer, go_inside, &late->nested);
+        abort();
+    }
+    WAIT_UNTIL(blocked_in(late->nested.outer) == 1);
+    pool_wait_asleep(late->nested.outer);
+    gate_open(&late->gate);
+    pause(); /* a thread that ends is to be joined, and nobody will */
+}
+
+static void inner_pool_rests_last(void)
+{
+    expected_text = WORDS("event 'never'");
+    expected_graph = WORDS("never");
+    struct late late = {.nested = {.outer = judged_pool(1, -1), .inner = calm_pool(1, -1)}};
+    inside = wait_inside;
+    weft_event_init(&late.nested.event, "never");
+    CHECK(weft_submit(late.nested.inner, &late.task, gate_job, &late.gate) == 0);
+    gate_wait_arrived(&late.gate);
+    in_threads(2, wait_or_open, &late);
+}
+
+/* The holder of a mutex waits in the inner pool for what another thread computes there: that is no
+ * deadlock of the outer one, however long it takes. */
+struct elsewhere {
+    weft_pool *outer, *inner;
+    weft_mutex mutex;
+    struct gate gate;
+    weft_task holds, wants;
+};
+
+static void join_gate(weft *w, void *arg)
+{
+    struct elsewhere *elsewhere = arg;
+    weft *in = weft_fork(w, gate_job, &elsewhere->gate);
+    gate_wait_arrived(&elsewhere->gate); /* somebody else has it */
+    (void)in;
+    CHECK(weft_merge(w));
+}
+
+static void hold_and_go_inside(weft *w, void *arg)
+{
+    struct elsewhere *elsewhere = arg;
+    weft_mutex_lock(w, &elsewhere->mutex);
+    CHECK(weft_run(elsewhere->inner, join_gate, elsewhere) == 0);
+    weft_mutex_unlock(w, &elsewhere->mutex);
+}
+
+static void lock_and_unlock(weft *w, void *mutex)
+{
+    weft_mutex_lock(w, mutex);
+    weft_mutex_unlock(w, mutex);
+}
+
+static void holder_waits_in_another_pool(void)
+{
+    weft_config config = {.size = sizeof config, .workers = 2, .spares = -1, .deadlock = never};
+    config.name = "outer";
+    struct elsewhere elsewhere = {.outer = pool_make_with(&config), .inner = calm_pool(2, -1)};
+    weft_mutex_init(&elsewhere.mutex, "held meanwhile");
+    CHECK(weft_submit(elsewhere.outer, &elsewhere.holds, hold_and_go_inside, &elsewhere) == 0);
+    gate_wait_arrived(&elsewhere.gate);
+    CHECK(weft_submit(elsewhere.outer, &elsewhere.wants, lock_and_unlock, &elsewhere.mutex) == 0);
+    /* gate_job() yields and is never asleep: all others have come to rest, and looked. */
+    pid_t tids[4];
+    WAIT_UNTIL(blocked_in(elsewhere.outer) >= 1 && threads_called("outer-", tids, 4) == 2 &&
+               thread_is_asleep(tids[0]) && thread_is_asleep(tids[1]));
+    gate_open(&elsewhere.gate);
+    CHECK(weft_task_wait(&elsewhere.holds) == 0);
+    CHECK(weft_task_wait(&elsewhere.wants) == 0);
+    pool_drop(elsewhere.outer);
+    pool_drop(elsewhere.inner);
+}
+
+/* ---- A thread outside comes to wait, and nobody else is left ---- */
+
+static void submitter_comes_to_wait(void)
+{
+    expected_text = WORDS("event 'never'");
+    expected_graph = WORDS("never");
+    weft_event event;
+    weft_task task;
+    weft_event_init(&event, "never");
+    weft_pool *pool = judged_pool(1, -1);
+    CHECK(weft_submit(pool, &task, wait_for_event, &event) == 0);
+    WAIT_UNTIL(blocked_in(pool) == 1 && threads_all_sleep(gettid())); /* they have looked */
+    int error = weft_task_wait(&task);
+    (void)error;
+    abort();
+}
+
+/* ---- A mutex that is held outside ---- */
+
+static void want_in_child(weft *w, void *shared)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK(weft_spawn(w, &scope, want_the_mutex, shared) == 0);
+    wait_until_taken(w, shared);
+    weft_scope_close(w, &scope);
+}
+
+static struct shared *lock_outside(void)
+{
+    static struct shared shared;
+    weft_mutex_init(&shared.mutex, "ledger");
+    weft_mutex_lock(NULL, &shared.mutex);
+    return &shared;
+}
+
+static void guest_wants_what_it_held_before(void)
+{
+    expected_text =
+        WORDS("waits for mutex 'ledger', held by guest 1, which is itself, since before");
+    expected_graph = WORDS("\"mutex 'ledger'\" -> \"guest 1\" [label=\"held by\"]");
+    weft_run(judged_pool(1, -1), want_the_mutex, lock_outside());
+}
+
+static void child_wants_what_the_guest_held_before(void)
+{
+    expected_text = WORDS("waits for mutex 'ledger', held by guest 2, since before it came in");
+    expected_graph = WORDS("\"mutex 'ledger'\" -> \"guest 2\" [label=\"held by\"]");
+    weft_run(judged_pool(2, -1), want_in_child, lock_outside());
+}
+
+/* The first thread holds it; the second one may wait for the same task before. */
+struct awaited {
+    weft_pool *pool;
+    struct shared *shared;
+    weft_task task;
+    atomic_bool second_waits;
+};
+
+static void wait_for_task(unsigned i, void *arg)
+{
+    struct awaited *awaited = arg;
+    if (i == 0) {
+        awaited->shared = lock_outside();
+        CHECK(weft_submit(awaited->pool, &awaited->task, want_the_mutex, awaited->shared) == 0);
+        WAIT_UNTIL(blocked_in(awaited->pool) == 1);
+        atomic_store(&awaited->second_waits, true);
+        WAIT_UNTIL(threads_all_sleep(gettid()));
+    } else {
+        WAIT_UNTIL(atomic_load(&awaited->second_waits));
+    }
+    int error = weft_task_wait(&awaited->task);
+    (void)error;
+    abort();
+}
+
+static void expect_held_by_waiter(unsigned threads)
+{
+    expected_text = WORDS("held by a thread outside the pool, which waits for a task of it");
+    expected_graph = WORDS("\"mutex 'ledger'\" -> \"a thread outside\" [label=\"held by\"]");
+    struct awaited awaited = {.pool = judged_pool(1, -1)};
+    in_threads(threads, wait_for_task, &awaited);
+}
+
+static void task_wants_what_its_waiter_holds(void)
+{
+    expect_held_by_waiter(1);
+}
+
+static void task_wants_what_one_of_its_waiters_holds(void)
+{
+    expect_held_by_waiter(2);
+}
+
+/* Another thread waits for it: the holder is free. */
+static void unlock_or_wait(unsigned i, void *arg)
+{
+    struct awaited *awaited = arg;
+    if (i == 0) {
+        weft_mutex_lock(NULL, &awaited->shared->mutex);
+        CHECK(weft_submit(awaited->pool, &awaited->task, lock_and_unlock,
+                          &awaited->shared->mutex) == 0);
+        WAIT_UNTIL(blocked_in(awaited->pool) == 1);
+        atomic_store(&awaited->second_waits, true);
+        WAIT_UNTIL(threads_all_sleep(gettid()));
+        weft_mutex_unlock(NULL, &awaited->shared->mutex);
+    } else {
+        WAIT_UNTIL(atomic_load(&awaited->second_waits));
+        CHECK(weft_task_wait(&awaited->task) == 0);
+    }
+}
+
+static void holder_outside_is_free(void)
+{
+    struct shared shared = {.mutex = WEFT_MUTEX_INIT};
+    struct awaited awaited = {.pool = calm_pool(2, -1), .shared = &shared};
+    in_threads(2, unlock_or_wait, &awaited);
+    pool_drop(awaited.pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -485,6 +697,14 @@ int main(void)
         IN_CHILD(blocked_in_every_pool),
         IN_CHILD(to_and_fro),
         IN_CHILD(nobody_in_either_pool),
+        IN_CHILD(inner_pool_rests_last),
+        IN_CHILD(holder_waits_in_another_pool),
+        IN_CHILD(submitter_comes_to_wait),
+        IN_CHILD(guest_wants_what_it_held_before),
+        IN_CHILD(child_wants_what_the_guest_held_before),
+        IN_CHILD(task_wants_what_its_waiter_holds),
+        IN_CHILD(task_wants_what_one_of_its_waiters_holds),
+        IN_CHILD(holder_outside_is_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
