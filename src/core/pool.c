@@ -90,10 +90,12 @@ static void work(struct weft__worker *worker)
     weft__worker_push(worker, __builtin_frame_address(0));
     if (config->on_start)
         config->on_start(pool, worker->index, config->data);
-    if (worker->kind == WORKER_SPARE)
+    if (worker->kind == WORKER_SPARE) {
         weft__spare_loop(worker);
-    else
+    } else {
+        weft__sleep_present(&pool->sleep);
         weft__worker_loop(worker);
+    }
     if (config->on_exit)
         config->on_exit(pool, worker->index, config->data);
     weft__worker_remove(worker);
@@ -309,7 +311,7 @@ static int prepare(struct weft_pool *pool, const weft_config *config)
                              WEFT__JEC_BITS);
     if (error)
         return error;
-    if (caller)
+    for (unsigned i = 0; i < n; i++) /* until its thread runs, or the caller comes */
         weft__sleep_absent(&pool->sleep);
     if (pool->spares.most > 0)
         pool->sleep.call_spare = call_spare;

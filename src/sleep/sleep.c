@@ -400,6 +400,7 @@ struct weft__turns weft__lookout_turns(struct weft__lookout *lookout)
     if (!sleep->look_ns)
         return never;
     uint64_t now = weft__clock_now();
+    bool came = entries_of(sleep) != idle->entries || guests_at_work(sleep) > 0;
     bool used = is_used(sleep, idle);
     if (!used && (idle->used == 0 || now - idle->used >= WEFT__SILENCE_NS))
         return never;
@@ -408,7 +409,7 @@ struct weft__turns weft__lookout_turns(struct weft__lookout *lookout)
     idle->looks_out = true;
     if (idle->second == 0)
         idle->second = now;
-    if (used)
+    if (came) /* else those at work may be workers that have just been made: its first look tells */
         idle->used = now;
     choose_cpu(lookout);
     return (struct weft__turns){.ns = sleep->look_ns, .look = look_out, .arg = lookout};

@@ -44,8 +44,8 @@ struct weft__sleep {
     WEFT__ALIGNED struct atomic_u64 counters;
     struct atomic_u64 guests;      /* at work; above them, from bit 32 on, how often one came: the
                                       look-out sees by that whether the pool is in use */
-    struct atomic_i32 absent;      /* workers that do something else now; negative: there are more
-                                      workers than `workers` */
+    struct atomic_i32 absent;      /* workers that do something else now, or have not begun;
+                                      negative: there are more workers than `workers` */
     struct atomic_u32 aside;       /* of the sleeping ones: those who stepped back. For the `tickle`
                                       protocols, whose other sleepers are in the crowd */
     struct atomic_u32 blocked;     /* workers that are blocked in other people's code */
@@ -204,8 +204,8 @@ void weft__sleep_guest_entered(struct weft__sleep *sleep);
 void weft__sleep_guest_left(struct weft__sleep *sleep);
 unsigned weft__sleep_guests(struct weft__sleep *sleep);
 
-/* A worker does something else than work for the pool, and comes back. All are present at
- * first. */
+/* A worker does something else than work for the pool, and comes back. All are present here at
+ * first; a pool makes them absent until their threads run. */
 void weft__sleep_absent(struct weft__sleep *sleep);
 void weft__sleep_present(struct weft__sleep *sleep);
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* tell.c: a worker that has nothing else to do is idle before it tells anybody that its job is
- * over. Whoever is told may take its CPU; and only in the place of an idle worker can somebody else
- * come. */
+/* wait.c: how workers come to wait, and go. */
 #include "check.h"
 #include "core/pool.h"
 
 #include <weft.h>
 
 enum { ROUNDS = SCALED(2000, 10) };
+
+/* ---- A worker that has nothing else to do is idle before it tells anybody that its job is over.
+ * Whoever is told may take its CPU; and only in the place of an idle worker can somebody else come.
+ * ---- */
 
 static void nothing(weft *w, void *arg)
 {
@@ -88,12 +90,37 @@ static void after_a_child(void **state)
     after_what_was_stolen(spawn_and_look);
 }
 
+/* ---- A worker whose thread has not begun is not at work: nobody looks out for its forks ---- */
+
+static atomic_bool may_start;
+
+static void hold_all_but_one(weft_pool *pool, unsigned worker, void *data)
+{
+    if (worker > 0)
+        WAIT_UNTIL(atomic_load(&may_start));
+}
+
+static void before_all_have_started(void **state)
+{
+    weft_config config = WEFT_CONFIG_INIT;
+    config.workers = 4;
+    config.on_start = hold_all_but_one;
+    weft_pool *pool;
+    atomic_store(&may_start, false);
+    assert_int_equal(weft_pool_create(&pool, &config), 0);
+    WAIT_UNTIL(atomic_load_relaxed(&pool->workers[0]->park->state) == PARK_ASLEEP);
+    assert_false(weft__sleep_has_lookout(&pool->sleep));
+    atomic_store(&may_start, true);
+    assert_int_equal(weft_pool_destroy(pool), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(after_a_task),
         cmocka_unit_test(after_a_right_side),
         cmocka_unit_test(after_a_child),
+        cmocka_unit_test(before_all_have_started),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
