@@ -77,6 +77,14 @@ static void seek(struct wait *wait, enum worker_seeks seeks)
                                                         busy by now */
 }
 
+/* It has found nothing so far. Who has another one's place keeps that: not two may take one. */
+static void seek_on(struct wait *wait)
+{
+    enum worker_seeks idle = wait->loop ? SEEKS_FREELY : SEEKS_NOTHING;
+    if (wait->counted)
+        seek(wait, wait->root->overtakes ? SEEKS_TAKES : idle);
+}
+
 static void start_looking(struct wait *wait)
 {
     weft__state_is(wait->me, WORKER_SEARCHING);
@@ -87,7 +95,7 @@ static void start_looking(struct wait *wait)
     uint64_t used = atomic_load_relaxed(&wait->root->counts.jobs) > 0 ? wait->since : 0;
     if (wait->counted) {
         weft__sleep_start_looking(&wait->root->pool->sleep, &wait->idle, used);
-        seek(wait, wait->loop ? SEEKS_FREELY : SEEKS_NOTHING);
+        seek_on(wait);
     } else {
         wait->idle = (struct weft__idle){0};
     }
@@ -117,13 +125,14 @@ static enum worker_seeks seeks_of(struct weft__worker *worker)
 }
 
 /* For the look-out that would take the place of a searcher: it is up, so that there is one place
- * too few, before it looks whether there is such a one, and nobody who is about to begin something.
- * Who waits in a job has a place for that. */
+ * too few, and takes, before it looks whether there is such a one, and nobody else who takes. Who
+ * waits in a job has a place for that. */
 static bool may_overtake(struct weft__worker *root)
 {
     struct weft_pool *pool = root->pool;
     unsigned seekers[SEEKS_TAKES + 1] = {0};
-    atomic_fence_seq_cst(); /* fence F1; partner: weft__may_begin() */
+    atomic_store_relaxed(&root->seeks, SEEKS_TAKES); /* relaxed: the fence orders it */
+    atomic_fence_seq_cst(); /* fence F1; partners: weft__may_begin(), and another look-out here */
     if (!weft__sleep_is_one_too_many(&pool->sleep))
         return false;
     /* relaxed: after the fence; and who was counted as asleep just now is not AWAKE here. */
@@ -269,8 +278,8 @@ static struct weft__job *look_everywhere(struct wait *wait, weft **where)
             *where = weft__context_top(host->context);
     }
     wait->despair = wait->idle.relieves = false;
-    if (!job && wait->counted)
-        seek(wait, wait->loop ? SEEKS_FREELY : SEEKS_NOTHING);
+    if (!job)
+        seek_on(wait);
     return job;
 }
 
@@ -400,11 +409,13 @@ static void found_nothing(struct wait *wait)
     if (wait->holds)
         weft__block_count(root->pool);
     root->overtakes = wait->idle.overtakes = false;
+    seek_on(wait);
     if (wait->counted && root->pool->sleep.crowd)
         seek(wait,
              SEEKS_NOTHING); /* who sleeps has no place; here its parking place does not say */
     bool slept = wait->steps_back ? step_back(wait) : fall_asleep(wait);
     root->overtakes = wait->idle.overtakes && may_overtake(root);
+    seek_on(wait);
     weft__block_let_report(root->pool);
     if (wait->holds)
         weft__block_uncount(root->pool);
