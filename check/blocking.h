@@ -27,6 +27,8 @@ static inline void make_pool(unsigned workers, int spares, weft_deadlock_fn *dea
     config.spawn_thread = start_nobody;
     MODEL_ASSERT(weft_pool_create(&pool, &config) == 0);
     pool->config.spawn_thread = NULL; /* spares are threads */
+    for (unsigned i = 0; i < workers; i++)
+        weft__sleep_present(&pool->sleep);
 }
 
 /* The thread is a worker of the pool, in a job, from the beginning. */

@@ -3,6 +3,7 @@
  * one that is: there, an execution in which all are stuck and nobody said so fails by itself. */
 #include "blocking.h"
 #include "core/latch.h"
+#include "core/search.h"
 
 static weft_mutex mutex, other_mutex;
 static weft_event event, other_event;
@@ -428,7 +429,89 @@ static void block_with_spare(void)
     weft__spares_stop(pool);
 }
 
+/* ---- The place of a searcher ---- */
+
+static bool begins[3];
+
+/* Worker 0 searches, the others sleep, and guests have the other places. */
+static void setup_searcher(unsigned workers)
+{
+    prepare(workers, -1, NULL);
+    struct weft__idle idle;
+    for (unsigned i = 0; i < workers; i++) {
+        weft__sleep_start_looking(&pool->sleep, &idle, 0);
+        atomic_store_relaxed(&pool->workers[i]->seeks, SEEKS_FREELY);
+        begins[i] = false;
+        if (i == 0)
+            continue;
+        atomic_fetch_add_relaxed(&pool->sleep.counters, 1);
+        atomic_store_relaxed(&pool->workers[i]->park->state, PARK_ASLEEP);
+        weft__sleep_guest_entered(&pool->sleep);
+    }
+}
+
+static void setup_searcher_and_one(void)
+{
+    setup_searcher(2);
+}
+
+static void setup_searcher_and_two(void)
+{
+    setup_searcher(3);
+}
+
+static void begin_as_searcher(void)
+{
+    begins[0] = weft__may_begin(pool->workers[0]);
+}
+
+static void get_up_and_overtake(unsigned i)
+{
+    struct weft__worker *me = pool->workers[i];
+    atomic_store_relaxed(&me->park->state, PARK_AWAKE);
+    atomic_fetch_sub_relaxed(&pool->sleep.counters, 1);
+    begins[i] = weft__may_overtake(me);
+}
+
+static void overtake(void)
+{
+    get_up_and_overtake(1);
+}
+
+static void overtake_too(void)
+{
+    get_up_and_overtake(2);
+}
+
+/* The searcher has stepped back, and looks out, while the one in its place still searches. */
+static void overtake_and_be_overtaken(void)
+{
+    overtake();
+    atomic_fetch_add_relaxed(&pool->sleep.counters, 1);
+    get_up_and_overtake(0);
+}
+
+static void one_begins(void)
+{
+    MODEL_ASSERT(begins[0] + begins[1] + begins[2] <= 1);
+}
+
 const struct harness block_harnesses[] = {
+    {.name = "overtake",
+     .what = "a searcher begins a job while the look-out takes its place",
+     .setup = setup_searcher_and_one,
+     .thread = {begin_as_searcher, overtake},
+     .finish = one_begins},
+    {.name = "overtake-two",
+     .what = "two look-outs want the place of one searcher",
+     .setup = setup_searcher_and_two,
+     .thread = {overtake, overtake_too},
+     .finish = one_begins},
+    {.name = "overtake-back",
+     .what = "a searcher that was overtaken takes its place back",
+     .setup = setup_searcher_and_one,
+     .thread = {overtake_and_be_overtaken},
+     .finish = one_begins},
     {.name = "block-mutex-sleep",
      .what = "the holder of a mutex unlocks it, and sleeps",
      .setup = setup_two,

@@ -37,8 +37,34 @@ bool weft__may_begin(struct weft__worker *me)
     if (me->kind == WORKER_GUEST)
         return true;
     atomic_store_relaxed(&weft__root_of(me)->seeks, SEEKS_TAKES); /* relaxed: the fence orders it */
-    atomic_fence_seq_cst(); /* fence F1; partner: may_overtake() */
+    atomic_fence_seq_cst(); /* fence F1; partner: weft__may_overtake() */
     return !weft__steps_back(me);
+}
+
+/* What it does, for the look-out that would take its place. One that sleeps has none. */
+static enum worker_seeks seeks_of(struct weft__worker *worker)
+{
+    enum worker_seeks seeks = atomic_load_relaxed(&worker->seeks); /* relaxed, both: see below */
+    if (seeks == SEEKS_FREELY && atomic_load_relaxed(&worker->park->state) != PARK_AWAKE)
+        return SEEKS_NOTHING;
+    return seeks;
+}
+
+/* Who waits in a job has a place for that. */
+bool weft__may_overtake(struct weft__worker *root)
+{
+    struct weft_pool *pool = root->pool;
+    unsigned seekers[SEEKS_TAKES + 1] = {0};
+    atomic_store_relaxed(&root->seeks, SEEKS_TAKES); /* relaxed: the fence orders it */
+    atomic_fence_seq_cst(); /* fence F1; partners: weft__may_begin(), and another look-out here */
+    if (!weft__sleep_is_one_too_many(&pool->sleep))
+        return false;
+    /* relaxed: after the fence; and who was counted as asleep just now is not AWAKE here. */
+    for (unsigned i = 0; i < pool->config.workers; i++)
+        if (pool->workers[i] != root)
+            seekers[seeks_of(pool->workers[i])]++;
+    return seekers[SEEKS_FREELY] > 0 && seekers[SEEKS_TAKES] == 0 &&
+           atomic_load_relaxed(&pool->sleep.blocked) == 0; /* spares are not among these */
 }
 
 bool weft__may_take(struct weft__worker *me, const struct weft__group *root,

@@ -40,6 +40,11 @@ bool weft__steps_back(struct weft__worker *me);
  * searcher sees that, or is seen. Until it is counted as busy, or has found nothing after all. */
 bool weft__may_begin(struct weft__worker *me);
 
+/* May `root`, the look-out, take the place of a searcher that does not get to what there is? It is
+ * up, so that there is one place too few, and takes, before it looks whether there is a searcher,
+ * and nobody else who takes. It takes until it has begun something or sleeps again. */
+bool weft__may_overtake(struct weft__worker *root);
+
 /* May a thief that has seen a job take it? `root`: of what it wants, or NULL; `of`: of the job. */
 bool weft__may_take(struct weft__worker *me, const struct weft__group *root,
                     const struct weft__group *of);

@@ -115,34 +115,6 @@ static void learn_to_linger(struct wait *wait)
         wait->root->brief_spells++;
 }
 
-/* What it does, for the look-out that would take its place. One that sleeps has none. */
-static enum worker_seeks seeks_of(struct weft__worker *worker)
-{
-    enum worker_seeks seeks = atomic_load_relaxed(&worker->seeks); /* relaxed, both: see below */
-    if (seeks == SEEKS_FREELY && atomic_load_relaxed(&worker->park->state) != PARK_AWAKE)
-        return SEEKS_NOTHING;
-    return seeks;
-}
-
-/* For the look-out that would take the place of a searcher: it is up, so that there is one place
- * too few, and takes, before it looks whether there is such a one, and nobody else who takes. Who
- * waits in a job has a place for that. */
-static bool may_overtake(struct weft__worker *root)
-{
-    struct weft_pool *pool = root->pool;
-    unsigned seekers[SEEKS_TAKES + 1] = {0};
-    atomic_store_relaxed(&root->seeks, SEEKS_TAKES); /* relaxed: the fence orders it */
-    atomic_fence_seq_cst(); /* fence F1; partners: weft__may_begin(), and another look-out here */
-    if (!weft__sleep_is_one_too_many(&pool->sleep))
-        return false;
-    /* relaxed: after the fence; and who was counted as asleep just now is not AWAKE here. */
-    for (unsigned i = 0; i < pool->config.workers; i++)
-        if (pool->workers[i] != root)
-            seekers[seeks_of(pool->workers[i])]++;
-    return seekers[SEEKS_FREELY] > 0 && seekers[SEEKS_TAKES] == 0 &&
-           atomic_load_relaxed(&pool->sleep.blocked) == 0; /* spares are not among these */
-}
-
 static void stop_looking(struct wait *wait, bool stole)
 {
     atomic_store_relaxed(&wait->me->counts.cpu, weft__thread_cpu()); /* relaxed: a hint */
@@ -414,7 +386,7 @@ static void found_nothing(struct wait *wait)
         seek(wait,
              SEEKS_NOTHING); /* who sleeps has no place; here its parking place does not say */
     bool slept = wait->steps_back ? step_back(wait) : fall_asleep(wait);
-    root->overtakes = wait->idle.overtakes && may_overtake(root);
+    root->overtakes = wait->idle.overtakes && weft__may_overtake(root);
     seek_on(wait);
     weft__block_let_report(root->pool);
     if (wait->holds)
