@@ -44,7 +44,7 @@ static void *thieve(void *arg)
         if (result == STEAL_GOT)
             take(race, job);
         else if (result == STEAL_EMPTY)
-            sched_yield();
+            wait_a_moment();
     }
     return NULL;
 }

@@ -367,7 +367,7 @@ static void broadcast_now(weft *w, void *arg)
     struct race *race = arg;
     for (unsigned i = 1; !atomic_load(&race->go); i++)
         if (i % 1000 == 0)
-            sched_yield();
+            wait_a_moment();
     race->error = weft_broadcast_detached(race->pool, count_up, &race->ran);
 }
 

@@ -28,7 +28,7 @@ static void *set_all(void *arg)
     while (!atomic_load(&mail->stop)) {
         void *latch = atomic_exchange(&mail->latch, NULL);
         if (!latch) {
-            sched_yield();
+            wait_a_moment();
             continue;
         }
         for (volatile unsigned i = 0; i < delay % 700; i++)
@@ -180,7 +180,7 @@ static void fork_and_wait(weft *w, void *flag)
 {
     weft *in = weft_fork(w, note, flag);
     for (int i = 0; i < 200 && weft_has_pending(in); i++)
-        sched_yield();
+        wait_a_moment();
     if (!weft_merge(w))
         note(w, flag);
 }
@@ -409,7 +409,7 @@ static void *notify(void *arg)
         weft__park_wake(notice->park);
         while (atomic_load_explicit(&notice->seen, memory_order_relaxed) != i)
             if (i % 2)
-                sched_yield();
+                wait_a_moment();
     }
     return NULL;
 }

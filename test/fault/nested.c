@@ -389,7 +389,7 @@ static void robbed(weft *w, void *ran)
     weft_fork(w, count_up, ran);
     deep_down(JOB_STACK, touch, NULL);
     if (weft_has_pending(w) && atomic_load((atomic_int *)ran) % 16 == 0)
-        sched_yield();
+        wait_a_moment();
     if (!weft_merge(w))
         count_up(w, ran);
 }

@@ -240,14 +240,14 @@ static void bug_05_injected_job_is_seen_before_sleep(void)
     FOR_EACH_PROTOCOL(i)
     for (unsigned n = 1; n <= MINI_MAX; n++)
         for (unsigned rounds = 0; rounds <= 32; rounds += 32)
-            mini_play(i, n, rounds, 32, SCALED(2000, 10));
+            mini_play(i, n, rounds, 32, rounds_of(SCALED(2000, 10)));
 }
 
 static void bug_06_pool_with_two_bits_of_events(void)
 {
     for (unsigned n = 1; n <= MINI_MAX; n++)
         for (unsigned rounds = 0; rounds <= 32; rounds += 32)
-            mini_play(WEFT_SLEEP_EVENTS, n, rounds, 2, SCALED(10000, 10));
+            mini_play(WEFT_SLEEP_EVENTS, n, rounds, 2, rounds_of(SCALED(10000, 10)));
 }
 
 /* Fault 10: the notifier's fence. Two notifiers for one sleeper, one job at a time each. */

@@ -27,7 +27,7 @@ static double now(void)
 static void ask_how_busy(void)
 {
     enum { YIELDS = 10 };
-    const double many = 8e-3; /* on the average: time slices of several others */
+    const double many = 6e-3; /* on the average: time slices of several others */
     double begun = now();
     for (int i = 0; i < YIELDS; i++)
         sched_yield();
@@ -40,13 +40,20 @@ int rounds_of(int n)
     return busy ? n / 20 + 1 : n;
 }
 
+/* How busy the machine is may change. */
 void wait_a_moment(void)
 {
-    pthread_once(&asked, ask_how_busy);
-    if (busy)
+    enum { NAPS = 100 };      /* after a yield that took long, */
+    const double slow = 2e-3; /* that is, a time slice of somebody else's */
+    static _Thread_local int naps;
+    if (naps > 0) {
+        naps--;
         nanosleep(&(struct timespec){.tv_nsec = 50 * 1000}, NULL);
-    else
-        sched_yield();
+        return;
+    }
+    double begun = now();
+    sched_yield();
+    naps = now() - begun > slow ? NAPS : 0;
 }
 
 struct call {

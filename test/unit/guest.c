@@ -18,7 +18,7 @@ static int open_pool(void **state)
     config.workers = WORKERS;
     int error = weft_pool_create(&pool, &config);
     while (!error && weft__sleep_resting(&pool->sleep).sleeping < WORKERS)
-        sched_yield(); /* who searches walks through the guests */
+        wait_a_moment(); /* who searches walks through the guests */
     return error;
 }
 

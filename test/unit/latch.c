@@ -122,7 +122,7 @@ static void expect_one(struct duel *duel, int round)
     weft__count_latch_init(&message.latch, duel->park, 1);
     atomic_store_release(&duel->latch, &message);
     if (round % 2) /* let the setter come first now and then */
-        sched_yield();
+        wait_a_moment();
     wait_for(duel->park, &message.latch.spin.core);
     CHECK(message.text == round);
     memset(&message, 0x55, sizeof message); /* whoever touches it now is late */

@@ -135,7 +135,7 @@ static void consume(struct market *market)
     while (atomic_load_relaxed(&market->taken) < PRODUCERS * (size_t)EACH) {
         struct item *item = (struct item *)weft__queue_pop(&market->queue);
         if (!item) {
-            sched_yield();
+            wait_a_moment();
             continue;
         }
         /* What one producer pushed comes out in its order, for any one consumer. */
