@@ -54,6 +54,11 @@ static void wake_owner(void)
     weft__park_wake(&park);
 }
 
+static void let_owner_go(void)
+{
+    weft__park_let_go(&park);
+}
+
 static void wait_count(void)
 {
     sleep_on(&count.spin.core);
@@ -121,6 +126,32 @@ static void set_and_drop(void)
         drop();
 }
 
+/* Where the owner may run: one at a time changes it and puts it back, and not after its end. */
+static bool elsewhere;
+
+void thread_moves(bool begins)
+{
+    MODEL_ASSERT(elsewhere != begins);
+    elsewhere = begins;
+}
+
+static void setup_moved(void)
+{
+    setup();
+    park.cpu = (struct atomic_i32){1};
+    park.thread = (struct atomic_i32){1}; /* lent */
+    elsewhere = false;
+}
+
+static void wait_and_end(void)
+{
+    sleep_on(&spin.core);
+    weft__park_go_to(&park, 0);
+    weft__park_take_back(&park);
+    MODEL_ASSERT(!park.held.thread);
+    thread_moves(true); /* it has ended: nobody else does that any more */
+}
+
 const struct harness latch_harnesses[] = {
     {.name = "latch-spin",
      .what = "set against sleep",
@@ -130,6 +161,10 @@ const struct harness latch_harnesses[] = {
      .what = "set against sleep, and another wake-up",
      .setup = setup,
      .thread = {wait_spin, set_spin, wake_owner}},
+    {.name = "latch-moved",
+     .what = "its waker and the look-out move a thread that moves itself, and ends",
+     .setup = setup_moved,
+     .thread = {wait_and_end, set_spin, let_owner_go}},
     {.name = "latch-count",
      .what = "the last of two counts sets it",
      .setup = setup,

@@ -10,6 +10,9 @@ extern const struct harness litmus_harnesses[], deque_harnesses[], lock_harnesse
     latch_harnesses[], sleep_harnesses[], fork_harnesses[], sync_harnesses[], block_harnesses[],
     pool_harnesses[], actor_harnesses[], fault_harnesses[];
 
+/* Where a thread may run is changed, or put back. */
+void thread_moves(bool begins);
+
 /* Is it one of these, by a part of its name? None: all are. */
 bool wanted(const struct harness *harness, char **names);
 

@@ -5,6 +5,7 @@
 #include "core/atomic.h"
 #include "core/fatal.h"
 #include "explore.h"
+#include "harnesses.h"
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/membarrier.h"
@@ -114,10 +115,9 @@ void weft__thread_leave(void)
 {
 }
 
-struct weft__pinned *weft__thread_pin(int cpu)
+void weft__thread_pin(int cpu)
 {
     (void)cpu;
-    return NULL;
 }
 
 void weft__thread_unpin(void)
@@ -142,10 +142,19 @@ int weft__thread_cpu(void)
     return -1;
 }
 
-void weft__thread_move(const struct weft__pinned *thread, int cpu)
+void weft__thread_hold(struct weft__held *held, int thread, int cpu)
 {
-    (void)thread;
     (void)cpu;
+    if (held->thread == 0)
+        thread_moves(true);
+    held->thread = thread;
+}
+
+void weft__thread_release(struct weft__held *held)
+{
+    if (held->thread != 0)
+        thread_moves(false);
+    held->thread = 0;
 }
 
 /* Between two searches, perhaps for the last time: nobody is waited for. */

@@ -132,7 +132,7 @@ enum park_result weft__crowd_sleep(struct weft__crowd *crowd, struct weft__park 
         return PARK_WAS_NUDGED;
     if (rests_last)
         park->census->all_rest(park->census); /* which may wake somebody, this one too */
-    weft__turns_begin(&turns, atomic_load_relaxed(&park->cpu)); /* relaxed: own writes */
+    weft__turns_begin(&turns, park);
     wait_for_notice(crowd, notice, &turns);
     bool by_itself = get_up(crowd, notice);
     weft__turns_end(&turns);

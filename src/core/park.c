@@ -15,7 +15,9 @@ static struct {
 
 void weft__park_init(struct weft__park *park)
 {
-    atomic_store_relaxed(&park->cpu, -1); /* relaxed: whoever shares it publishes it */
+    atomic_store_relaxed(&park->cpu, -1); /* relaxed, both: whoever shares it publishes it */
+    atomic_store_relaxed(&park->thread, 0);
+    park->held.thread = 0;
     park->census = NULL;
     park->crowd = NULL;
     park->place = 0;
@@ -64,35 +66,118 @@ void weft__park_rouse(struct weft__park *park)
     atomic_store_relaxed(&park->state, PARK_AWAKE);
 }
 
-void weft__turns_begin(struct weft__turns *turns, int cpu)
+/* ---- On which CPU it wakes up ----
+ *
+ * A kernel may wake a thread on the CPU of its waker, which goes on computing there, though others
+ * are idle; those of virtual machines often do. So who sleeps until it is woken is held on a CPU of
+ * its own meanwhile, or on the one that its waker chooses, and lets itself go when it is awake. If
+ * it does not get that CPU, because something of higher priority runs there, the look-out lets it
+ * go. Who looks up by itself goes to its CPU, but is not held: nobody would let it go.
+ *
+ *   0 -lend-> its number -claim-> AT_IT -unclaim-> its number -take back-> 0
+ *
+ * Who holds a thread has read where it may run; who lets it go puts that back. Two at once would
+ * put back what the other one has set: so `held` belongs to who has claimed it. Who can't claim it
+ * does nothing: another one is about to move it, too. */
+
+enum { AT_IT = -1 };
+
+void weft__park_lend(struct weft__park *park)
 {
-    turns->cpu = cpu;
-    turns->pinned = -1;
-    turns->thread = NULL;
+    atomic_store_release(&park->thread, weft__thread_number()); /* release P3 */
+}
+
+/* Its number; 0: another one is at it. */
+static int claim(struct weft__park *park)
+{
+    int thread = atomic_load_relaxed(&park->thread); /* relaxed: the next step decides */
+    /* acquire P3: who had it before has let it go, or says in `held` that it did not. */
+    return thread > 0 && atomic_cas_acquire(&park->thread, &thread, AT_IT) ? thread : 0;
+}
+
+/* Last touch of a look-out: the thread may end now. */
+static void unclaim(struct weft__park *park, int thread)
+{
+    atomic_store_release(&park->thread, thread); /* release P3 */
+}
+
+void weft__park_take_back(struct weft__park *park)
+{
+    while (atomic_load_relaxed(&park->thread) != 0) { /* relaxed: only this thread makes it 0 */
+        if (claim(park))
+            unclaim(park, 0);
+        else
+            weft__thread_yield();
+    }
+}
+
+void weft__park_go_to(struct weft__park *park, int cpu)
+{
+    int thread = claim(park);
+    if (!thread)
+        return;
+    weft__thread_hold(&park->held, thread, cpu);
+    weft__thread_release(&park->held);
+    unclaim(park, thread);
+}
+
+static void go_to_bed(struct weft__turns *turns)
+{
+    turns->is_on = turns->cpu;
+    if (turns->ns != WEFT__SLEEP_ON) {
+        if (weft__thread_cpu() != turns->cpu)
+            weft__park_go_to(turns->park, turns->cpu);
+        return;
+    }
+    int thread = claim(turns->park);
+    if (!thread)
+        return;
+    weft__thread_hold(&turns->park->held, thread, turns->cpu);
+    unclaim(turns->park, thread);
+}
+
+void weft__park_let_go(struct weft__park *park)
+{
+    int thread = claim(park);
+    if (!thread)
+        return;
+    weft__thread_release(&park->held);
+    unclaim(park, thread);
+}
+
+/* By the waker, who has the sleeper to itself: it wakes up on this CPU; -1: wherever the kernel
+ * likes. */
+static void choose_cpu(struct weft__park *park, int cpu)
+{
+    int thread = claim(park);
+    if (!thread)
+        return;
+    if (cpu >= 0) {
+        weft__thread_hold(&park->held, thread, cpu);
+        atomic_store_relaxed(&park->cpu, cpu); /* relaxed: a hint. It sleeps there next time */
+    } else {
+        weft__thread_release(&park->held);
+    }
+    unclaim(park, thread);
+}
+
+void weft__turns_begin(struct weft__turns *turns, struct weft__park *park)
+{
+    turns->park = park;
+    turns->cpu = atomic_load_relaxed(&park->cpu); /* relaxed: own writes */
+    turns->is_on = -1;
 }
 
 void weft__turns_end(const struct weft__turns *turns)
 {
-    if (turns->pinned < 0)
-        return;
-    if (turns->thread)
-        atomic_store_relaxed(turns->thread, NULL); /* relaxed: its waker, if any, is done */
-    weft__thread_unpin();
-}
-
-/* A waker moves it only if it is pinned: then it unpins itself afterwards. */
-static void pin(struct weft__turns *turns)
-{
-    struct weft__pinned *pinned = weft__thread_pin(turns->cpu);
-    if (turns->thread)
-        atomic_store_release(turns->thread, pinned); /* release P3 */
-    turns->pinned = turns->cpu;
+    if (turns->is_on >= 0)
+        weft__park_let_go(turns->park);
 }
 
 bool weft__turn_wait(struct weft__turns *turns, struct atomic_u32 *word, uint32_t value)
 {
-    if (turns->cpu != turns->pinned)
-        pin(turns);
+    if (turns->cpu != turns->is_on)
+        go_to_bed(turns);
     if (turns->ns == WEFT__SLEEP_ON) {
         weft__futex_wait(word, value);
         return true;
@@ -142,8 +227,7 @@ enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *co
      * already, its waker took it off before it comes on. */
     if (census)
         weft__census_rest(census);
-    weft__turns_begin(&turns, atomic_load_relaxed(&park->cpu)); /* relaxed: own writes */
-    turns.thread = &park->thread;
+    weft__turns_begin(&turns, park);
     bool woken = wait_awake(park, &turns);
     if (!woken && census)
         weft__census_rouse(census, 1);
@@ -175,9 +259,7 @@ static bool wake(struct weft__park *park, bool uncounted_too, int cpu)
         atomic_fetch_sub_relaxed(counted, 1);
     if (park->census)
         weft__census_rouse(park->census, 1);
-    struct weft__pinned *thread = atomic_load_acquire(&park->thread); /* acquire P3 */
-    if (cpu >= 0 && thread)
-        weft__thread_move(thread, cpu);
+    choose_cpu(park, cpu);
     /* release P2. The sleeper may be gone from here on; the futex gets an address only. */
     atomic_store_release(&park->state, PARK_AWAKE);
     weft__futex_wake(&park->state, 1);
@@ -188,7 +270,7 @@ static bool wake(struct weft__park *park, bool uncounted_too, int cpu)
 
 bool weft__park_wake(struct weft__park *park)
 {
-    return wake(park, true, -1);
+    return wake(park, true, atomic_load_relaxed(&park->cpu)); /* relaxed: a hint */
 }
 
 bool weft__park_wake_counted(struct weft__park *park, int cpu)

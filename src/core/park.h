@@ -21,6 +21,7 @@
 
 #include "core/atomic.h"
 #include "core/census.h"
+#include "os/thread.h"
 
 enum park_state {
     PARK_AWAKE,
@@ -36,11 +37,13 @@ struct weft__crowd;
 
 struct weft__park {
     WEFT__ALIGNED struct atomic_u32 state; /* enum park_state */
-    struct atomic_i32 cpu;       /* where the owner sleeps, or -1: anywhere. Written by it; for
-                                    others a hint */
+    struct atomic_i32 cpu;       /* where the owner wakes up, or -1: anywhere. Written by it and
+                                    its wakers; a hint */
+    struct atomic_i32 thread;    /* the number of its owner, if that may be moved; 0: it may not;
+                                    below 0: somebody is at it, */
+    struct weft__held held;      /* and that one's is this */
     struct atomic_u64 *counted;  /* its waker takes 1 off here; NULL: not counted. Written by
                                     the owner while awake, read by the waker in WAKING */
-    struct atomic_ptr thread;    /* struct weft__pinned: its owner's, while it is pinned; or NULL */
     struct weft__census *census; /* of the pool whose thread sleeps here, or NULL; as `counted` */
     struct weft__crowd *crowd;   /* where its owner may sleep instead, or NULL; written before it is
                                     in use, */
@@ -64,9 +67,10 @@ struct weft__turns {
     uint64_t ns;
     uint64_t (*look)(struct weft__turns *turns);
     void *arg;
-    uint64_t end;              /* of this turn; 0: it has not begun */
-    int cpu, pinned;           /* where it should sleep, and where it does so far; -1: anywhere */
-    struct atomic_ptr *thread; /* as in struct weft__park, whose it is; or NULL */
+    uint64_t end;            /* of this turn; 0: it has not begun */
+    int cpu, is_on;          /* where it should sleep, and where it does so far; -1: anywhere */
+    bool pinned;             /* it stays there, because its wakers don't choose its CPU; else: */
+    struct weft__park *park; /* its own */
 };
 
 #define WEFT__GET_UP 0
@@ -78,9 +82,9 @@ static inline struct weft__turns weft__one_turn(uint64_t ns)
     return (struct weft__turns){.ns = ns ? ns : WEFT__SLEEP_ON};
 }
 
-/* The first turn begins, on this CPU; and the last one is over. In between: waits while the word is
- * `value`, for the rest of the turn at most. False: it gets up. */
-void weft__turns_begin(struct weft__turns *turns, int cpu);
+/* The first turn begins; and the last one is over. In between: waits while the word is `value`, for
+ * the rest of the turn at most. False: it gets up. */
+void weft__turns_begin(struct weft__turns *turns, struct weft__park *park);
 void weft__turns_end(const struct weft__turns *turns);
 bool weft__turn_wait(struct weft__turns *turns, struct atomic_u32 *word, uint32_t value);
 
@@ -90,9 +94,17 @@ bool weft__turn_wait(struct weft__turns *turns, struct atomic_u32 *word, uint32_
 enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *counted,
                                   struct weft__turns turns);
 
+/* The owner's thread may be moved from one CPU to another: by its wakers, who choose on which CPU
+ * it wakes up, and by itself. Before it ends it takes that back, which waits until nobody is at it.
+ */
+void weft__park_lend(struct weft__park *park);
+void weft__park_take_back(struct weft__park *park);
+void weft__park_go_to(struct weft__park *park, int cpu); /* by the owner; a hint */
+void weft__park_let_go(struct weft__park *park);         /* by anybody: it is not held any more */
+
 /* Both: true if the owner was asleep or about to sleep and this call changed that. The
  * first is for its latch and its mail, the second for new work, which uncounted owners
- * don't take; that one wakes up on this CPU, unless -1. */
+ * don't take. It wakes up on its own CPU, and on this one; -1: wherever the kernel likes. */
 bool weft__park_wake(struct weft__park *park);
 bool weft__park_wake_counted(struct weft__park *park, int cpu);
 

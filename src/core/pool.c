@@ -87,6 +87,8 @@ static void work(struct weft__worker *worker)
         weft__thread_pin(worker->home);
     else
         weft__thread_unpin(); /* from where it was started */
+    if (config->pin == WEFT_PIN_ASLEEP)
+        weft__park_lend(worker->own_park);
     weft__worker_push(worker, __builtin_frame_address(0));
     if (config->on_start)
         config->on_start(pool, worker->index, config->data);
@@ -99,6 +101,7 @@ static void work(struct weft__worker *worker)
     if (config->on_exit)
         config->on_exit(pool, worker->index, config->data);
     weft__worker_remove(worker);
+    weft__park_take_back(worker->own_park);
     weft__thread_leave();
 }
 

@@ -67,8 +67,7 @@ static void keep_clear(struct weft__worker *root)
     int other = weft__cpu_other(&used, &root->pool->homes, here, CPU_LEFT);
     if (other == here)
         return;
-    weft__thread_pin(other);
-    weft__thread_unpin();
+    weft__park_go_to(root->own_park, other);
 }
 
 static void seek(struct wait *wait, enum worker_seeks seeks)

@@ -16,13 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-struct weft__pinned {
-    bool is; /* or the rest means nothing; its own thread's */
-    pid_t thread;
+static _Thread_local struct {
+    bool is;           /* or the rest means nothing */
     cpu_set_t allowed; /* before */
-};
-
-static _Thread_local struct weft__pinned pinned;
+} pinned;
 
 static _Thread_local pid_t own_number; /* 0 until asked for, and in a forked child */
 
@@ -47,6 +44,19 @@ static void asynchronous_signals(sigset_t *set)
     sigfillset(set);
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
         sigdelset(set, own[i]);
+}
+
+static cpu_set_t only(int cpu)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)cpu, &one);
+    return one;
+}
+
+static bool is_one_of(const cpu_set_t *cpus, int cpu)
+{
+    return cpu >= 0 && cpu < CPU_SETSIZE && CPU_ISSET((size_t)cpu, cpus);
 }
 
 /* What a new thread is told. */
@@ -78,20 +88,18 @@ static void *begin(void *p)
     struct start start = *(struct start *)p;
     weft__free(p);
     keep_own_block();
-    pinned = (struct weft__pinned){start.pinned, number(), start.allowed};
+    pinned.is = start.pinned;
+    pinned.allowed = start.allowed;
     return start.run(start.arg);
 }
 
 /* A thread that is where it should be does not have to wait for the CPU of the one that made it. */
 static void start_on(struct start *start, pthread_attr_t *attr, int cpu)
 {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    if (cpu < 0 || cpu >= CPU_SETSIZE ||
-        sched_getaffinity(0, sizeof start->allowed, &start->allowed) != 0 ||
-        !CPU_ISSET((size_t)cpu, &start->allowed))
+    if (sched_getaffinity(0, sizeof start->allowed, &start->allowed) != 0 ||
+        !is_one_of(&start->allowed, cpu))
         return;
-    CPU_SET((size_t)cpu, &one);
+    cpu_set_t one = only(cpu);
     start->pinned = pthread_attr_setaffinity_np(attr, sizeof one, &one) == 0;
 }
 
@@ -181,25 +189,16 @@ void weft__thread_leave(void)
     weft__overflow_leave();
 }
 
-/* Not while it is pinned: others read it then. */
-static bool note_before(void)
-{
-    pinned.thread = number();
-    return sched_getaffinity(0, sizeof pinned.allowed, &pinned.allowed) == 0;
-}
-
-struct weft__pinned *weft__thread_pin(int cpu)
+void weft__thread_pin(int cpu)
 {
     int saved = errno;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    bool known = pinned.is || note_before();
-    if (cpu >= 0 && cpu < CPU_SETSIZE && known && CPU_ISSET((size_t)cpu, &pinned.allowed)) {
-        CPU_SET((size_t)cpu, &one);
-        pinned.is |= sched_setaffinity(0, sizeof one, &one) == 0;
+    if (pinned.is || sched_getaffinity(0, sizeof pinned.allowed, &pinned.allowed) == 0) {
+        if (is_one_of(&pinned.allowed, cpu)) {
+            cpu_set_t one = only(cpu);
+            pinned.is |= sched_setaffinity(0, sizeof one, &one) == 0;
+        }
     }
     errno = saved;
-    return pinned.is ? &pinned : NULL;
 }
 
 void weft__thread_unpin(void)
@@ -211,15 +210,28 @@ void weft__thread_unpin(void)
     errno = saved;
 }
 
-void weft__thread_move(const struct weft__pinned *thread, int cpu)
+void weft__thread_hold(struct weft__held *held, int thread, int cpu)
 {
     int saved = errno;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    if (cpu >= 0 && cpu < CPU_SETSIZE && CPU_ISSET((size_t)cpu, &thread->allowed)) {
-        CPU_SET((size_t)cpu, &one);
-        sched_setaffinity(thread->thread, sizeof one, &one);
+    if (held->thread == 0 && sched_getaffinity(thread, sizeof held->allowed, &held->allowed) != 0)
+        CPU_ZERO(&held->allowed);
+    bool held_there = held->thread != 0 && held->cpu == cpu;
+    if (!held_there && is_one_of(&held->allowed, cpu)) {
+        cpu_set_t one = only(cpu);
+        if (sched_setaffinity(thread, sizeof one, &one) == 0) {
+            held->thread = thread;
+            held->cpu = cpu;
+        }
     }
+    errno = saved;
+}
+
+void weft__thread_release(struct weft__held *held)
+{
+    int saved = errno;
+    if (held->thread != 0)
+        sched_setaffinity(held->thread, sizeof held->allowed, &held->allowed);
+    held->thread = 0;
     errno = saved;
 }
 

@@ -4,6 +4,7 @@
 #define WEFT_OS_THREAD_H
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,18 +20,24 @@ void weft__thread_enter(const char *name, unsigned index, bool explain_overflow)
 void weft__thread_leave(void);
 
 /* Keeps the calling thread on one of the CPUs it may use; unpin gives back the others. Failure is
- * harmless. What others need to move it, while it is pinned; NULL: it is not. */
-struct weft__pinned;
-struct weft__pinned *weft__thread_pin(int cpu);
+ * harmless. */
+void weft__thread_pin(int cpu);
 void weft__thread_unpin(void);
 int weft__thread_cpu(void); /* where the caller runs; -1: unknown */
 
 /* The kernel's number of the caller. Cheap after the first call. */
 int weft__thread_number(void);
 
-/* Keeps a thread that is pinned on another one of the CPUs that it may use. It is still pinned when
- * this returns, and unpins itself. */
-void weft__thread_move(const struct weft__pinned *thread, int cpu);
+/* Keeps a thread, the caller or another one, on this CPU from `hold` until `release`; if it is held
+ * already, on this one from now on. Nothing happens if it may not run there. One at a time for each
+ * thread, which must not end meanwhile. */
+struct weft__held {
+    int thread; /* 0: it is not held, and the rest means nothing */
+    int cpu;
+    cpu_set_t allowed; /* before */
+};
+void weft__thread_hold(struct weft__held *held, int thread, int cpu);
+void weft__thread_release(struct weft__held *held);
 
 /* Lets others run. False: that took long, because others want this CPU. */
 bool weft__thread_yield(void);

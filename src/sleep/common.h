@@ -61,7 +61,7 @@ static inline unsigned at_most(unsigned a, unsigned b)
 
 /* Wakes up to n of those who sleep in a parking place of their own, those on another CPU than
  * the caller's first, because the caller goes on working on its own; if it is about to sleep, the
- * other way round. How many it woke. */
+ * other way round. How many it woke, but for the one more that it wakes if all are deep asleep. */
 unsigned weft__wake_any(struct weft__sleep *sleep, unsigned n, bool waits);
 
 /* How many sleepers may be woken: a guest at work stands in for one. */

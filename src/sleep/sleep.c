@@ -103,22 +103,43 @@ static bool knows_cpus(struct weft__sleep *sleep, struct waking *waking, int own
     return waking->may_move;
 }
 
-/* -1: where it sleeps. `own`: where the waker goes on working, or -1. */
+/* -1: wherever the kernel likes, as if all CPUs are taken. `own`: where the waker goes on working,
+ * or -1. */
 static int where_to_wake(struct weft__sleep *sleep, struct waking *waking, struct weft__park *park,
                          int own)
 {
     int cpu = atomic_load_relaxed(&park->cpu); /* relaxed, both: hints */
     if (cpu < 0 || atomic_load_relaxed(&park->state) != PARK_ASLEEP ||
         !knows_cpus(sleep, waking, own))
-        return -1;
+        return cpu;
     int other = weft__cpu_other(&waking->used, sleep->cpus, cpu, CPU_LEFT);
+    bool taken = weft__cpu_use_of(&waking->used, other) == CPU_TAKEN;
     weft__cpu_take(&waking->used, other);
-    return other != cpu ? other : -1;
+    return taken ? -1 : other;
+}
+
+/* All have slept for so long that nobody looks out. relaxed: a guess. */
+static bool is_deep_asleep(struct weft__sleep *sleep)
+{
+    uint64_t counters = atomic_load_relaxed(&sleep->counters);
+    return sleep->look_ns && sleeping_in(counters) == sleep->workers && !lookout_in(counters);
+}
+
+/* Who was woken from a deep sleep need not get its CPU soon, and nobody would see that. So one more
+ * is woken, wherever the kernel likes: it looks out, or takes what there is. */
+static void wake_watch(struct weft__sleep *sleep)
+{
+    for (unsigned i = 0; i < sleep->places; i++) {
+        struct weft__park *park = atomic_load_acquire(&sleep->parks[i]); /* acquire E3 */
+        if (park && weft__park_wake_counted(park, -1))
+            return;
+    }
 }
 
 unsigned weft__wake_any(struct weft__sleep *sleep, unsigned n, bool waits)
 {
     int cpu = weft__thread_cpu();
+    bool deep = is_deep_asleep(sleep);
     struct waking waking = {.known = false};
     unsigned woken = 0;
     for (int pass = 0; pass < 3; pass++) {
@@ -135,6 +156,8 @@ unsigned weft__wake_any(struct weft__sleep *sleep, unsigned n, bool waits)
             woken += weft__park_wake_counted(park, where);
         }
     }
+    if (deep)
+        wake_watch(sleep);
     return woken;
 }
 
@@ -305,6 +328,12 @@ static bool is_used(struct weft__sleep *sleep, struct weft__idle *idle)
     return came || at_work(sleep, atomic_load_relaxed(&sleep->counters));
 }
 
+/* A worker was woken, say, for a job in the injector: but it need not have a CPU. */
+static bool somebody_searches(struct weft__sleep *sleep)
+{
+    return idle_in(atomic_load_relaxed(&sleep->counters)) > 0;
+}
+
 /* Jobs are in the injector, but guests keep all workers from them. After a while one is let in:
  * what the guests do may depend on it. */
 static bool is_starved(struct weft__sleep *sleep, struct weft__idle *idle, uint64_t now)
@@ -330,6 +359,17 @@ static bool is_overlooked(struct weft__sleep *sleep, struct weft__idle *idle, ui
     return now && before;
 }
 
+/* Somebody was woken, and does not run: perhaps because something of higher priority has the CPU on
+ * which it was to wake up. */
+static void let_all_go(struct weft__sleep *sleep)
+{
+    for (unsigned i = 0; i < sleep->places; i++) {
+        struct weft__park *park = atomic_load_acquire(&sleep->parks[i]); /* acquire E3 */
+        if (park && atomic_load_relaxed(&park->state) == PARK_AWAKE)
+            weft__park_let_go(park);
+    }
+}
+
 /* Is there something for it to take? */
 static bool has_reason(struct weft__sleep *sleep, struct weft__idle *idle, uint64_t now)
 {
@@ -337,6 +377,8 @@ static bool has_reason(struct weft__sleep *sleep, struct weft__idle *idle, uint6
     if (places_left(sleep, counters) > 0)
         return !sleep->holds_work || sleep->holds_work(sleep);
     idle->overtakes = is_overlooked(sleep, idle, counters);
+    if (idle->overtakes)
+        let_all_go(sleep);
     idle->relieves = is_starved(sleep, idle, now);
     return idle->overtakes || idle->relieves;
 }
@@ -374,8 +416,10 @@ static uint64_t look_out(struct weft__turns *turns)
     struct weft__idle *idle = lookout->idle;
     uint64_t now = weft__clock_now();
     turns->cpu = choose_cpu(lookout);
-    if (is_used(sleep, idle)) {
+    bool used = is_used(sleep, idle);
+    if (used)
         idle->used = now;
+    if (used || somebody_searches(sleep)) {
         if (has_reason(sleep, idle, now))
             return WEFT__GET_UP;
         if (idle->overlooked)

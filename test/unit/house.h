@@ -14,13 +14,16 @@ enum { WORKERS = 4 };
 
 #define LOOKOUT ((uint64_t)1 << 31) /* its bit in the counters */
 
+struct house;
+
 struct dormouse {
     struct weft__sleep *sleep;
     struct weft__park *park;
     struct weft__latch latch;
     struct weft__idle idle;
     pthread_t thread; /* for those that really sleep */
-    uint64_t used;    /* when they stopped working */
+    struct house *house;
+    uint64_t used; /* when they stopped working */
 };
 
 struct house {
@@ -38,6 +41,7 @@ static inline void house_open(struct house *house, enum weft_sleep protocol, uns
                      0);
     for (int i = 0; i < WORKERS; i++) {
         house->mice[i].sleep = &house->sleep;
+        house->mice[i].house = house;
         house->mice[i].park = weft__park_get();
         assert_non_null(house->mice[i].park);
         weft__sleep_place(&house->sleep, (unsigned)i, house->mice[i].park);
@@ -90,6 +94,13 @@ static inline void expect_awake(struct house *house, int i)
     assert_true(latch == LATCH_UNSET || latch == LATCH_SET);
 }
 
+static inline bool step_back(struct house *house, int i)
+{
+    struct dormouse *mouse = &house->mice[i];
+    struct weft__sleeper sleeper = {mouse->park, &mouse->latch, look, look, house};
+    return weft__sleep_step_back(&house->sleep, &mouse->idle, &sleeper);
+}
+
 /* ---- Real sleepers ---- */
 
 static inline void *fall_asleep(void *p)
@@ -101,6 +112,16 @@ static inline void *fall_asleep(void *p)
     while (!weft__sleep_no_work(mouse->sleep, &mouse->idle, &sleeper))
         ;
     return NULL; /* still counted as idle */
+}
+
+static inline void *step_back_for_good(void *p)
+{
+    struct dormouse *mouse = p;
+    int i = (int)(mouse - mouse->house->mice);
+    start_looking(mouse->house, i);
+    while (!step_back(mouse->house, i))
+        ;
+    return NULL;
 }
 
 static inline bool is_asleep(struct house *house, int i)

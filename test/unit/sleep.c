@@ -302,13 +302,6 @@ static void last_searcher_looks_for_more(void **state)
 
 /* ---- Stepping back ---- */
 
-static bool step_back(struct house *house, int i)
-{
-    struct dormouse *mouse = &house->mice[i];
-    struct weft__sleeper sleeper = {mouse->park, &mouse->latch, look, look, house};
-    return weft__sleep_step_back(&house->sleep, &mouse->idle, &sleeper);
-}
-
 /* For a guest more than there are places, one worker steps back, and no other. */
 static void nobody_steps_back_for_nothing(void **state)
 {
@@ -332,21 +325,8 @@ static void nobody_steps_back_for_nothing(void **state)
     }
 }
 
-static struct house *crowded;
-
-static void *step_back_for_good(void *p)
-{
-    struct dormouse *mouse = p;
-    int i = (int)(mouse - crowded->mice);
-    start_looking(crowded, i);
-    while (!step_back(crowded, i))
-        ;
-    return NULL;
-}
-
 static void put_aside(struct house *house)
 {
-    crowded = house;
     weft__sleep_guest_entered(&house->sleep);
     assert_int_equal(
         pthread_create(&house->mice[0].thread, NULL, step_back_for_good, &house->mice[0]), 0);
@@ -488,10 +468,13 @@ static bool all_are_free(struct weft__sleep *sleep, struct weft__used_cpus *used
     return true;
 }
 
-static void *sleep_and_look_where(void *mouse)
+static void *sleep_and_look_where(void *p)
 {
+    struct dormouse *mouse = p;
+    weft__park_lend(mouse->park);
     fall_asleep(mouse);
     woke_on = sched_getcpu();
+    weft__park_take_back(mouse->park);
     return NULL;
 }
 
@@ -559,267 +542,6 @@ static void uncounted_is_not_counted(void **state)
     assert_int_equal(weft__sleep_uncounted(&sleeper, 0), PARK_WAS_NUDGED); /* set: no look */
     assert_int_equal(house.looks, 3);
     expect_counts(&house, 0, 0);
-    house_close(&house);
-}
-
-/* ---- The look-out: while others work, one sleeper looks again now and then ---- */
-
-static bool looks_out(struct house *house)
-{
-    return (atomic_load_relaxed(&house->sleep.counters) & LOOKOUT) != 0;
-}
-
-static struct atomic_u32 works_held;
-
-static bool holds_work(struct weft__sleep *sleep)
-{
-    return atomic_load_relaxed(&works_held) > 0;
-}
-
-/* Until it has slept; the look-out gets up by itself if there is work. */
-static void doze(struct house *house, int i)
-{
-    while (!no_work(house, i))
-        ;
-    expect_awake(house, i);
-}
-
-static void looks_out_while_others_work(void **state)
-{
-    struct house house;
-    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
-    house.sleep.look_ns = DOZE_NS;
-    start_looking(&house, 0); /* three are at work */
-    for (unsigned i = 0; i < 6; i++) {
-        doze(&house, 0); /* or it would sleep for ever */
-        expect_counts(&house, 1, 0);
-        assert_true(house.mice[0].idle.looks_out);
-        assert_false(looks_out(&house)); /* who is awake does not */
-        assert_int_equal(house.looks, i + 1);
-    }
-    work_found(&house, 0);
-    house_close(&house);
-}
-
-/* One is enough: the others sleep for good, and are woken first. */
-static void one_looks_out(void **state)
-{
-    struct house house;
-    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
-    house.sleep.look_ns = DOZE_NS;
-    house.sleep.holds_work = holds_work;
-    atomic_store_relaxed(&works_held, 0);
-    put_one_to_sleep(&house, 0, fall_asleep); /* three are at work */
-    WAIT_UNTIL(looks_out(&house));
-    put_one_to_sleep(&house, 1, fall_asleep);
-    weft__sleep_more_work(&house.sleep);
-    assert_int_equal(pthread_join(house.mice[1].thread, NULL), 0);
-    assert_false(house.mice[1].idle.looks_out);
-    assert_true(looks_out(&house));
-    expect_counts(&house, 1, 1);
-    work_found(&house, 1);
-    assert_false(weft__sleep_needs_lookout(&house.sleep, 1));
-    weft__sleep_more_work(&house.sleep); /* there is nobody else now */
-    assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
-    work_found(&house, 0);
-    assert_true(weft__sleep_needs_lookout(&house.sleep, 1));
-    house_close(&house);
-}
-
-/* A look-out that is woken may not run for a while. It is off duty all the same, so that the next
- * one who sleeps takes the duty. */
-static void off_duty_when_woken(void **state)
-{
-    struct house house;
-    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
-    house.sleep.look_ns = DOZE_NS;
-    house.sleep.holds_work = holds_work;
-    atomic_store_relaxed(&works_held, 0);
-    put_one_to_sleep(&house, 0, fall_asleep);
-    WAIT_UNTIL(looks_out(&house));
-    weft__sleep_more_work(&house.sleep);
-    assert_false(looks_out(&house)); /* whether it runs or not */
-    put_one_to_sleep(&house, 1, fall_asleep);
-    WAIT_UNTIL(looks_out(&house));
-    assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
-    assert_true(looks_out(&house)); /* it did not take the other one off */
-    weft__sleep_more_work(&house.sleep);
-    assert_int_equal(pthread_join(house.mice[1].thread, NULL), 0);
-    house_close(&house);
-}
-
-static void looks_out_while_a_guest_works(void **state)
-{
-    struct house house;
-    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
-    house.sleep.look_ns = DOZE_NS;
-    weft__sleep_absent(&house.sleep);
-    for (int i = 1; i < WORKERS - 1; i++)
-        start_looking(&house, i); /* nobody is at work, but */
-    weft__sleep_guest_entered(&house.sleep);
-    start_looking(&house, 0);
-    doze(&house, 0);
-    expect_counts(&house, WORKERS - 1, 0);
-    house_close(&house);
-}
-
-/* A caller who is outside makes no work; one who comes does. */
-static void absent_ones_are_not_at_work(void **state)
-{
-    struct house house;
-    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
-    house.sleep.look_ns = DOZE_NS;
-    weft__sleep_absent(&house.sleep);
-    for (int i = 1; i < WORKERS - 1; i++)
-        start_looking(&house, i);
-    put_one_to_sleep(&house, 0, fall_asleep);
-    assert_false(looks_out(&house));
-    weft__sleep_present(&house.sleep);
-    weft__sleep_more_work(&house.sleep);
-    assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
-    doze(&house, 0); /* ends by itself now */
-    assert_true(house.mice[0].idle.looks_out);
-    house_close(&house);
-}
-
-static void *fall_asleep_for_good(void *p)
-{
-    struct dormouse *mouse = p;
-    fall_asleep(mouse);
-    CHECK(!mouse->idle.looks_out); /* woken, not tired of it */
-    return NULL;
-}
-
-/* Nobody is left who could make work, and the pool has not been used. */
-static void last_one_sleeps_for_good(void **state)
-{
-    struct house house;
-    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
-    house.sleep.look_ns = DOZE_NS;
-    for (int i = 1; i < WORKERS; i++)
-        start_looking(&house, i);
-    put_one_to_sleep(&house, 0, fall_asleep_for_good);
-    expect_counts(&house, WORKERS - 1, 1);
-    weft__sleep_more_work(&house.sleep);
-    assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
-    expect_counts(&house, WORKERS, 0);
-    house_close(&house);
-}
-
-static struct atomic_u32 seconds;
-
-static void count_second(struct weft__sleep *sleep)
-{
-    atomic_fetch_add_relaxed(&seconds, 1);
-}
-
-/* After the last use it looks on for a second, and then no more. What comes in between, however
- * brief, makes it begin anew. */
-static void looks_out_for_a_second(void **state)
-{
-    struct house house;
-    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
-    house.sleep.look_ns = DOZE_NS;
-    house.sleep.holds_work = holds_work;
-    house.sleep.every_second = count_second;
-    atomic_store_relaxed(&works_held, 0);
-    atomic_store_relaxed(&seconds, 0);
-    for (int i = 1; i < WORKERS; i++)
-        start_looking(&house, i);
-    uint64_t begun = weft_now();
-    house.mice[0].used = begun;
-    put_one_to_sleep(&house, 0, fall_asleep);
-    WAIT_UNTIL(looks_out(&house));
-    while (weft_now() - begun < WEFT__SILENCE_NS / 2)
-        sched_yield();
-    uint64_t came = weft_now();
-    weft__sleep_guest_entered(&house.sleep);
-    weft__sleep_guest_left(&house.sleep);
-    WAIT_UNTIL(!looks_out(&house));
-    assert_true(weft_now() - came >= WEFT__SILENCE_NS);
-    assert_in_range(atomic_load_relaxed(&seconds), 1, UINT32_MAX);
-    expect_counts(&house, WORKERS - 1, 1);
-    weft__sleep_more_work(&house.sleep);
-    assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
-    house_close(&house);
-}
-
-/* It gets up for work that it may take, and for nothing else. */
-static void gets_up_for_work(void **state)
-{
-    struct house house;
-    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
-    house.sleep.look_ns = DOZE_NS;
-    house.sleep.holds_work = holds_work;
-    atomic_store_relaxed(&works_held, 0);
-    put_one_to_sleep(&house, 0, fall_asleep); /* three are at work */
-    WAIT_UNTIL(looks_out(&house));
-    weft__sleep_guest_entered(&house.sleep); /* and there is no room */
-    atomic_store_relaxed(&works_held, 1);
-    uint64_t now = weft_now();
-    while (weft_now() - now < 20 * DOZE_NS)
-        sched_yield();
-    expect_counts(&house, 0, 1);
-    weft__sleep_guest_left(&house.sleep);
-    assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0); /* by itself */
-    expect_counts(&house, 1, 0);
-    house_close(&house);
-}
-
-static void *fall_asleep_and_overtake(void *p)
-{
-    struct dormouse *mouse = p;
-    fall_asleep(mouse);
-    CHECK(mouse->idle.overtakes);
-    return NULL;
-}
-
-/* A searcher has the place, but takes nothing: the look-out gets up in its stead. Not if guests
- * have that place, too. */
-static void gets_up_for_what_is_overlooked(void **state)
-{
-    struct house house;
-    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
-    house.sleep.look_ns = DOZE_NS;
-    house.sleep.holds_work = holds_work;
-    atomic_store_relaxed(&works_held, 1);
-    start_looking(&house, 1); /* two are at work */
-    weft__sleep_guest_entered(&house.sleep);
-    weft__sleep_guest_entered(&house.sleep);
-    put_one_to_sleep(&house, 0, fall_asleep_and_overtake);
-    WAIT_UNTIL(looks_out(&house));
-    uint64_t now = weft_now();
-    while (weft_now() - now < 20 * DOZE_NS)
-        sched_yield();
-    expect_counts(&house, 1, 1);
-    weft__sleep_guest_left(&house.sleep);
-    assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0); /* by itself */
-    expect_counts(&house, 2, 0);
-    assert_true(weft__sleep_over_full(&house.sleep)); /* the searcher steps back */
-    house_close(&house);
-}
-
-static bool holds_injected(struct weft__sleep *sleep)
-{
-    return true;
-}
-
-/* Injected jobs that no worker may take because of guests are not left alone for ever. */
-static void starved_jobs_are_relieved(void **state)
-{
-    struct house house;
-    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
-    house.sleep.look_ns = DOZE_NS;
-    house.sleep.holds_injected = holds_injected;
-    crowded = &house;
-    weft__sleep_guest_entered(&house.sleep);
-    uint64_t begun = weft_now();
-    assert_int_equal(
-        pthread_create(&house.mice[0].thread, NULL, step_back_for_good, &house.mice[0]), 0);
-    assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
-    assert_true(weft_now() - begun >= WEFT__STARVED_NS);
-    assert_true(house.mice[0].idle.relieves);
-    assert_true(weft__sleep_over_full(&house.sleep));
     house_close(&house);
 }
 
@@ -924,25 +646,6 @@ static void spares_are_called(void **state)
         assert_int_equal(spares_called, 0);
         wake_up(&house, 1);
     }
-}
-
-/* With more workers than `workers`, somebody is at work even if so many are inactive. */
-static void more_than_all_may_be_present(void **state)
-{
-    struct house house;
-    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
-    house.sleep.look_ns = DOZE_NS;
-    for (int i = 1; i < WORKERS; i++)
-        start_looking(&house, i);
-    weft__sleep_present(&house.sleep);
-    assert_int_equal(atomic_load_relaxed(&house.sleep.absent), -1);
-    put_one_to_sleep(&house, 0, fall_asleep);
-    WAIT_UNTIL(looks_out(&house));
-    expect_counts(&house, WORKERS - 1, 1); /* but as many are up as there may be */
-    work_found(&house, 1);
-    weft__sleep_absent(&house.sleep);
-    assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0); /* it got up */
-    house_close(&house);
 }
 
 /* ---- Injected work is never missed (faults 4 to 6, 9, 10, 12) ---- */
@@ -1088,21 +791,10 @@ int main(void)
         cmocka_unit_test(near_and_far),
         cmocka_unit_test(woken_elsewhere),
         cmocka_unit_test(uncounted_is_not_counted),
-        cmocka_unit_test(looks_out_while_others_work),
-        cmocka_unit_test(one_looks_out),
-        cmocka_unit_test(off_duty_when_woken),
-        cmocka_unit_test(looks_out_while_a_guest_works),
-        cmocka_unit_test(absent_ones_are_not_at_work),
-        cmocka_unit_test(last_one_sleeps_for_good),
-        cmocka_unit_test(looks_out_for_a_second),
-        cmocka_unit_test(gets_up_for_work),
-        cmocka_unit_test(gets_up_for_what_is_overlooked),
-        cmocka_unit_test(starved_jobs_are_relieved),
         cmocka_unit_test(small_counter_wraps),
         cmocka_unit_test(small_counter_comes_back),
         cmocka_unit_test(places_given_later),
         cmocka_unit_test(spares_are_called),
-        cmocka_unit_test(more_than_all_may_be_present),
         cmocka_unit_test(nothing_is_missed),
         cmocka_unit_test(nothing_is_missed_without_spinning),
         cmocka_unit_test(nothing_is_missed_with_two_bits),

@@ -35,7 +35,6 @@ struct visit {
     int cpu;               /* where it pins itself, or -1 */
     bool confined;         /* before that, by its own will, */
     cpu_set_t confined_to; /* to these */
-    _Atomic(struct weft__pinned *) pinned;
     atomic_int number;
     atomic_bool leave;
 };
@@ -47,7 +46,7 @@ static void *look_around(void *arg)
     if (visit->confined)
         CHECK(sched_setaffinity(0, sizeof visit->confined_to, &visit->confined_to) == 0);
     if (visit->cpu >= 0)
-        atomic_store(&visit->pinned, weft__thread_pin(visit->cpu));
+        weft__thread_pin(visit->cpu);
     atomic_store(&visit->number, (int)gettid());
     WAIT_UNTIL(atomic_load(&visit->leave));
     weft__thread_unpin();
@@ -72,26 +71,59 @@ static void starts_where_it_should(void **state)
     }
 }
 
-static void moves_while_pinned(void **state)
+static int first_cpu(const cpu_set_t *set)
+{
+    int cpu = 0;
+    while (!CPU_ISSET((size_t)cpu, set))
+        cpu++;
+    return cpu;
+}
+
+/* Starts look_around() and waits until it stands where it should. */
+static pthread_t arrive(struct visit *visit)
+{
+    pthread_t thread;
+    assert_int_equal(weft__thread_start(&thread, STACK, -1, look_around, visit), 0);
+    WAIT_UNTIL(atomic_load(&visit->number) != 0);
+    return thread;
+}
+
+static void leave(struct visit *visit, pthread_t thread)
+{
+    atomic_store(&visit->leave, true);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+static void pins_itself(void **state)
+{
+    cpu_set_t mine = mask_of(0), one = only(first_cpu(&mine));
+    struct visit visit = {.cpu = first_cpu(&mine)};
+    pthread_t thread = arrive(&visit);
+    cpu_set_t pinned = mask_of(atomic_load(&visit.number));
+    leave(&visit, thread);
+    assert_true(CPU_EQUAL(&pinned, &one));
+    assert_true(CPU_EQUAL(&visit.then, &mine));
+}
+
+/* Another thread is held on a CPU, and then may run where it could before. */
+static void is_held_and_released(void **state)
 {
     cpu_set_t mine = mask_of(0), one = only(last_cpu(&mine));
-    int first = 0;
-    while (!CPU_ISSET((size_t)first, &mine))
-        first++;
-    struct visit visit = {.cpu = first};
-    pthread_t thread;
-    assert_int_equal(weft__thread_start(&thread, STACK, -1, look_around, &visit), 0);
-    WAIT_UNTIL(atomic_load(&visit.number) != 0);
-    struct weft__pinned *pinned = atomic_load(&visit.pinned);
-    assert_non_null(pinned);
-    weft__thread_move(pinned, CPU_SETSIZE - 1); /* not one of its own: nothing happens */
-    cpu_set_t before = only(first), still = mask_of(atomic_load(&visit.number));
-    weft__thread_move(pinned, last_cpu(&mine));
-    cpu_set_t moved = mask_of(atomic_load(&visit.number));
-    atomic_store(&visit.leave, true);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_true(CPU_EQUAL(&still, &before));
-    assert_true(CPU_EQUAL(&moved, &one));
+    struct visit visit = {.cpu = -1};
+    pthread_t thread = arrive(&visit);
+    struct weft__held held = {0};
+    int number = atomic_load(&visit.number), nowhere[] = {CPU_SETSIZE - 1, CPU_SETSIZE, -1};
+    for (int i = 0; i < 3; i++)
+        weft__thread_hold(&held, number, nowhere[i]);
+    assert_int_equal(held.thread, 0);
+    weft__thread_hold(&held, number, first_cpu(&mine));
+    weft__thread_hold(&held, number, last_cpu(&mine)); /* and then there */
+    weft__thread_hold(&held, number, CPU_SETSIZE - 1); /* it stays */
+    cpu_set_t during = mask_of(number);
+    weft__thread_release(&held);
+    weft__thread_release(&held); /* nothing more happens */
+    leave(&visit, thread);
+    assert_true(CPU_EQUAL(&during, &one));
     assert_true(CPU_EQUAL(&visit.then, &mine));
 }
 
@@ -99,17 +131,14 @@ static void moves_while_pinned(void **state)
 static void stays_where_it_may_run(void **state)
 {
     cpu_set_t mine = mask_of(0), last = only(last_cpu(&mine));
-    int first = 0;
-    while (!CPU_ISSET((size_t)first, &mine))
-        first++;
-    struct visit visit = {.cpu = last_cpu(&mine), .confined = true, .confined_to = last};
-    pthread_t thread;
-    assert_int_equal(weft__thread_start(&thread, STACK, -1, look_around, &visit), 0);
-    WAIT_UNTIL(atomic_load(&visit.number) != 0);
-    weft__thread_move(atomic_load(&visit.pinned), first);
-    cpu_set_t still = mask_of(atomic_load(&visit.number));
-    atomic_store(&visit.leave, true);
-    assert_int_equal(pthread_join(thread, NULL), 0);
+    struct visit visit = {.cpu = -1, .confined = true, .confined_to = last};
+    pthread_t thread = arrive(&visit);
+    struct weft__held held = {0};
+    int number = atomic_load(&visit.number);
+    weft__thread_hold(&held, number, first_cpu(&mine));
+    cpu_set_t still = mask_of(number);
+    weft__thread_release(&held);
+    leave(&visit, thread);
     assert_true(CPU_EQUAL(&still, &last));
     assert_true(CPU_EQUAL(&visit.then, &last));
 }
@@ -118,7 +147,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(starts_where_it_should),
-        cmocka_unit_test(moves_while_pinned),
+        cmocka_unit_test(pins_itself),
+        cmocka_unit_test(is_held_and_released),
         cmocka_unit_test(stays_where_it_may_run),
     };
     return cmocka_run_group_tests_name("thread", tests, NULL, NULL);
