@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* An actor's life, as seen from outside: made, started, killed, over, freed. */
 #include "actor/actor.h"
+#include "core/fatal.h"
 #include "core/misuse.h"
 #include "core/wait.h"
 #include "os/memory.h"
@@ -12,6 +13,15 @@
 enum { MAILBOX = 16, SHARE_MAX = 100 };
 
 static const size_t default_memory = (size_t)64 << 20;
+
+/* Can it be seen that there is none? Others than the owner may use one that is released, until it
+ * is over. */
+void weft__actor_expect(const struct weft_actor *actor, const char *function)
+{
+    uint32_t handle = atomic_load_relaxed(&actor->handle); /* relaxed: a mistake or none */
+    if (handle != HANDLE_KEPT && handle != HANDLE_RELEASED)
+        weft__fatal("%s: the actor was released and is gone, or never was one", function);
+}
 
 /* ---- Making ---- */
 
@@ -98,7 +108,8 @@ int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_
     actor->fn = fn;
     actor->arg = arg;
     configure(actor, config);
-    atomic_store_relaxed(&actor->refs, 2); /* relaxed: nobody has it yet */
+    atomic_store_relaxed(&actor->refs, 2); /* relaxed, both: nobody has it yet */
+    atomic_store_relaxed(&actor->handle, HANDLE_KEPT);
     weft__group_begin(&actor->group, NULL);
     error = enlist(actor);
     if (error)
@@ -148,6 +159,7 @@ int weft_actor_run(weft_actor *actor)
 {
     if (!actor)
         return -EINVAL;
+    weft__actor_expect(actor, __func__);
     /* While the lock is held it is not over, so that its pool is there until this is done. */
     weft__lock_take(&actor->lock);
     bool started = start(actor);
@@ -162,6 +174,8 @@ void weft__actor_unref(struct weft_actor *actor)
     /* acq_rel A10 with itself: release A10 by each, acquire A10 by the last. */
     if (atomic_fetch_sub_acq_rel(&actor->refs, 1) > 1)
         return;
+    /* relaxed: for who uses it all the same. Memory that was freed is often left as it is. */
+    atomic_store_relaxed(&actor->handle, HANDLE_GONE);
     weft__free(actor->messages);
     weft__free(actor->places);
     weft__free(actor);
@@ -228,6 +242,8 @@ void weft__actor_over_unrun(struct weft_actor *actor, int reason)
 
 bool weft_actor_done(const weft_actor *actor)
 {
+    WEFT__NEEDS(actor, "an actor");
+    weft__actor_expect(actor, __func__);
     return atomic_load_acquire(&actor->state) == ACTOR_OVER; /* acquire A11 */
 }
 
@@ -236,6 +252,7 @@ int weft_actor_wait(weft *w, weft_actor *actor)
     WEFT__EXPECT_OWN_OR_NULL(w);
     if (!actor)
         return -EINVAL;
+    weft__actor_expect(actor, __func__);
     if (weft__actor_here() == actor)
         return -EDEADLK;
     struct weft__actor_waiter waiter = {.latch.owner = weft__thread_park()};
@@ -260,7 +277,10 @@ void weft_actor_release(weft_actor *actor)
 {
     if (!actor)
         return;
-    uint32_t new = ACTOR_NEW;
+    weft__actor_expect(actor, __func__);
+    uint32_t kept = HANDLE_KEPT, new = ACTOR_NEW;
+    if (!atomic_cas_relaxed(&actor->handle, &kept, HANDLE_RELEASED)) /* relaxed: as above */
+        weft__fatal("weft_actor_release: the actor \"%s\" was released already", actor->name);
     /* One that nobody can run any more is over. relaxed: as in start(). */
     if (atomic_cas_relaxed(&actor->state, &new, ACTOR_STARTED))
         weft__actor_over_unrun(actor, -ECANCELED);
@@ -272,6 +292,7 @@ void weft_actor_kill(weft_actor *actor)
     uint32_t new = ACTOR_NEW;
     if (!actor)
         return;
+    weft__actor_expect(actor, __func__);
     if (atomic_cas_relaxed(&actor->state, &new, ACTOR_STARTED)) { /* relaxed: as in start() */
         weft__actor_over_unrun(actor, -ECANCELED);
         return;
@@ -290,7 +311,10 @@ void weft_actor_kill(weft_actor *actor)
 
 int weft_actor_pin(weft_actor *actor, int executor)
 {
-    if (!actor || executor < -1 || executor >= (int)actor->executors)
+    if (!actor)
+        return -EINVAL;
+    weft__actor_expect(actor, __func__);
+    if (executor < -1 || executor >= (int)actor->executors)
         return -EINVAL;
     atomic_store_relaxed(&actor->pin, executor); /* relaxed: a request */
     return 0;
@@ -399,6 +423,9 @@ bool weft__actor_is_running(struct weft_actor *actor)
 
 void weft_actor_get_info(weft_actor *actor, weft_actor_info *info)
 {
+    WEFT__NEEDS(actor, "an actor");
+    WEFT__NEEDS(info, "a place for the info");
+    weft__actor_expect(actor, __func__);
     struct weft__actor_counts *counts = &actor->counts;
     /* relaxed, all: statistics; what they say of each other need not fit. */
     *info = (weft_actor_info){
@@ -450,6 +477,7 @@ static size_t each(struct weft_pool *pool,
 size_t weft_actor_each(weft_pool *pool, void (*fn)(weft_actor *, const weft_actor_info *, void *),
                        void *data)
 {
+    WEFT__NEEDS(fn, "a function");
     if (pool)
         return each(pool, fn, data);
     if (weft__pool_enter(&pool))
