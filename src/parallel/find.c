@@ -62,18 +62,24 @@ static size_t find(weft *w, size_t begin, size_t end, struct search *search)
 size_t weft_find_first(weft *w, size_t begin, size_t end, weft_find_fn *fn, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    if (!fn)
+        weft__lacks(__func__, "a function", "find");
     return find(w, begin, end, &(struct search){fn, arg, FIRST, end, {end}});
 }
 
 size_t weft_find_last(weft *w, size_t begin, size_t end, weft_find_fn *fn, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    if (!fn)
+        weft__lacks(__func__, "a function", "find");
     return find(w, begin, end, &(struct search){fn, arg, LAST, end, {end}});
 }
 
 size_t weft_find_any(weft *w, size_t begin, size_t end, weft_find_fn *fn, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    if (!fn)
+        weft__lacks(__func__, "a function", "find");
     return find(w, begin, end, &(struct search){fn, arg, ANY, end, {end}});
 }
 
@@ -120,12 +126,14 @@ static bool answer(weft *w, size_t begin, size_t end, struct question *question)
 bool weft_any(weft *w, size_t begin, size_t end, weft_test_fn *test, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS(test, "a function");
     return answer(w, begin, end, &(struct question){test, arg, true, {false}});
 }
 
 bool weft_all(weft *w, size_t begin, size_t end, weft_test_fn *test, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS(test, "a function");
     return answer(w, begin, end, &(struct question){test, arg, false, {false}});
 }
 
@@ -153,6 +161,7 @@ static void add(weft *w, void *left, const void *right, void *arg)
 size_t weft_count(weft *w, size_t begin, size_t end, weft_count_fn *count, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS(count, "a function");
     const weft_reducer reducer = {.size = sizeof(size_t), .fold = add_count, .combine = add};
     size_t sum;
     weft__reduce_unordered(w, begin, end, &reducer, &(struct tally){count, arg}, &sum,
