@@ -112,7 +112,7 @@ void weft_array_reduce(weft *w, const void *in, size_t n, size_t size, weft_comb
                        void *arg, void *result)
 {
     WEFT__EXPECT_CONTEXT(w);
-    WEFT__NEEDS_ARRAY(in, n);
+    WEFT__NEEDS_ARRAY(in, n, size);
     if (!combine_fn)
         weft__lacks(__func__, "a function", "combine");
     WEFT__NEEDS(result, "a place for the result");
@@ -124,7 +124,7 @@ int weft_array_reduce_halting(weft *w, const void *in, size_t n, size_t size,
                               void *result)
 {
     WEFT__EXPECT_CONTEXT(w);
-    if ((!in && n > 0) || !combine_fn || !result)
+    if ((!in && n > 0 && size > 0) || !combine_fn || !result)
         return -EINVAL;
     struct array all = {in, size, size, NULL, combine_fn, halt, arg};
     return reduce_halting(w, n, &all, result);
@@ -134,7 +134,7 @@ void weft_map_reduce(weft *w, const void *in, size_t n, size_t in_size, weft_map
                      size_t size, weft_combine_fn *combine_fn, void *arg, void *result)
 {
     WEFT__EXPECT_CONTEXT(w);
-    WEFT__NEEDS_ARRAY(in, n);
+    WEFT__NEEDS_ARRAY(in, n, in_size);
     WEFT__NEEDS(map, "a function");
     if (!combine_fn)
         weft__lacks(__func__, "a function", "combine");
@@ -147,7 +147,7 @@ int weft_map_reduce_halting(weft *w, const void *in, size_t n, size_t in_size, w
                             void *result)
 {
     WEFT__EXPECT_CONTEXT(w);
-    if ((!in && n > 0) || !map || !combine_fn || !result)
+    if ((!in && n > 0 && in_size > 0) || !map || !combine_fn || !result)
         return -EINVAL;
     struct array all = {in, in_size, size, map, combine_fn, halt, arg};
     return reduce_halting(w, n, &all, result);

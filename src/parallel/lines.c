@@ -79,7 +79,7 @@ void weft_for_lines(weft *w, const weft_text *text, weft_lines_fn *body, void *a
 {
     WEFT__EXPECT_CONTEXT(w);
     WEFT__NEEDS(text, "a text");
-    WEFT__NEEDS_ARRAY(text->bytes, text->size);
+    WEFT__NEEDS_ARRAY(text->bytes, text->size, 1);
     WEFT__NEEDS(body, "a function");
     struct lines lines = {text, body, arg};
     const struct weft__loop loop = {
@@ -120,7 +120,7 @@ void weft_reduce_lines(weft *w, const weft_text *text, const weft_reducer *given
 {
     WEFT__EXPECT_CONTEXT(w);
     WEFT__NEEDS(text, "a text");
-    WEFT__NEEDS_ARRAY(text->bytes, text->size);
+    WEFT__NEEDS_ARRAY(text->bytes, text->size, 1);
     weft__expect_reducer(given, result, __func__);
     struct reduction all = {text, given, arg};
     weft_reducer reducer = *given;

@@ -232,8 +232,8 @@ void weft_scan_inclusive(weft *w, void *out, const void *in, size_t n, size_t si
                          weft_combine_fn *combine, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
-    WEFT__NEEDS_ARRAY(out, n);
-    WEFT__NEEDS_ARRAY(in, n);
+    WEFT__NEEDS_ARRAY(out, n, size);
+    WEFT__NEEDS_ARRAY(in, n, size);
     WEFT__NEEDS(combine, "a function");
     struct elements all = {in, out, size, combine, arg};
     scan_elements(w, n, &all, NULL, WEFT__SPACE(size));
@@ -243,8 +243,8 @@ void weft_scan_exclusive(weft *w, void *out, const void *in, size_t n, size_t si
                          const void *identity, weft_combine_fn *combine, void *arg, void *total)
 {
     WEFT__EXPECT_CONTEXT(w);
-    WEFT__NEEDS_ARRAY(out, n);
-    WEFT__NEEDS_ARRAY(in, n);
+    WEFT__NEEDS_ARRAY(out, n, size);
+    WEFT__NEEDS_ARRAY(in, n, size);
     WEFT__NEEDS(identity, "an identity");
     WEFT__NEEDS(combine, "a function");
     struct elements all = {in, out, size, combine, arg};
