@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Searches: loops that end when somebody has found something. */
+#include "core/fatal.h"
 #include "core/misuse.h"
 #include "parallel/for.h"
 #include "parallel/reduce.h"
@@ -28,6 +29,9 @@ static void look(weft *w, size_t begin, size_t end, void *arg)
     struct search *search = arg;
     size_t i = search->find(begin, end, search->arg);
     (void)w;
+    if (i < begin)
+        weft__fatal("a search said that it found something at %zu, in a range that begins at %zu",
+                    i, begin);
     if (i >= end)
         return;
     size_t known = atomic_load_relaxed(&search->found); /* relaxed, both: only a number; the */

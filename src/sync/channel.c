@@ -154,6 +154,8 @@ void weft_channel_close(weft *w, weft_channel *public)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
     struct channel *channel = expect_channel(public, __func__);
+    if (channel->item_size == 0)
+        weft__fatal("weft_channel_close: the channel was destroyed, or never made");
     weft__lock_take(&channel->sync.lock);
     weft__sync_used_by(&channel->sync, weft__sync_caller(w));
     channel->closed = true;

@@ -636,6 +636,34 @@ static void no_channel(void)
     weft_channel_destroy(&gone); /* nothing is left to be freed */
 }
 
+static void closes_what_is_gone(weft *w, void *arg)
+{
+    weft_channel gone;
+    CHECK_EQUAL(weft_channel_init(&gone, "gone", sizeof(int), 1), 0);
+    weft_channel_destroy(&gone);
+    weft_channel_close(w, &gone);
+}
+
+static void channel_closed_too_late(void **state)
+{
+    expect_named(closes_what_is_gone, WORDS("weft_channel_close", "destroyed"));
+}
+
+static size_t find_before(size_t begin, size_t end, void *arg)
+{
+    return begin - 1;
+}
+
+static void finds_elsewhere(weft *w, void *arg)
+{
+    weft_find_first(w, 10, 64, find_before, NULL);
+}
+
+static void found_outside_of_range(void **state)
+{
+    expect_named(finds_elsewhere, WORDS("found something at 9", "begins at 10"));
+}
+
 static int receives_nowhere(weft *w, void *arg)
 {
     return weft_receive(w, NULL);
@@ -868,6 +896,8 @@ int main(void)
         cmocka_unit_test(mutex_that_is_kept),
         cmocka_unit_test(no_object),
         IN_CHILD(no_channel),
+        cmocka_unit_test(channel_closed_too_late),
+        cmocka_unit_test(found_outside_of_range),
         IN_CHILD(message_to_nowhere),
         cmocka_unit_test(nothing_given),
         IN_CHILD(errors_where_nothing_is_given),
