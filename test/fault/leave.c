@@ -496,17 +496,6 @@ static void jump_and_run(void *arg)
 }
 
 /* Sanitizers are told of each switch between stacks, and don't survive a jump that is none. */
-#if defined __SANITIZE_ADDRESS__
-#define SANITIZED 1
-#elif defined __has_feature
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED SANITIZED_THREAD
-#endif
-
 static void longjmp_out_of_actor(void **state)
 {
     if (SANITIZED)
