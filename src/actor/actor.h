@@ -510,7 +510,17 @@ void weft__actor_close(struct weft_actor *actor); /* no messages, no kill from n
 void weft__actor_over(struct weft_actor *actor, int reason);
 void weft__actor_over_unrun(struct weft_actor *actor, int reason); /* it never had a fiber */
 void weft__actor_unref(struct weft_actor *actor);
-void weft__actor_expect(const struct weft_actor *actor, const char *function); /* it is there */
+
+/* Can it be seen that there is none? Others than the owner may use one that is released, until it
+ * is over. */
+_Noreturn void weft__actor_is_gone(const char *function);
+static inline void weft__actor_expect(const struct weft_actor *actor, const char *function)
+{
+    uint32_t handle = atomic_load_relaxed(&actor->handle); /* relaxed: a mistake or none */
+    if (handle != HANDLE_KEPT && handle != HANDLE_RELEASED)
+        weft__actor_is_gone(function);
+}
+
 void weft__actor_memory(struct weft_actor *actor, size_t more, size_t less);
 bool weft__actor_elsewhere(struct weft_actor *actor, size_t more); /* false: too much */
 void weft__actor_not_elsewhere(struct weft_actor *actor, size_t less);

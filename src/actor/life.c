@@ -14,13 +14,9 @@ enum { MAILBOX = 16, SHARE_MAX = 100 };
 
 static const size_t default_memory = (size_t)64 << 20;
 
-/* Can it be seen that there is none? Others than the owner may use one that is released, until it
- * is over. */
-void weft__actor_expect(const struct weft_actor *actor, const char *function)
+void weft__actor_is_gone(const char *function)
 {
-    uint32_t handle = atomic_load_relaxed(&actor->handle); /* relaxed: a mistake or none */
-    if (handle != HANDLE_KEPT && handle != HANDLE_RELEASED)
-        weft__fatal("%s: the actor was released and is gone, or never was one", function);
+    weft__fatal("%s: the actor was released and is gone, or never was one", function);
 }
 
 /* ---- Making ---- */
@@ -240,11 +236,16 @@ void weft__actor_over_unrun(struct weft_actor *actor, int reason)
     weft__actor_over(actor, reason);
 }
 
+static bool is_over(const struct weft_actor *actor)
+{
+    return atomic_load_acquire(&actor->state) == ACTOR_OVER; /* acquire A11 */
+}
+
 bool weft_actor_done(const weft_actor *actor)
 {
     WEFT__NEEDS(actor, "an actor");
     weft__actor_expect(actor, __func__);
-    return atomic_load_acquire(&actor->state) == ACTOR_OVER; /* acquire A11 */
+    return is_over(actor);
 }
 
 int weft_actor_wait(weft *w, weft_actor *actor)
@@ -259,7 +260,7 @@ int weft_actor_wait(weft *w, weft_actor *actor)
     if (!waiter.latch.owner)
         return -ENOMEM;
     weft__lock_take(&actor->lock);
-    bool over = weft_actor_done(actor);
+    bool over = is_over(actor);
     if (!over) {
         waiter.next = actor->waiters;
         actor->waiters = &waiter;
@@ -277,10 +278,11 @@ void weft_actor_release(weft_actor *actor)
 {
     if (!actor)
         return;
-    weft__actor_expect(actor, __func__);
     uint32_t kept = HANDLE_KEPT, new = ACTOR_NEW;
-    if (!atomic_cas_relaxed(&actor->handle, &kept, HANDLE_RELEASED)) /* relaxed: as above */
+    if (!atomic_cas_relaxed(&actor->handle, &kept, HANDLE_RELEASED)) { /* relaxed: as in actor.h */
+        weft__actor_expect(actor, __func__);
         weft__fatal("weft_actor_release: the actor \"%s\" was released already", actor->name);
+    }
     /* One that nobody can run any more is over. relaxed: as in start(). */
     if (atomic_cas_relaxed(&actor->state, &new, ACTOR_STARTED))
         weft__actor_over_unrun(actor, -ECANCELED);
@@ -429,9 +431,8 @@ void weft_actor_get_info(weft_actor *actor, weft_actor_info *info)
     struct weft__actor_counts *counts = &actor->counts;
     /* relaxed, all: statistics; what they say of each other need not fit. */
     *info = (weft_actor_info){
-        .state = weft_actor_done(actor)
-                     ? WEFT_ACTOR_OVER
-                     : (enum weft_actor_state)atomic_load_relaxed(&counts->activity),
+        .state = is_over(actor) ? WEFT_ACTOR_OVER
+                                : (enum weft_actor_state)atomic_load_relaxed(&counts->activity),
         .quanta = atomic_load_relaxed(&counts->quanta),
         .steals = atomic_load_relaxed(&counts->steals),
         .delegates = atomic_load_relaxed(&counts->delegates),
