@@ -21,12 +21,54 @@ static _Thread_local struct weft__worker *top; /* what this thread is, innermost
 _Thread_local struct weft__worker *weft__current
     WEFT__TLS_FAST; /* one of these: the one that works */
 
+/* ---- Threads that end as workers ----
+ *
+ * A job's pthread_exit is noticed where the unwinder passes the library's frames (misuse.h). The
+ * unwinder does not get there through code that was compiled without tables for it. So a thread
+ * looks once more when it ends: it must not be in a job, nor be a worker that has a pool. */
+
+static pthread_key_t ends;
+static bool have_ends;
+
+static void thread_ends(void *unused)
+{
+    (void)unused;
+    if (top && top->fiber)
+        weft__actor_threw();
+    if (top && (top->frame || top->kind == WORKER_THREAD || top->kind == WORKER_SPARE))
+        weft__job_threw();
+}
+
+static void make_ends(void)
+{
+    have_ends = pthread_key_create(&ends, thread_ends) == 0;
+}
+
+/* With a worker, before its thread is there: a child that is forked while another thread is at it
+ * would find it half done. */
+static void prepare_ends(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_ends);
+}
+
+static void watch_end(void)
+{
+    static _Thread_local bool watched;
+    if (watched)
+        return;
+    watched = true;
+    if (have_ends)
+        pthread_setspecific(ends, &top); /* any address: NULL would not be looked at */
+}
+
 struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,
                                        enum worker_kind kind)
 {
     struct weft__worker *worker = weft__alloc(sizeof *worker);
     if (!worker)
         return NULL;
+    prepare_ends();
     worker->pool = pool;
     worker->index = index;
     worker->kind = kind;
@@ -124,41 +166,6 @@ static ptrdiff_t help_most(const struct weft__worker *me)
     bool by_default = (me->kind == WORKER_THREAD || me->kind == WORKER_SPARE) &&
                       me->pool->config.stack_size == 0 && !me->pool->config.spawn_thread;
     return by_default && half > MOST_BY_DEFAULT ? MOST_BY_DEFAULT : half;
-}
-
-/* ---- Threads that end as workers ----
- *
- * A job's pthread_exit is noticed where the unwinder passes the library's frames (misuse.h). The
- * unwinder does not get there through code that was compiled without tables for it. So a thread
- * looks once more when it ends: it must not be in a job, nor be a worker that has a pool. */
-
-static pthread_key_t ends;
-static bool have_ends;
-
-static void thread_ends(void *unused)
-{
-    (void)unused;
-    if (top && top->fiber)
-        weft__actor_threw();
-    if (top && (top->frame || top->kind == WORKER_THREAD || top->kind == WORKER_SPARE))
-        weft__job_threw();
-}
-
-static void make_ends(void)
-{
-    have_ends = pthread_key_create(&ends, thread_ends) == 0;
-}
-
-static void watch_end(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    static _Thread_local bool watched;
-    if (watched)
-        return;
-    watched = true;
-    pthread_once(&once, make_ends);
-    if (have_ends)
-        pthread_setspecific(ends, &top); /* any address: NULL would not be looked at */
 }
 
 void weft__worker_push(struct weft__worker *worker, const char *entry)
