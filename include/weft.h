@@ -483,7 +483,7 @@ class weft::fork_guard
         : right_(right), arg_(arg), w_(w)
     {
         if (where)
-            weft_fork_checked(w, run, this, where);
+            weft_fork_checked(w, right ? run : nullptr, this, where);
         else
             (weft_fork)(w, run, this);
     }
@@ -547,7 +547,7 @@ inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r)
 static inline void weft_join_guarded(weft *w, weft_fn *left, void *l, weft_fn *right, void *r,
                                      const char *where)
 {
-    weft::fork_guard guard(w, right, r, where);
+    weft::fork_guard guard(w, left ? right : nullptr, r, where);
     left(guard.context(), l);
     if (!guard.merge(where))
         right(w, r);

@@ -5,6 +5,8 @@
 #include "../../tool/progress.h"
 #include "../bench.h"
 #include "../clock.h"
+#include "../peer.h"
+#include "joins.h"
 
 #include <err.h>
 #include <pthread.h>
@@ -42,6 +44,14 @@ enum row {
     HERE_MANY,
     RUN_FEW,
     RUN_MANY,
+    JOIN_WEFT, /* of each runtime: its joins that succeed, that fail, and that throw */
+    JOIN_WEFT_FAILS,
+    JOIN_TBB,
+    JOIN_TBB_FAILS,
+    JOIN_TBB_THROWS,
+    JOIN_RAYON,
+    JOIN_RAYON_FAILS,
+    JOIN_RAYON_THROWS,
     ROWS
 };
 
@@ -58,12 +68,26 @@ static const char *const names[ROWS] = {
     [HERE_MANY] = "weft_here, 30,000 forks pending",
     [RUN_FEW] = "weft_run inside a job, 10 forks pending",
     [RUN_MANY] = "weft_run inside a job, 30,000 forks pending",
+    [JOIN_WEFT] = "a join that succeeds, weft",
+    [JOIN_WEFT_FAILS] = "a join that fails, weft",
+    [JOIN_TBB] = "a join that succeeds, tbb",
+    [JOIN_TBB_FAILS] = "a join that is cancelled, tbb",
+    [JOIN_TBB_THROWS] = "a join that throws, tbb",
+    [JOIN_RAYON] = "a join that succeeds, rayon",
+    [JOIN_RAYON_FAILS] = "a join that returns Err, rayon",
+    [JOIN_RAYON_THROWS] = "a join that panics, rayon",
 };
+
+static bool is_of_peer(enum row row)
+{
+    return row >= JOIN_TBB;
+}
 
 struct neighbours {
     weft_pool *alone; /* one worker, which is the caller: nobody else is there to look for */
     weft_pool *small, *middle, *large;
     unsigned rounds, runs;
+    struct peer peers[ROWS]; /* of their rows; those that are not there have no pid */
     struct samples took[ROWS];
 };
 
@@ -168,6 +192,16 @@ static void fail(weft *w, void *arg)
     weft_fail(w, 1);
 }
 
+static void join_and_fail(weft *w, void *arg)
+{
+    weft_join(w, fail, arg, nothing, NULL);
+}
+
+static void join(weft *w, void *arg)
+{
+    weft_join(w, nothing, arg, nothing, NULL);
+}
+
 static void measure_runs(struct neighbours *n, enum row row, weft_pool *pool, weft_fn *fn)
 {
     int failed = 0;
@@ -175,8 +209,44 @@ static void measure_runs(struct neighbours *n, enum row row, weft_pool *pool, we
     for (unsigned i = 0; i < n->runs; i++)
         failed += weft_run(pool, fn, NULL);
     samples_add(&n->took[row], (clock_now() - start) / n->runs);
-    if ((unsigned)failed != (fn == fail ? n->runs : 0))
+    if ((unsigned)failed != (fn == fail || fn == join_and_fail ? n->runs : 0))
         errx(EXIT_FAILURE, "neighbours: %d runs failed", failed);
+}
+
+/* A process for each row: it is stopped between its turns. */
+static bool start_peer(struct neighbours *n, const struct bench_run *run, enum row row,
+                       const char *name, const struct kernel *kernel)
+{
+    bool failed = false;
+    if (bench_has_peer(run, name))
+        peer_start(&n->peers[row], name, kernel->name, n->runs, SMALL, &failed);
+    return !failed;
+}
+
+static bool start_peers(struct neighbours *n, const struct bench_run *run)
+{
+    return start_peer(n, run, JOIN_TBB, "tbb", &joins_fine_kernel) &&
+           start_peer(n, run, JOIN_TBB_FAILS, "tbb", &joins_failing_kernel) &&
+           start_peer(n, run, JOIN_TBB_THROWS, "tbb", &joins_throwing_kernel) &&
+           start_peer(n, run, JOIN_RAYON, "rayon", &joins_fine_kernel) &&
+           start_peer(n, run, JOIN_RAYON_FAILS, "rayon", &joins_failing_kernel) &&
+           start_peer(n, run, JOIN_RAYON_THROWS, "rayon", &joins_throwing_kernel);
+}
+
+static bool is_there(const struct neighbours *n, enum row row)
+{
+    return !is_of_peer(row) || n->peers[row].pid > 0;
+}
+
+static void measure_peer(struct neighbours *n, enum row row)
+{
+    struct turn turn = {.times = NULL};
+    if (!is_there(n, row))
+        return;
+    bool fine = row == JOIN_TBB || row == JOIN_RAYON;
+    if (!peer_turn(&n->peers[row], &turn) || turn.checksum != (fine ? 0 : n->runs))
+        errx(EXIT_FAILURE, "neighbours: %s went wrong", names[row]);
+    samples_add(&n->took[row], turn.seconds / n->runs);
 }
 
 /* ---- Where am I ---- */
@@ -234,11 +304,15 @@ static void measure(struct neighbours *n)
     measure_runs(n, FAIL_LARGE, n->large, fail);
     measure_here(n, false);
     measure_here(n, true);
+    measure_runs(n, JOIN_WEFT, n->small, join);
+    measure_runs(n, JOIN_WEFT_FAILS, n->small, join_and_fail);
+    for (int row = JOIN_TBB; row < ROWS; row++)
+        measure_peer(n, (enum row)row);
 }
 
 static unsigned workers_of(enum row row)
 {
-    if (row == RUN_SMALL || row == FAIL_SMALL)
+    if (row == RUN_SMALL || row == FAIL_SMALL || row >= JOIN_WEFT)
         return SMALL;
     if (row == RUN_LARGE || row == FAIL_LARGE)
         return LARGE;
@@ -251,10 +325,20 @@ static void claim(struct neighbours *n, const struct report *report, const char 
     report_claim(report, what, samples_ratio(&n->took[row], &n->took[twin]), REPORT_AT_MOST, limit);
 }
 
+/* Of peers nothing is claimed. */
+static void report_ratio(struct neighbours *n, const struct report *report, const char *what,
+                         enum row row, enum row twin)
+{
+    if (is_there(n, row) && is_there(n, twin))
+        claim(n, report, what, row, twin, 0);
+}
+
 static void print_all(struct neighbours *n, struct report *report)
 {
     report_title(report, "neighbours: what others cost: us, median (10%% to 90%%)\n");
     for (int row = 0; row < ROWS; row++) {
+        if (!is_there(n, (enum row)row))
+            continue;
         struct summary seconds = samples_summary(&n->took[row]);
         report_sample(report, &(struct result){
                                   .bench = "neighbours",
@@ -269,6 +353,12 @@ static void print_all(struct neighbours *n, struct report *report)
     claim(n, report, "a run that fails / one that succeeds, 2 workers", FAIL_SMALL, RUN_SMALL, 1.5);
     claim(n, report, "a run that fails / one that succeeds, 256 workers", FAIL_LARGE, RUN_LARGE,
           1.5);
+    claim(n, report, "a join that fails / one that succeeds, weft", JOIN_WEFT_FAILS, JOIN_WEFT,
+          1.5);
+    report_ratio(n, report, "the same, tbb, cancelled", JOIN_TBB_FAILS, JOIN_TBB);
+    report_ratio(n, report, "the same, tbb, thrown", JOIN_TBB_THROWS, JOIN_TBB);
+    report_ratio(n, report, "the same, rayon, Err", JOIN_RAYON_FAILS, JOIN_RAYON);
+    report_ratio(n, report, "the same, rayon, a panic", JOIN_RAYON_THROWS, JOIN_RAYON);
     claim(n, report, "weft_here, 30,000 forks pending / 10", HERE_MANY, HERE_FEW, 3);
     report_title(report, "\n");
 }
@@ -287,6 +377,8 @@ static bool open_all(struct neighbours *n, unsigned reps)
 
 static void close_all(struct neighbours *n)
 {
+    for (int row = 0; row < ROWS; row++)
+        peer_stop(&n->peers[row]);
     weft_pool *const pools[] = {n->large, n->middle, n->small, n->alone};
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
         if (pools[i])
@@ -300,7 +392,7 @@ int bench_neighbours(const struct bench_run *run)
     unsigned reps = run->reps ? run->reps : run->quick ? REPS_QUICK : REPS;
     struct neighbours all = {.rounds = run->quick ? ROUNDS_QUICK : ROUNDS,
                              .runs = run->quick ? RUNS_QUICK : RUNS};
-    bool ready = open_all(&all, reps);
+    bool ready = start_peers(&all, run) && open_all(&all, reps); /* forks come first */
     if (ready) {
         struct progress progress;
         progress_begin(&progress, "neighbours", reps);

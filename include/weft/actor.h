@@ -105,7 +105,8 @@ WEFT_API int weft_actor_run(weft_actor *actor);
 WEFT_API int weft_actor_wait(weft *w, weft_actor *actor);
 WEFT_API bool weft_actor_done(const weft_actor *actor);
 
-/* The caller needs it no more: it goes on, and is freed when it is over. */
+/* The caller needs it no more: it goes on, and is freed when it is over. Once: a second time is a
+ * broken rule. */
 WEFT_API void weft_actor_release(weft_actor *actor);
 
 /* One that has not started never will; others end at their next fork, merge, poll, yield, sleep or

@@ -8,7 +8,8 @@
  *
  * Functions that make a map put it in *result, and it is the caller's to release. They return 0;
  * or -ENOMEM, or -ECANCELED where the computation was cancelled meanwhile: then *result is NULL,
- * what they were given is as it was, and nothing is left behind. */
+ * what they were given is as it was, and nothing is left behind. -EINVAL: NULL instead of a map, a
+ * key, a function, or a place for the result. */
 #ifndef WEFT_ORDMAP_H
 #define WEFT_ORDMAP_H
 

@@ -105,7 +105,7 @@ WEFT_API void weft_reduce_unordered(weft *w, size_t begin, size_t end, const wef
                                     void *arg, void *result);
 
 /* weft_reduce() as a computation of its own: weft_fail() in it ends it early, and that code is
- * returned; else 0. */
+ * returned; else 0. -EINVAL: no reducer, fold, combine or result; likewise below. */
 WEFT_API WEFT_MUST_USE int weft_reduce_halting(weft *w, size_t begin, size_t end,
                                                const weft_reducer *reducer, void *arg,
                                                void *result);

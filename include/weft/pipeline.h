@@ -27,7 +27,7 @@ typedef struct weft_stage {
  * made before it is used for the first time, comes back to the first stage as the last one left
  * it, and is dropped in the end, however it ends. At most `in_flight` items are under way,
  * counted from the oldest one; 0: four for each worker.
- * -EINVAL: no stages, or the first one is parallel; -ENOMEM. */
+ * -EINVAL: no stages, one without a function, no item, or the first one is parallel; -ENOMEM. */
 WEFT_API WEFT_MUST_USE int weft_pipeline(weft *w, const weft_stage *stages, size_t n,
                                          const weft_state *item, size_t in_flight, void *arg);
 

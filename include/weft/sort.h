@@ -30,7 +30,8 @@ WEFT_API void weft_sort(weft *w, void *base, size_t n, size_t size, weft_compare
                         void *arg);
 
 /* Equal elements keep their order. What is sorted already, in long runs, takes less time.
- * -ENOMEM: there was no memory for a second array, and nothing was moved. */
+ * -ENOMEM: there was no memory for a second array, and nothing was moved; -EINVAL: no comparison.
+ */
 WEFT_API WEFT_MUST_USE int weft_sort_stable(weft *w, void *base, size_t n, size_t size,
                                             weft_compare_fn *compare, void *arg);
 

@@ -31,7 +31,8 @@ WEFT_API void weft_block_end(weft *w);
  * next, whoever else wants it. So the nth in line waits for at most 1001 n sections of others.
  *
  * While a job holds one, its thread takes no jobs of others when it waits for its own (they might
- * want the same mutex), only children of the scope that it waits for. */
+ * want the same mutex), only children of the scope that it waits for. The same for a thread that
+ * locked one before it came into the pool. */
 typedef struct weft_mutex {
     WEFT_ALIGNAS(8) unsigned char opaque[64];
 } weft_mutex;

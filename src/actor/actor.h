@@ -164,6 +164,14 @@ struct weft__actor_counts {
 
 enum actor_state { ACTOR_NEW, ACTOR_STARTED, ACTOR_OVER };
 
+/* What its owner has done with the handle. Not small numbers: what lies in memory that was freed,
+ * or never was an actor, is none of these. */
+enum actor_handle {
+    HANDLE_KEPT = 0x3ac70e55,
+    HANDLE_RELEASED, /* it may go on for a while, and others may use it as long */
+    HANDLE_GONE,
+};
+
 struct weft_actor {
     struct weft__actors *system;
     weft_actor_fn *fn;
@@ -176,9 +184,10 @@ struct weft_actor {
                                      results that are not collected */
     unsigned cabal_max, share;
     bool strict;
-    struct atomic_i32 pin;   /* executor, or -1 */
-    struct atomic_u32 refs;  /* the handle, and the system until it is over */
-    struct atomic_u32 state; /* enum actor_state */
+    struct atomic_i32 pin;    /* executor, or -1 */
+    struct atomic_u32 refs;   /* the handle, and the system until it is over */
+    struct atomic_u32 handle; /* enum actor_handle */
+    struct atomic_u32 state;  /* enum actor_state */
     struct atomic_bool killed;
     struct atomic_ptr fiber;    /* struct weft__fiber of the actor itself, once it has one */
     struct weft__letter letter; /* to start it */
@@ -501,6 +510,17 @@ void weft__actor_close(struct weft_actor *actor); /* no messages, no kill from n
 void weft__actor_over(struct weft_actor *actor, int reason);
 void weft__actor_over_unrun(struct weft_actor *actor, int reason); /* it never had a fiber */
 void weft__actor_unref(struct weft_actor *actor);
+
+/* Can it be seen that there is none? Others than the owner may use one that is released, until it
+ * is over. */
+_Noreturn void weft__actor_is_gone(const char *function);
+static inline void weft__actor_expect(const struct weft_actor *actor, const char *function)
+{
+    uint32_t handle = atomic_load_relaxed(&actor->handle); /* relaxed: a mistake or none */
+    if (handle != HANDLE_KEPT && handle != HANDLE_RELEASED)
+        weft__actor_is_gone(function);
+}
+
 void weft__actor_memory(struct weft_actor *actor, size_t more, size_t less);
 bool weft__actor_elsewhere(struct weft_actor *actor, size_t more); /* false: too much */
 void weft__actor_not_elsewhere(struct weft_actor *actor, size_t less);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* An actor's life, as seen from outside: made, started, killed, over, freed. */
 #include "actor/actor.h"
+#include "core/fatal.h"
 #include "core/misuse.h"
 #include "core/wait.h"
 #include "os/memory.h"
@@ -12,6 +13,11 @@
 enum { MAILBOX = 16, SHARE_MAX = 100 };
 
 static const size_t default_memory = (size_t)64 << 20;
+
+void weft__actor_is_gone(const char *function)
+{
+    weft__fatal("%s: the actor was released and is gone, or never was one", function);
+}
 
 /* ---- Making ---- */
 
@@ -98,7 +104,8 @@ int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_
     actor->fn = fn;
     actor->arg = arg;
     configure(actor, config);
-    atomic_store_relaxed(&actor->refs, 2); /* relaxed: nobody has it yet */
+    atomic_store_relaxed(&actor->refs, 2); /* relaxed, both: nobody has it yet */
+    atomic_store_relaxed(&actor->handle, HANDLE_KEPT);
     weft__group_begin(&actor->group, NULL);
     error = enlist(actor);
     if (error)
@@ -148,6 +155,7 @@ int weft_actor_run(weft_actor *actor)
 {
     if (!actor)
         return -EINVAL;
+    weft__actor_expect(actor, __func__);
     /* While the lock is held it is not over, so that its pool is there until this is done. */
     weft__lock_take(&actor->lock);
     bool started = start(actor);
@@ -162,6 +170,8 @@ void weft__actor_unref(struct weft_actor *actor)
     /* acq_rel A10 with itself: release A10 by each, acquire A10 by the last. */
     if (atomic_fetch_sub_acq_rel(&actor->refs, 1) > 1)
         return;
+    /* relaxed: for who uses it all the same. Memory that was freed is often left as it is. */
+    atomic_store_relaxed(&actor->handle, HANDLE_GONE);
     weft__free(actor->messages);
     weft__free(actor->places);
     weft__free(actor);
@@ -226,9 +236,16 @@ void weft__actor_over_unrun(struct weft_actor *actor, int reason)
     weft__actor_over(actor, reason);
 }
 
-bool weft_actor_done(const weft_actor *actor)
+static bool is_over(const struct weft_actor *actor)
 {
     return atomic_load_acquire(&actor->state) == ACTOR_OVER; /* acquire A11 */
+}
+
+bool weft_actor_done(const weft_actor *actor)
+{
+    WEFT__NEEDS(actor, "an actor");
+    weft__actor_expect(actor, __func__);
+    return is_over(actor);
 }
 
 int weft_actor_wait(weft *w, weft_actor *actor)
@@ -236,13 +253,14 @@ int weft_actor_wait(weft *w, weft_actor *actor)
     WEFT__EXPECT_OWN_OR_NULL(w);
     if (!actor)
         return -EINVAL;
+    weft__actor_expect(actor, __func__);
     if (weft__actor_here() == actor)
         return -EDEADLK;
     struct weft__actor_waiter waiter = {.latch.owner = weft__thread_park()};
     if (!waiter.latch.owner)
         return -ENOMEM;
     weft__lock_take(&actor->lock);
-    bool over = weft_actor_done(actor);
+    bool over = is_over(actor);
     if (!over) {
         waiter.next = actor->waiters;
         actor->waiters = &waiter;
@@ -260,7 +278,11 @@ void weft_actor_release(weft_actor *actor)
 {
     if (!actor)
         return;
-    uint32_t new = ACTOR_NEW;
+    uint32_t kept = HANDLE_KEPT, new = ACTOR_NEW;
+    if (!atomic_cas_relaxed(&actor->handle, &kept, HANDLE_RELEASED)) { /* relaxed: as in actor.h */
+        weft__actor_expect(actor, __func__);
+        weft__fatal("weft_actor_release: the actor \"%s\" was released already", actor->name);
+    }
     /* One that nobody can run any more is over. relaxed: as in start(). */
     if (atomic_cas_relaxed(&actor->state, &new, ACTOR_STARTED))
         weft__actor_over_unrun(actor, -ECANCELED);
@@ -272,6 +294,7 @@ void weft_actor_kill(weft_actor *actor)
     uint32_t new = ACTOR_NEW;
     if (!actor)
         return;
+    weft__actor_expect(actor, __func__);
     if (atomic_cas_relaxed(&actor->state, &new, ACTOR_STARTED)) { /* relaxed: as in start() */
         weft__actor_over_unrun(actor, -ECANCELED);
         return;
@@ -290,7 +313,10 @@ void weft_actor_kill(weft_actor *actor)
 
 int weft_actor_pin(weft_actor *actor, int executor)
 {
-    if (!actor || executor < -1 || executor >= (int)actor->executors)
+    if (!actor)
+        return -EINVAL;
+    weft__actor_expect(actor, __func__);
+    if (executor < -1 || executor >= (int)actor->executors)
         return -EINVAL;
     atomic_store_relaxed(&actor->pin, executor); /* relaxed: a request */
     return 0;
@@ -399,12 +425,14 @@ bool weft__actor_is_running(struct weft_actor *actor)
 
 void weft_actor_get_info(weft_actor *actor, weft_actor_info *info)
 {
+    WEFT__NEEDS(actor, "an actor");
+    WEFT__NEEDS(info, "a place for the info");
+    weft__actor_expect(actor, __func__);
     struct weft__actor_counts *counts = &actor->counts;
     /* relaxed, all: statistics; what they say of each other need not fit. */
     *info = (weft_actor_info){
-        .state = weft_actor_done(actor)
-                     ? WEFT_ACTOR_OVER
-                     : (enum weft_actor_state)atomic_load_relaxed(&counts->activity),
+        .state = is_over(actor) ? WEFT_ACTOR_OVER
+                                : (enum weft_actor_state)atomic_load_relaxed(&counts->activity),
         .quanta = atomic_load_relaxed(&counts->quanta),
         .steals = atomic_load_relaxed(&counts->steals),
         .delegates = atomic_load_relaxed(&counts->delegates),
@@ -450,6 +478,7 @@ static size_t each(struct weft_pool *pool,
 size_t weft_actor_each(weft_pool *pool, void (*fn)(weft_actor *, const weft_actor_info *, void *),
                        void *data)
 {
+    WEFT__NEEDS(fn, "a function");
     if (pool)
         return each(pool, fn, data);
     if (weft__pool_enter(&pool))

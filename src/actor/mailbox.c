@@ -43,6 +43,7 @@ static int send(struct weft_actor *actor, void *message, bool wait)
 {
     if (!actor)
         return -EINVAL;
+    weft__actor_expect(actor, wait ? "weft_actor_send" : "weft_actor_try_send");
     struct weft__actor_waiter sender = {.message = message};
     weft__lock_take(&actor->lock);
     int error = send_now(actor, message);

@@ -314,6 +314,7 @@ static void dump(struct weft_pool *pool, FILE *out)
 
 void weft_pool_dump(weft_pool *given, FILE *out)
 {
+    WEFT__NEEDS(out, "a stream");
     weft_pool *pool = given ? given : weft__pool_enter_default();
     if (!pool) {
         fprintf(out, "weft: there is no default pool\n");

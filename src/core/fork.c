@@ -289,6 +289,9 @@ static bool look_up(struct weft__context *context, weft *w, bool wake, bool *can
 void weft_fork_slow(weft *w)
 {
     weft__expect_fork(w, "weft_fork");
+    /* relaxed: own; a thief's mark is no NULL either. */
+    if (!atomic_load_relaxed(&weft__slot_of(w)->fn))
+        weft__lacks("weft_fork", "a function", "right");
     struct weft__context *context = weft__context_of(w);
     if (context->ops) {
         context->ops->fork(w);

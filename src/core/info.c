@@ -128,6 +128,7 @@ static void get_info(struct weft_pool *pool, weft_pool_info *info)
 
 void weft_pool_get_info(weft_pool *pool, weft_pool_info *info)
 {
+    WEFT__NEEDS(info, "a place for the info");
     *info = (weft_pool_info){0};
     bool given = pool;
     if (!given && weft__pool_enter(&pool))

@@ -78,6 +78,11 @@ COLD void weft__look_at_context(weft *w, const char *function)
     look_at_fork(w, function);
 }
 
+COLD _Noreturn void weft__lacks(const char *function, const char *what, const char *name)
+{
+    weft__fatal("%s needs %s; %s is NULL", function, what, name);
+}
+
 void weft__expect_fork(weft *w, const char *function)
 {
     if (!weft__context_is_here(w) || is_used(w + 1))

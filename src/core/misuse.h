@@ -46,6 +46,14 @@ static inline void weft__expect_own(weft *w, const char *function)
 /* The same, where NULL means a thread outside. */
 #define WEFT__EXPECT_OWN_OR_NULL(w) ((w) ? weft__expect_own((w), __func__) : (void)0)
 
+/* For what else a function can't do without: "weft_for needs a function; body is NULL". Functions
+ * that return an int say -EINVAL instead. An array may be NULL where it has no elements, or they
+ * have no size. */
+_Noreturn void weft__lacks(const char *function, const char *what, const char *name);
+#define WEFT__NEEDS(given, what) ((given) ? (void)0 : weft__lacks(__func__, (what), #given))
+#define WEFT__NEEDS_ARRAY(array, n, size) \
+    ((array) || (n) == 0 || (size) == 0 ? (void)0 : weft__lacks(__func__, "an array", #array))
+
 /* On the slow roads of fork and merge: w is in use, or was just now. */
 void weft__expect_fork(weft *w, const char *function);
 

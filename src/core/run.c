@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The ways into a pool from outside: run, submit and wait. */
 #include "core/fiber.h"
+#include "core/misuse.h"
 #include "core/pool.h"
 #include "core/search.h"
 #include "core/task.h"
@@ -22,6 +23,8 @@ static struct weft__worker *guest_enter(struct weft_pool *pool, const char *entr
         return NULL;
     weft__census_enter(&pool->census);
     weft__block_let_report(pool);
+    if (weft__caller_is_careful())
+        weft__careful_begin(guest, guest->context->first);
     weft__worker_push(guest, entry);
     if (guest->host)
         guest->park = guest->host->park;
@@ -31,6 +34,7 @@ static struct weft__worker *guest_enter(struct weft_pool *pool, const char *entr
 
 static void guest_leave(struct weft__worker *guest)
 {
+    weft__careful_end(guest);
     if (weft__pool_is_forked(guest->pool)) {
         weft__worker_remove(guest); /* the rest is the parent's */
         return;
@@ -215,7 +219,6 @@ static int submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *
                   struct weft__group *parent)
 {
     struct weft__task *task = task_of(public);
-    struct weft__worker *me = weft__worker_current();
     int error = weft__pool_enter(&pool);
     if (error)
         return error;
@@ -228,7 +231,7 @@ static int submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *
         .fork_count = pool->fork_count,
         .guests = !(pool->config.flags & WEFT_NO_GUESTS),
         .from_outside = !weft__worker_in(pool),
-        .careful = me && weft__is_careful(me),
+        .careful = weft__caller_is_careful(),
     };
     task->node.job = (struct weft__job){fn, arg, &task->group, execute_task};
     weft__group_begin(&task->group, parent);
@@ -256,6 +259,8 @@ static bool was_submitted(const struct weft__task *task)
 
 bool weft_task_done(const weft_task *public)
 {
+    if (!public)
+        weft__lacks(__func__, "a task", "task");
     const struct weft__task *task = (const struct weft__task *)public->opaque;
     return weft__latch_probe(&task->latch) || atomic_load_acquire(&task->told); /* acquire O3 */
 }

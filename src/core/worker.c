@@ -13,11 +13,54 @@
 #include "os/overflow.h"
 #include "os/thread.h"
 
+#include <pthread.h>
+
 enum { DEQUE_CAPACITY = 256 };
 
 static _Thread_local struct weft__worker *top; /* what this thread is, innermost first */
 _Thread_local struct weft__worker *weft__current
     WEFT__TLS_FAST; /* one of these: the one that works */
+
+/* ---- Threads that end as workers ----
+ *
+ * A job's pthread_exit is noticed where the unwinder passes the library's frames (misuse.h). The
+ * unwinder does not get there through code that was compiled without tables for it. So a thread
+ * looks once more when it ends: it must not be in a job, nor be a worker that has a pool. */
+
+static pthread_key_t ends;
+static bool have_ends;
+
+static void thread_ends(void *unused)
+{
+    (void)unused;
+    if (top && top->fiber)
+        weft__actor_threw();
+    if (top && (top->frame || top->kind == WORKER_THREAD || top->kind == WORKER_SPARE))
+        weft__job_threw();
+}
+
+static void make_ends(void)
+{
+    have_ends = pthread_key_create(&ends, thread_ends) == 0;
+}
+
+/* With a worker, before its thread is there: a child that is forked while another thread is at it
+ * would find it half done. */
+static void prepare_ends(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_ends);
+}
+
+static void watch_end(void)
+{
+    static _Thread_local bool watched;
+    if (watched)
+        return;
+    watched = true;
+    if (have_ends)
+        pthread_setspecific(ends, &top); /* any address: NULL would not be looked at */
+}
 
 struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,
                                        enum worker_kind kind)
@@ -25,6 +68,7 @@ struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,
     struct weft__worker *worker = weft__alloc(sizeof *worker);
     if (!worker)
         return NULL;
+    prepare_ends();
     worker->pool = pool;
     worker->index = index;
     worker->kind = kind;
@@ -80,6 +124,21 @@ uintptr_t weft__thread_serial(void)
     return number;
 }
 
+static _Thread_local unsigned held_outside; /* mutexes that it locked while it was no worker */
+
+void weft__note_held_outside(int change)
+{
+    held_outside += (unsigned)change;
+}
+
+bool weft__caller_is_careful(void)
+{
+    struct weft__worker *me = weft__current;
+    if (!me)
+        return held_outside > 0;
+    return me->fiber ? me->fiber->mutexes > 0 : weft__is_careful(me);
+}
+
 struct weft__worker *weft__worker_top(void)
 {
     return top;
@@ -111,6 +170,7 @@ static ptrdiff_t help_most(const struct weft__worker *me)
 
 void weft__worker_push(struct weft__worker *worker, const char *entry)
 {
+    watch_end();
     worker->stack = weft__thread_stack();
     if ((worker->kind == WORKER_THREAD || worker->kind == WORKER_SPARE) &&
         on_own_stack(worker, entry))
@@ -172,6 +232,8 @@ void weft__worker_check_left(const char *frame)
 {
     struct weft__worker *me = weft__current;
     const char *job = me && me->frame ? me->frame->address : NULL;
+    if (me && me->fiber && on_own_stack(me, frame))
+        weft__fatal("an actor was left by longjmp; actors must return");
     if (job && on_own_stack(me, job) && on_own_stack(me, frame) && frame > job)
         weft__fatal("a job was left by longjmp or an exception; jobs must return");
 }

@@ -186,6 +186,14 @@ static inline void weft__careful_end(struct weft__worker *me)
     atomic_store_relaxed(&me->careful_at, NULL); /* relaxed: nothing is handed over */
 }
 
+/* Does this thread, whatever it is, hold a mutex, or run a part of what a holder does? Then what it
+ * hands to a pool is careful from its beginning on. */
+bool weft__caller_is_careful(void);
+
+/* A thread that is no worker has locked a mutex, or unlocked one. It stays its holder when it comes
+ * into a pool. */
+void weft__note_held_outside(int change);
+
 /* For a thief that has taken the fork: what was held then is held until its merge. */
 static inline bool weft__fork_is_careful(struct weft__worker *owner, weft *slot)
 {

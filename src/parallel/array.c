@@ -4,6 +4,7 @@
 
 #include "core/misuse.h"
 
+#include <errno.h>
 #include <string.h>
 
 enum {
@@ -111,6 +112,10 @@ void weft_array_reduce(weft *w, const void *in, size_t n, size_t size, weft_comb
                        void *arg, void *result)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS_ARRAY(in, n, size);
+    if (!combine_fn)
+        weft__lacks(__func__, "a function", "combine");
+    WEFT__NEEDS(result, "a place for the result");
     reduce(w, n, &(struct array){in, size, size, NULL, combine_fn, NULL, arg}, result);
 }
 
@@ -119,6 +124,8 @@ int weft_array_reduce_halting(weft *w, const void *in, size_t n, size_t size,
                               void *result)
 {
     WEFT__EXPECT_CONTEXT(w);
+    if ((!in && n > 0 && size > 0) || !combine_fn || !result)
+        return -EINVAL;
     struct array all = {in, size, size, NULL, combine_fn, halt, arg};
     return reduce_halting(w, n, &all, result);
 }
@@ -127,6 +134,11 @@ void weft_map_reduce(weft *w, const void *in, size_t n, size_t in_size, weft_map
                      size_t size, weft_combine_fn *combine_fn, void *arg, void *result)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS_ARRAY(in, n, in_size);
+    WEFT__NEEDS(map, "a function");
+    if (!combine_fn)
+        weft__lacks(__func__, "a function", "combine");
+    WEFT__NEEDS(result, "a place for the result");
     reduce(w, n, &(struct array){in, in_size, size, map, combine_fn, NULL, arg}, result);
 }
 
@@ -135,6 +147,8 @@ int weft_map_reduce_halting(weft *w, const void *in, size_t n, size_t in_size, w
                             void *result)
 {
     WEFT__EXPECT_CONTEXT(w);
+    if ((!in && n > 0 && in_size > 0) || !map || !combine_fn || !result)
+        return -EINVAL;
     struct array all = {in, in_size, size, map, combine_fn, halt, arg};
     return reduce_halting(w, n, &all, result);
 }

@@ -94,6 +94,8 @@ static void run(weft *w, struct part part)
 void weft_for_2d(weft *w, const weft_box *box, weft_box_fn *body, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS(box, "a box");
+    WEFT__NEEDS(body, "a function");
     struct part part = {&(struct field){body, arg, 2}, *box};
     part.box.begin[2] = 0;
     part.box.end[2] = 1;
@@ -103,5 +105,7 @@ void weft_for_2d(weft *w, const weft_box *box, weft_box_fn *body, void *arg)
 void weft_for_3d(weft *w, const weft_box *box, weft_box_fn *body, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS(box, "a box");
+    WEFT__NEEDS(body, "a function");
     run(w, (struct part){&(struct field){body, arg, 3}, *box});
 }

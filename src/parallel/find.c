@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Searches: loops that end when somebody has found something. */
+#include "core/fatal.h"
 #include "core/misuse.h"
 #include "parallel/for.h"
 #include "parallel/reduce.h"
@@ -28,6 +29,9 @@ static void look(weft *w, size_t begin, size_t end, void *arg)
     struct search *search = arg;
     size_t i = search->find(begin, end, search->arg);
     (void)w;
+    if (i < begin)
+        weft__fatal("a search said that it found something at %zu, in a range that begins at %zu",
+                    i, begin);
     if (i >= end)
         return;
     size_t known = atomic_load_relaxed(&search->found); /* relaxed, both: only a number; the */
@@ -62,18 +66,24 @@ static size_t find(weft *w, size_t begin, size_t end, struct search *search)
 size_t weft_find_first(weft *w, size_t begin, size_t end, weft_find_fn *fn, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    if (!fn)
+        weft__lacks(__func__, "a function", "find");
     return find(w, begin, end, &(struct search){fn, arg, FIRST, end, {end}});
 }
 
 size_t weft_find_last(weft *w, size_t begin, size_t end, weft_find_fn *fn, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    if (!fn)
+        weft__lacks(__func__, "a function", "find");
     return find(w, begin, end, &(struct search){fn, arg, LAST, end, {end}});
 }
 
 size_t weft_find_any(weft *w, size_t begin, size_t end, weft_find_fn *fn, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    if (!fn)
+        weft__lacks(__func__, "a function", "find");
     return find(w, begin, end, &(struct search){fn, arg, ANY, end, {end}});
 }
 
@@ -120,12 +130,14 @@ static bool answer(weft *w, size_t begin, size_t end, struct question *question)
 bool weft_any(weft *w, size_t begin, size_t end, weft_test_fn *test, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS(test, "a function");
     return answer(w, begin, end, &(struct question){test, arg, true, {false}});
 }
 
 bool weft_all(weft *w, size_t begin, size_t end, weft_test_fn *test, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS(test, "a function");
     return answer(w, begin, end, &(struct question){test, arg, false, {false}});
 }
 
@@ -153,6 +165,7 @@ static void add(weft *w, void *left, const void *right, void *arg)
 size_t weft_count(weft *w, size_t begin, size_t end, weft_count_fn *count, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS(count, "a function");
     const weft_reducer reducer = {.size = sizeof(size_t), .fold = add_count, .combine = add};
     size_t sum;
     weft__reduce_unordered(w, begin, end, &reducer, &(struct tally){count, arg}, &sum,

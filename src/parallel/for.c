@@ -123,6 +123,7 @@ void weft__for_short(weft *w, size_t begin, size_t end, weft_range_fn *body, voi
 void weft_for_min(weft *w, size_t begin, size_t end, size_t min, weft_range_fn *body, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS(body, "a function");
     const struct weft__loop loop = {.body = body, .arg = arg, .key = WEFT__KEY(body), .min = min};
     if (end > begin)
         weft__for(w, begin, end, &loop);
@@ -131,6 +132,7 @@ void weft_for_min(weft *w, size_t begin, size_t end, size_t min, weft_range_fn *
 void weft_for(weft *w, size_t begin, size_t end, weft_range_fn *body, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS(body, "a function");
     if (end <= begin)
         return;
     if (weft__pace_is_short(w, end - begin, WEFT__KEY(body)))

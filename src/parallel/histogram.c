@@ -37,6 +37,9 @@ void weft_histogram(weft *w, size_t *counts, size_t bins, const void *in, size_t
                     weft_bin_fn *bin, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS_ARRAY(counts, bins, sizeof counts[0]);
+    WEFT__NEEDS_ARRAY(in, n, size);
+    WEFT__NEEDS(bin, "a function");
     struct histogram all = {in, size, bins, bin, arg};
     const weft_reducer reducer = {.size = bins * sizeof counts[0], .fold = count, .combine = add};
     weft__reduce_unordered(w, 0, n, &reducer, &all, counts, WEFT__KEY(bin));

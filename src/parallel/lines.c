@@ -8,17 +8,21 @@
 #include "os/file.h"
 #include "parallel/for.h"
 
+#include <errno.h>
 #include <string.h>
 
 enum { SHORTEST = 64 }; /* bytes of a part: about a line */
 
 int weft_text_map(weft_text *text, const char *path)
 {
+    if (!text || !path)
+        return -EINVAL;
     return weft__file_map(path, &text->bytes, &text->size);
 }
 
 void weft_text_unmap(weft_text *text)
 {
+    WEFT__NEEDS(text, "a text");
     weft__file_unmap(text->bytes, text->size);
     *text = (weft_text){NULL, 0};
 }
@@ -44,6 +48,8 @@ static bool lines_of(const weft_text *text, size_t *begin, size_t *end)
 
 bool weft_line_next(const char **at, const char *end, weft_text *line)
 {
+    WEFT__NEEDS(at, "a place in the text");
+    WEFT__NEEDS(line, "a place for the line");
     if (*at == end)
         return false;
     const char *newline = memchr(*at, '\n', (size_t)(end - *at));
@@ -72,6 +78,9 @@ static void run_part(weft *w, size_t begin, size_t end, void *arg)
 void weft_for_lines(weft *w, const weft_text *text, weft_lines_fn *body, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS(text, "a text");
+    WEFT__NEEDS_ARRAY(text->bytes, text->size, 1);
+    WEFT__NEEDS(body, "a function");
     struct lines lines = {text, body, arg};
     const struct weft__loop loop = {
         .body = run_part, .arg = &lines, .key = WEFT__KEY(body), .min = SHORTEST};
@@ -110,6 +119,9 @@ void weft_reduce_lines(weft *w, const weft_text *text, const weft_reducer *given
                        void *result)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS(text, "a text");
+    WEFT__NEEDS_ARRAY(text->bytes, text->size, 1);
+    weft__expect_reducer(given, result, __func__);
     struct reduction all = {text, given, arg};
     weft_reducer reducer = *given;
     reducer.fold = fold;

@@ -22,6 +22,8 @@ static void each(weft *w, size_t begin, size_t end, void *arg)
 void weft_for_each(weft *w, void *base, size_t n, ptrdiff_t stride, weft_element_fn *fn, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS_ARRAY(base, n, stride);
+    WEFT__NEEDS(fn, "a function");
     struct elements all = {fn, arg, base, stride};
     weft__for_keyed(w, n, each, &all, WEFT__KEY(fn));
 }
@@ -65,6 +67,9 @@ void weft_map(weft *w, void *out, size_t out_size, const void *in, size_t in_siz
               weft_map_fn *fn, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS_ARRAY(out, n, out_size);
+    WEFT__NEEDS_ARRAY(in, n, in_size);
+    WEFT__NEEDS(fn, "a function");
     struct mapping all = {fn, arg, out, in, out_size, in_size};
     size_t both = out_size == in_size ? in_size : 0;
     weft__for_keyed(w, n, both == 4 ? map_4 : both == 8 ? map_8 : map_any, &all, WEFT__KEY(fn));

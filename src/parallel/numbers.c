@@ -86,6 +86,7 @@ static void *reducer_arg(const void *numbers)
                                              name##_of_two_##T, BLOCK,     NULL};           \
         type best;                                                                          \
         WEFT__EXPECT_CONTEXT(w);                                                            \
+        WEFT__NEEDS_ARRAY(numbers, n, sizeof numbers[0]);                                   \
         weft_reduce(w, 0, n, &reducer, reducer_arg(numbers), &best);                        \
         return best;                                                                        \
     }
@@ -96,6 +97,7 @@ static void *reducer_arg(const void *numbers)
         static const weft_reducer reducer = {sizeof(sum), NULL, sum_##T, add_##T, BLOCK, NULL}; \
         sum all;                                                                                \
         WEFT__EXPECT_CONTEXT(w);                                                                \
+        WEFT__NEEDS_ARRAY(numbers, n, sizeof numbers[0]);                                       \
         weft_reduce(w, 0, n, &reducer, reducer_arg(numbers), &all);                             \
         return all;                                                                             \
     }                                                                                           \
@@ -114,6 +116,7 @@ static void *reducer_arg(const void *numbers)
     size_t weft_count_##T(weft *w, const type *numbers, size_t n, type value)                   \
     {                                                                                           \
         WEFT__EXPECT_CONTEXT(w);                                                                \
+        WEFT__NEEDS_ARRAY(numbers, n, sizeof numbers[0]);                                       \
         return weft_count(w, 0, n, count_##T, &(struct counted){numbers, &value});              \
     }
 

@@ -2,6 +2,7 @@
 /* Maps: a kind and a tree; and what one thread does with them. */
 #include "parallel/ordmap.h"
 
+#include "core/misuse.h"
 #include "os/memory.h"
 
 #include <errno.h>
@@ -43,9 +44,18 @@ int weft__ordmap_make(weft *w, weft_ordmap **result, const struct weft__tree_kin
     return 0;
 }
 
+bool weft__ordmap_given(weft_ordmap **result, const weft_ordmap *map)
+{
+    if (result)
+        *result = NULL;
+    return result && map;
+}
+
 int weft_ordmap_empty(weft_ordmap **result, const weft_ordmap_kind *given)
 {
     struct weft__tree_kind kind;
+    if (!result)
+        return -EINVAL;
     *result = NULL;
     int error = weft__ordmap_kind(&kind, given);
     return error ? error : weft__ordmap_make(NULL, result, &kind, NULL);
@@ -53,6 +63,8 @@ int weft_ordmap_empty(weft_ordmap **result, const weft_ordmap_kind *given)
 
 int weft_ordmap_copy(weft_ordmap **result, const weft_ordmap *map)
 {
+    if (!weft__ordmap_given(result, map))
+        return -EINVAL;
     return weft__ordmap_make(NULL, result, &map->kind, weft__tree_share(map->root));
 }
 
@@ -67,6 +79,8 @@ void weft_ordmap_release(weft_ordmap *map)
 int weft_ordmap_insert(weft_ordmap **result, const weft_ordmap *map, const void *key,
                        const void *value)
 {
+    if (!weft__ordmap_given(result, map) || !key)
+        return -EINVAL;
     struct weft__tree *tree = weft__tree_node(&map->kind, key, value);
     if (tree != WEFT__TREE_FAILED)
         tree = weft__tree_insert(&map->kind, weft__tree_share(map->root), tree);
@@ -75,6 +89,8 @@ int weft_ordmap_insert(weft_ordmap **result, const weft_ordmap *map, const void 
 
 int weft_ordmap_remove(weft_ordmap **result, const weft_ordmap *map, const void *key)
 {
+    if (!weft__ordmap_given(result, map) || !key)
+        return -EINVAL;
     if (!weft_ordmap_find(map, key)) /* nothing has to be made anew */
         return weft_ordmap_copy(result, map);
     struct weft__parts parts = weft__tree_split(&map->kind, weft__tree_share(map->root), key);
@@ -88,11 +104,14 @@ int weft_ordmap_remove(weft_ordmap **result, const weft_ordmap *map, const void 
 
 size_t weft_ordmap_size(const weft_ordmap *map)
 {
+    WEFT__NEEDS(map, "a map");
     return weft__tree_size(map->root);
 }
 
 const void *weft_ordmap_find(const weft_ordmap *map, const void *key)
 {
+    WEFT__NEEDS(map, "a map");
+    WEFT__NEEDS(key, "a key");
     const struct weft__tree *tree = map->root;
     while (tree) {
         int order = weft__tree_compare(&map->kind, key, tree);
@@ -105,6 +124,8 @@ const void *weft_ordmap_find(const weft_ordmap *map, const void *key)
 
 size_t weft_ordmap_rank(const weft_ordmap *map, const void *key)
 {
+    WEFT__NEEDS(map, "a map");
+    WEFT__NEEDS(key, "a key");
     const struct weft__tree *tree = map->root;
     size_t smaller = 0;
     while (tree) {
@@ -118,6 +139,8 @@ size_t weft_ordmap_rank(const weft_ordmap *map, const void *key)
 
 bool weft_ordmap_at(const weft_ordmap *map, size_t rank, weft_ordmap_entry *entry)
 {
+    WEFT__NEEDS(map, "a map");
+    WEFT__NEEDS(entry, "a place for the entry");
     const struct weft__tree *tree = map->root;
     while (tree) {
         size_t left = weft__tree_size(tree->child[WEFT__LEFT]);
@@ -167,5 +190,7 @@ static bool walk(const struct walk *all, const struct weft__tree *tree, size_t b
 bool weft_ordmap_walk(const weft_ordmap *map, size_t begin, size_t end, weft_ordmap_visit_fn *visit,
                       void *arg)
 {
+    WEFT__NEEDS(map, "a map");
+    WEFT__NEEDS(visit, "a function");
     return walk(&(struct walk){&map->kind, visit, arg}, map->root, begin, end);
 }

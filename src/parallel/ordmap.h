@@ -100,6 +100,9 @@ struct weft__tree *weft__tree_insert(const struct weft__tree_kind *kind, struct 
 int weft__ordmap_make(weft *w, weft_ordmap **result, const struct weft__tree_kind *kind,
                       struct weft__tree *tree);
 
+/* Is there a place for the result, which is NULL then, and a map to make it of? */
+bool weft__ordmap_given(weft_ordmap **result, const weft_ordmap *map);
+
 /* -EINVAL: not a kind. */
 int weft__ordmap_kind(struct weft__tree_kind *kind, const weft_ordmap_kind *given);
 

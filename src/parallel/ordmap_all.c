@@ -64,6 +64,8 @@ int weft_ordmap_build(weft *w, weft_ordmap **result, const weft_ordmap_kind *giv
                       const void *keys, const void *values, size_t n)
 {
     WEFT__EXPECT_CONTEXT(w);
+    if (!result || (!keys && n > 0))
+        return -EINVAL;
     struct weft__tree_kind kind;
     struct building all = {&kind, keys, values};
     *result = NULL;
@@ -127,6 +129,8 @@ int weft_ordmap_map(weft *w, weft_ordmap **result, const weft_ordmap *from, size
                     weft_ordmap_map_fn *fn, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    if (!weft__ordmap_given(result, from) || !fn)
+        return -EINVAL;
     weft_ordmap_kind given = from->kind.given;
     struct weft__tree_kind kind;
     given.value_size = value_size;
@@ -187,6 +191,8 @@ int weft_ordmap_filter(weft *w, weft_ordmap **result, const weft_ordmap *from,
                        weft_ordmap_keep_fn *keep, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    if (!weft__ordmap_given(result, from) || !keep)
+        return -EINVAL;
     const struct filtering all = {&from->kind, keep, arg};
     struct filtered filtered = {&all, from->root, FAILED};
     weft__hold(w);

@@ -140,18 +140,19 @@ static enum outcome fold(weft *w, struct reduction *all, const struct weft__tree
     return outcome;
 }
 
-static bool is_wrong(const weft_ordmap *map, size_t size, weft_ordmap_map_fn *fn)
+static bool is_wrong(const weft_ordmap *map, size_t size, weft_ordmap_map_fn *fn,
+                     weft_combine_fn *combine, const void *into)
 {
-    return !fn && size != map->kind.given.value_size;
+    return !map || !combine || !into || (!fn && size != map->kind.given.value_size);
 }
 
 int weft_ordmap_reduce(weft *w, const weft_ordmap *map, size_t size, weft_ordmap_map_fn *fn,
                        weft_combine_fn *combine, void *arg, void *into)
 {
     WEFT__EXPECT_CONTEXT(w);
-    struct reduction all = {&map->kind, size, fn, combine, NULL, arg, {SIZE_MAX}};
-    if (is_wrong(map, size, fn))
+    if (is_wrong(map, size, fn, combine, into))
         return -EINVAL;
+    struct reduction all = {&map->kind, size, fn, combine, NULL, arg, {SIZE_MAX}};
     enum outcome outcome;
     weft__hold(w);
     WEFT__MUST_RETURN(weft__callee_threw, outcome = fold(w, &all, map->root, 0, into));
@@ -165,12 +166,12 @@ int weft_ordmap_reduce_halting(weft *w, const weft_ordmap *map, size_t size, wef
                                weft_combine_fn *combine, weft_halt_fn *halt, void *arg, void *into)
 {
     WEFT__EXPECT_CONTEXT(w);
+    if (is_wrong(map, size, fn, combine, into))
+        return -EINVAL;
     struct reduction all = {&map->kind, size, fn, combine, halt, arg, {SIZE_MAX}};
     enum outcome outcome = HALTED;
     bool has_halted = false;
     weft_scope scope;
-    if (is_wrong(map, size, fn))
-        return -EINVAL;
     weft_scope_open(w, &scope);
     weft__hold(w);
     if (halt)

@@ -139,6 +139,8 @@ int weft_ordmap_union(weft *w, weft_ordmap **result, const weft_ordmap *a, const
                       weft_combine_fn *combine, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    if (!weft__ordmap_given(result, a) || !b)
+        return -EINVAL;
     const struct setting all = {UNION, &a->kind, &b->kind, combine, arg};
     return make_one(w, result, a, b, &all);
 }
@@ -147,6 +149,8 @@ int weft_ordmap_intersection(weft *w, weft_ordmap **result, const weft_ordmap *a
                              const weft_ordmap *b, weft_combine_fn *combine, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    if (!weft__ordmap_given(result, a) || !b)
+        return -EINVAL;
     const struct setting all = {INTERSECTION, &a->kind, &b->kind, combine, arg};
     return make_one(w, result, a, b, &all);
 }
@@ -155,6 +159,8 @@ int weft_ordmap_difference(weft *w, weft_ordmap **result, const weft_ordmap *a,
                            const weft_ordmap *b)
 {
     WEFT__EXPECT_CONTEXT(w);
+    if (!weft__ordmap_given(result, a) || !b)
+        return -EINVAL;
     const struct setting all = {DIFFERENCE, &a->kind, &b->kind, NULL, NULL};
     return make_one(w, result, a, b, &all);
 }

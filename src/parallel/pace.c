@@ -15,7 +15,7 @@ struct atomic_u64 weft__paces[WEFT__PACES];
 static size_t in_a_stretch(size_t elements, uint64_t ns)
 {
     double fitting = (double)elements * WEFT__STRETCH_NS / (double)(ns ? ns : 1);
-    return fitting < UINT32_MAX ? (size_t)fitting : UINT32_MAX;
+    return fitting < (double)SIZE_MAX ? (size_t)fitting : SIZE_MAX;
 }
 
 /* Faster counts little, and is not believed of many more elements than were seen: a body that
@@ -23,6 +23,8 @@ static size_t in_a_stretch(size_t elements, uint64_t ns)
 static size_t correct(size_t before, size_t elements, uint64_t ns)
 {
     size_t now = in_a_stretch(elements, ns);
+    if (now > UINT32_MAX)
+        now = UINT32_MAX; /* what a place has room for */
     if (now < before)
         return ns < CLOCK_NS ? before : now;
     if (elements < now / FARTHEST)

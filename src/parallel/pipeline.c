@@ -148,8 +148,11 @@ int weft_pipeline(weft *w, const weft_stage *stages, size_t n, const weft_state 
 {
     WEFT__EXPECT_CONTEXT(w);
     size_t places = in_flight ? in_flight : 4 * (size_t)weft_pool_workers(weft_pool_of(w));
-    if (n == 0 || stages[0].parallel)
+    if (n == 0 || !stages || !item || stages[0].parallel)
         return -EINVAL;
+    for (size_t i = 0; i < n; i++)
+        if (!stages[i].run)
+            return -EINVAL;
     if (is_too_much(places, n, item->size))
         return -ENOMEM;
     struct pipeline all = {stages, n, places, item, arg, .places = NULL};

@@ -2,6 +2,7 @@
 /* How far a long computation has come, and the bar that shows it. Whoever finds that it is time
  * for a report makes it, unless somebody is at it. */
 #include "core/atomic.h"
+#include "core/misuse.h"
 #include "os/clock.h"
 #include "weft.h"
 
@@ -23,9 +24,11 @@ struct progress {
 
 _Static_assert(sizeof(struct progress) <= sizeof(weft_progress), "weft_progress in parallel.h");
 
-static struct progress *progress_of(weft_progress *progress)
+static struct progress *progress_of(const weft_progress *progress, const char *function)
 {
-    return (struct progress *)(void *)progress;
+    if (!progress)
+        weft__lacks(function, "a progress", "it");
+    return (struct progress *)(uintptr_t)progress;
 }
 
 /* In one piece, so that nothing comes in between. */
@@ -63,12 +66,12 @@ static void start(struct progress *progress, size_t total, weft_progress_fn *rep
 
 void weft_progress_begin(weft_progress *public, size_t total, weft_progress_fn *report, void *data)
 {
-    start(progress_of(public), total, report, data, NULL);
+    start(progress_of(public, __func__), total, report, data, NULL);
 }
 
 void weft_progress_bar(weft_progress *public, size_t total, const char *title)
 {
-    struct progress *progress = progress_of(public);
+    struct progress *progress = progress_of(public, __func__);
     start(progress, total, isatty(STDERR_FILENO) ? draw : NULL, progress, title ? title : "");
 }
 
@@ -82,7 +85,7 @@ static void report(struct progress *progress)
 
 void weft_progress_add(weft_progress *public, size_t n)
 {
-    struct progress *progress = progress_of(public);
+    struct progress *progress = progress_of(public, __func__);
     atomic_fetch_add_relaxed(&progress->done, n); /* relaxed: as above */
     if (!progress->report)
         return;
@@ -100,13 +103,13 @@ void weft_progress_add(weft_progress *public, size_t n)
 
 size_t weft_progress_done(const weft_progress *public)
 {
-    const struct progress *progress = (const struct progress *)(const void *)public;
+    const struct progress *progress = progress_of(public, __func__);
     return atomic_load_relaxed(&progress->done); /* relaxed: as above */
 }
 
 void weft_progress_end(weft_progress *public)
 {
-    struct progress *progress = progress_of(public);
+    struct progress *progress = progress_of(public, __func__);
     if (!progress->report)
         return;
     report(progress);

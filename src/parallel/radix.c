@@ -181,35 +181,41 @@ DIGITS(f64, word64, KEY_F64)
 void weft_sort_u32(weft *w, uint32_t *base, size_t n)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS_ARRAY(base, n, sizeof base[0]);
     weft_sort_by(w, base, n, &u32_radix, NULL);
 }
 
 void weft_sort_i32(weft *w, int32_t *base, size_t n)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS_ARRAY(base, n, sizeof base[0]);
     weft_sort_by(w, base, n, &i32_radix, NULL);
 }
 
 void weft_sort_f32(weft *w, float *base, size_t n)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS_ARRAY(base, n, sizeof base[0]);
     weft_sort_by(w, base, n, &f32_radix, NULL);
 }
 
 void weft_sort_u64(weft *w, uint64_t *base, size_t n)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS_ARRAY(base, n, sizeof base[0]);
     weft_sort_by(w, base, n, &u64_radix, NULL);
 }
 
 void weft_sort_i64(weft *w, int64_t *base, size_t n)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS_ARRAY(base, n, sizeof base[0]);
     weft_sort_by(w, base, n, &i64_radix, NULL);
 }
 
 void weft_sort_f64(weft *w, double *base, size_t n)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS_ARRAY(base, n, sizeof base[0]);
     weft_sort_by(w, base, n, &f64_radix, NULL);
 }

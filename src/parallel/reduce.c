@@ -197,6 +197,7 @@ void weft_reduce(weft *w, size_t begin, size_t end, const weft_reducer *reducer,
                  void *result)
 {
     WEFT__EXPECT_CONTEXT(w);
+    weft__expect_reducer(reducer, result, __func__);
     weft__reduce(w, begin, end, reducer, arg, result, WEFT__KEY(reducer->fold));
 }
 
@@ -204,6 +205,8 @@ int weft_reduce_halting(weft *w, size_t begin, size_t end, const weft_reducer *r
                         void *result)
 {
     WEFT__EXPECT_CONTEXT(w);
+    if (!weft__reducer_is_whole(reducer) || !result)
+        return -EINVAL;
     weft_scope scope;
     weft_scope_open(w, &scope);
     weft_reduce(w, begin, end, reducer, arg, result);

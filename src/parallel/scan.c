@@ -123,6 +123,7 @@ static void start(weft *w, struct part *all)
 void weft_scan_by(weft *w, size_t n, const weft_scanner *scanner, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS(scanner, "a scanner");
     const struct scan scan = {scanner, arg, WEFT__KEY(scanner->scan), NULL};
     struct part all = {.scan = &scan, .end = n, .carry = WEFT__SPACE(scanner->size)};
     if (n > 0)
@@ -231,6 +232,9 @@ void weft_scan_inclusive(weft *w, void *out, const void *in, size_t n, size_t si
                          weft_combine_fn *combine, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS_ARRAY(out, n, size);
+    WEFT__NEEDS_ARRAY(in, n, size);
+    WEFT__NEEDS(combine, "a function");
     struct elements all = {in, out, size, combine, arg};
     scan_elements(w, n, &all, NULL, WEFT__SPACE(size));
 }
@@ -239,6 +243,10 @@ void weft_scan_exclusive(weft *w, void *out, const void *in, size_t n, size_t si
                          const void *identity, weft_combine_fn *combine, void *arg, void *total)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS_ARRAY(out, n, size);
+    WEFT__NEEDS_ARRAY(in, n, size);
+    WEFT__NEEDS(identity, "an identity");
+    WEFT__NEEDS(combine, "a function");
     struct elements all = {in, out, size, combine, arg};
     void *carry = WEFT__SPACE(size);
     weft__copy(carry, identity, size);

@@ -202,6 +202,9 @@ size_t weft_filter(weft *w, void *out, const void *in, size_t n, size_t size, we
                    void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS_ARRAY(out, n, size);
+    WEFT__NEEDS_ARRAY(in, n, size);
+    WEFT__NEEDS(keep, "a function");
     const struct sieve sieve = {
         .kind = FILTER,
         .in = in,
@@ -217,6 +220,9 @@ size_t weft_filter(weft *w, void *out, const void *in, size_t n, size_t size, we
 size_t weft_filter_by(weft *w, void *out, size_t n, size_t size, weft_sift_fn *sift_fn, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS_ARRAY(out, n, size);
+    if (!sift_fn)
+        weft__lacks(__func__, "a function", "sift");
     const struct sieve sieve = {
         .yes = out,
         .size = size,
@@ -231,6 +237,10 @@ size_t weft_partition(weft *w, void *yes, void *no, const void *in, size_t n, si
                       weft_keep_fn *keep, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS_ARRAY(yes, n, size);
+    WEFT__NEEDS_ARRAY(no, n, size);
+    WEFT__NEEDS_ARRAY(in, n, size);
+    WEFT__NEEDS(keep, "a function");
     const struct sieve sieve = {
         .kind = PARTITION,
         .in = in,
@@ -247,6 +257,9 @@ size_t weft_partition(weft *w, void *yes, void *no, const void *in, size_t n, si
 size_t weft_pack(weft *w, void *out, const void *in, size_t n, size_t size, const bool *flags)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS_ARRAY(out, n, size);
+    WEFT__NEEDS_ARRAY(in, n, size);
+    WEFT__NEEDS_ARRAY(flags, n, sizeof flags[0]);
     const struct sieve sieve = {
         .kind = PACK,
         .in = in,
@@ -262,6 +275,9 @@ size_t weft_unique(weft *w, void *out, const void *in, size_t n, size_t size, we
                    void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS_ARRAY(out, n, size);
+    WEFT__NEEDS_ARRAY(in, n, size);
+    WEFT__NEEDS(equal, "a function");
     const struct sieve sieve = {
         .kind = UNIQUE,
         .in = in,

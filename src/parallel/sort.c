@@ -294,6 +294,8 @@ static void sort_all(weft *w, struct part *all)
 void weft_sort_by(weft *w, void *base, size_t n, const weft_sorter *sorter, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS(sorter, "a sorter");
+    WEFT__NEEDS_ARRAY(base, n, sorter->size);
     struct sort s = {sorter, arg, sort_share(w, n)};
     struct part all = {&s, base, n, true, log2_of(n) + 1, n};
     weft__poll(w); /* short ones don't fork */

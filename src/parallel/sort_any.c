@@ -121,6 +121,8 @@ static bool less_any(const void *a, const void *b, void *order)
 void weft_sort(weft *w, void *base, size_t n, size_t size, weft_compare_fn *compare, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS_ARRAY(base, n, size);
+    WEFT__NEEDS(compare, "a comparison");
     if (n < 2 || size == 0)
         return;
     struct order order = {compare, arg};
@@ -137,6 +139,8 @@ int weft_sort_stable(weft *w, void *base, size_t n, size_t size, weft_compare_fn
                      void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    if ((!base && n > 0 && size > 0) || !compare)
+        return -EINVAL;
     if (n < 2 || size == 0)
         return 0;
     struct order order = {compare, arg};

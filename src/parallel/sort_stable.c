@@ -187,6 +187,8 @@ static void sort_piece(weft *w, struct piece *p)
 int weft_sort_stable_by(weft *w, void *base, size_t n, const weft_sorter *sorter, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    if (!sorter || (!base && n > 0 && sorter->size > 0))
+        return -EINVAL;
     struct sort s = {sorter, arg, sort_share(w, n)};
     struct piece all = {&s, base, NULL, n, false, false};
     weft__poll(w);

@@ -68,6 +68,8 @@ void weft_for_with(weft *w, size_t begin, size_t end, const weft_state *state, w
                    void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS(state, "a state");
+    WEFT__NEEDS(body, "a function");
     struct loop loop = {state, body, arg, {NULL}};
     if (end <= begin || weft__is_cancelled(w))
         return;

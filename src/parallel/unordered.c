@@ -117,5 +117,6 @@ void weft_reduce_unordered(weft *w, size_t begin, size_t end, const weft_reducer
                            void *arg, void *result)
 {
     WEFT__EXPECT_CONTEXT(w);
+    weft__expect_reducer(reducer, result, __func__);
     weft__reduce_unordered(w, begin, end, reducer, arg, result, WEFT__KEY(reducer->fold));
 }

@@ -26,6 +26,14 @@ static struct channel *channel_of(weft_channel *channel)
     return (struct channel *)(void *)channel;
 }
 
+/* For functions that can't return an error. */
+static struct channel *expect_channel(weft_channel *channel, const char *function)
+{
+    if (!channel)
+        weft__lacks(function, "a channel", "channel");
+    return channel_of(channel);
+}
+
 int weft_channel_init(weft_channel *public, const char *name, size_t item_size, size_t capacity)
 {
     size_t bytes;
@@ -41,7 +49,7 @@ int weft_channel_init(weft_channel *public, const char *name, size_t item_size, 
 
 void weft_channel_destroy(weft_channel *public)
 {
-    struct channel *channel = channel_of(public);
+    struct channel *channel = expect_channel(public, __func__);
     if (channel->senders.first || channel->receivers.first)
         weft__fatal("channel \"%s\" is destroyed while somebody waits for it",
                     channel->sync.name ? channel->sync.name : "");
@@ -52,7 +60,8 @@ void weft_channel_destroy(weft_channel *public)
 
 void weft_channel_from_outside(weft_channel *channel)
 {
-    atomic_store_relaxed(&channel_of(channel)->sync.outside, true); /* relaxed: see sync.c */
+    struct channel *it = expect_channel(channel, __func__);
+    atomic_store_relaxed(&it->sync.outside, true); /* relaxed: see sync.c */
 }
 
 static char *place(struct channel *channel, size_t i)
@@ -144,7 +153,9 @@ int weft_channel_try_receive(weft *w, weft_channel *channel, void *item)
 void weft_channel_close(weft *w, weft_channel *public)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    struct channel *channel = channel_of(public);
+    struct channel *channel = expect_channel(public, __func__);
+    if (channel->item_size == 0)
+        weft__fatal("weft_channel_close: the channel was destroyed, or never made");
     weft__lock_take(&channel->sync.lock);
     weft__sync_used_by(&channel->sync, weft__sync_caller(w));
     channel->closed = true;

@@ -30,19 +30,22 @@ static const char *title_of(const struct weft__mutex *mutex)
 
 /* ---- What a thread notes of those it holds ---- */
 
-/* An actor takes no other work on top while it holds one. */
-static void note_of_fiber(int change)
+/* An actor takes no other work on top while it holds one; a thread outside brings it along when it
+ * comes into a pool. */
+static void note_of_others(int change)
 {
     struct weft__context *fiber = weft__fiber_here();
     if (fiber)
         fiber->mutexes += (unsigned)change;
+    else
+        weft__note_held_outside(change);
 }
 
 /* The thread's list of those it holds makes its waits careful; see worker.h. */
 static void note(struct weft__mutex *mutex, struct weft__worker *me, weft *w)
 {
     if (!me) {
-        note_of_fiber(1);
+        note_of_others(1);
         return;
     }
     struct weft__worker *root = weft__root_of(me);
@@ -55,7 +58,7 @@ static void note(struct weft__mutex *mutex, struct weft__worker *me, weft *w)
 static void forget(struct weft__mutex *mutex, struct weft__worker *me)
 {
     if (!me) {
-        note_of_fiber(-1);
+        note_of_others(-1);
         return;
     }
     struct weft__worker *root = weft__root_of(me);

@@ -129,9 +129,13 @@ struct fails {
     size_t after;
 };
 
+/* However few the elements of a range are, it takes a while: so ranges stay short. */
 static void fail_after(weft *w, size_t begin, size_t end, void *arg)
 {
+    enum { WHILE_NS = 20000 };
     struct fails *fails = arg;
+    for (uint64_t start = weft_now(); weft_now() - start < WHILE_NS;)
+        ;
     if (atomic_fetch_add(&fails->calls, 1) == fails->after)
         weft_fail(w, -EDOM);
 }
@@ -202,6 +206,32 @@ static void empty_ranges_are_no_calls(void **state)
     expect_abort(run_backwards, NULL, WORDS("here:1", "ends before it begins"));
 }
 
+/* However long a loop is: as long as a call takes no time, the next one gets more. */
+static atomic_size_t done, calls;
+
+static void take_no_time(weft *w, size_t begin, size_t end, void *arg)
+{
+    atomic_fetch_add(&done, end - begin);
+    atomic_fetch_add(&calls, 1);
+}
+
+static void longest_job(weft *w, void *arg)
+{
+    weft_for(w, 0, SIZE_MAX, take_no_time, NULL);
+}
+
+static void longest_loop_ends(void **state)
+{
+    enum { MANY = 1000000 };
+    weft_pool *pool = pool_make(2, 0);
+    atomic_store(&done, 0);
+    atomic_store(&calls, 0);
+    assert_int_equal(weft_run(pool, longest_job, NULL), 0);
+    assert_true(atomic_load(&done) == SIZE_MAX);
+    assert_true(atomic_load(&calls) < MANY);
+    pool_drop(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +241,7 @@ int main(void)
         cmocka_unit_test(failure_ends_an_endless_loop),
         cmocka_unit_test(failed_computations_start_no_loop),
         cmocka_unit_test(empty_ranges_are_no_calls),
+        cmocka_unit_test(longest_loop_ends),
     };
     return RUN_ON_ALL_ROADS(tests);
 }

@@ -3,6 +3,8 @@
  * gets a clear abort at the next occasion; nobody waits for ever. */
 #include "child.h"
 
+#include <weft/actor.h>
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -402,6 +404,105 @@ static void pthread_exit_in_nested_pools(void **state)
     expect_abort(end_nested, NULL, WORDS("pthread_exit"));
 }
 
+/* ---- Actors ---- */
+
+static int end_thread_in_actor(weft *w, void *arg)
+{
+    pthread_exit(NULL);
+}
+
+static int end_thread_in_part(weft *w, void *arg)
+{
+    weft_join(w, nothing, NULL, end_thread, NULL);
+    return 0;
+}
+
+static int end_at_once(weft *w, void *arg)
+{
+    return 0;
+}
+
+static void supervise_no_more(weft_actor *actor, int reason, void *data)
+{
+    pthread_exit(NULL);
+}
+
+static void run_actor(weft_actor_fn *fn, const weft_actor_config *config)
+{
+    weft_actor *actor;
+    CHECK_EQUAL(weft_actor_create(&actor, pool_a, fn, NULL, config), 0);
+    CHECK_EQUAL(weft_actor_run(actor), 0);
+    weft_actor_wait(NULL, actor);
+}
+
+static void end_actor(void *fn)
+{
+    pool_a = child_pool(2, 0, WAY_SPIN);
+    run_actor((weft_actor_fn *)(uintptr_t)fn, NULL);
+}
+
+static void end_supervisor(void *arg)
+{
+    weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+    config.supervisor = supervise_no_more;
+    pool_a = child_pool(2, 0, WAY_SPIN);
+    run_actor(end_at_once, &config);
+}
+
+static void pthread_exit_in_supervisor(void **state)
+{
+    expect_abort(end_supervisor, NULL, WORDS("worker ", "pthread_exit"));
+}
+
+static void pthread_exit_in_actor(void **state)
+{
+    if (SANITIZED_THREAD)
+        skip(); /* its own pthread_exit aborts on a fiber */
+    expect_abort(end_actor, (void *)(uintptr_t)end_thread_in_actor, WORDS("actor", "pthread_exit"));
+    expect_abort(end_actor, (void *)(uintptr_t)end_thread_in_part, WORDS("actor", "pthread_exit"));
+}
+
+/* Where the library calls, but no job is: nobody unwinds to a place that would notice. */
+static void end_at_start(weft_pool *pool, unsigned worker, void *data)
+{
+    pthread_exit(NULL);
+}
+
+static void start_and_end(void *arg)
+{
+    weft_config config = child_config(1, 0, WAY_SPIN);
+    config.on_start = end_at_start;
+    pool_a = child_pool_of(&config);
+    weft_pool_destroy(pool_a);
+}
+
+static void pthread_exit_in_on_start(void **state)
+{
+    expect_abort(start_and_end, NULL, WORDS("worker 0", "pthread_exit"));
+}
+
+/* The caller drives the executor itself while it waits. */
+static int jump_out_of_actor(weft *w, void *arg)
+{
+    longjmp(out, 1);
+}
+
+static void jump_and_run(void *arg)
+{
+    pool_a = child_pool(1, WEFT_USE_CALLER, WAY_SPIN);
+    if (setjmp(out) == 0)
+        run_actor(jump_out_of_actor, NULL);
+    weft_run(pool_a, nothing, NULL);
+}
+
+/* Sanitizers are told of each switch between stacks, and don't survive a jump that is none. */
+static void longjmp_out_of_actor(void **state)
+{
+    if (SANITIZED)
+        skip();
+    expect_abort(jump_and_run, NULL, WORDS("actor", "longjmp"));
+}
+
 /* A guest's thread is the program's own, and may be cancelled: the same as pthread_exit. */
 static void wait_for_cancel(weft *w, void *started)
 {
@@ -495,6 +596,10 @@ int main(void)
         cmocka_unit_test(pthread_exit_on_guest),
         cmocka_unit_test(pthread_exit_on_caller),
         cmocka_unit_test(pthread_exit_in_nested_pools),
+        cmocka_unit_test(pthread_exit_in_actor),
+        cmocka_unit_test(pthread_exit_in_supervisor),
+        cmocka_unit_test(pthread_exit_in_on_start),
+        cmocka_unit_test(longjmp_out_of_actor),
         cmocka_unit_test(pthread_cancel_of_guest),
         IN_CHILD(pthread_cancel_of_worker_is_ignored),
     };

@@ -636,6 +636,34 @@ static void no_channel(void)
     weft_channel_destroy(&gone); /* nothing is left to be freed */
 }
 
+static void closes_what_is_gone(weft *w, void *arg)
+{
+    weft_channel gone;
+    CHECK_EQUAL(weft_channel_init(&gone, "gone", sizeof(int), 1), 0);
+    weft_channel_destroy(&gone);
+    weft_channel_close(w, &gone);
+}
+
+static void channel_closed_too_late(void **state)
+{
+    expect_named(closes_what_is_gone, WORDS("weft_channel_close", "destroyed"));
+}
+
+static size_t find_before(size_t begin, size_t end, void *arg)
+{
+    return begin - 1;
+}
+
+static void finds_elsewhere(weft *w, void *arg)
+{
+    weft_find_first(w, 10, 64, find_before, NULL);
+}
+
+static void found_outside_of_range(void **state)
+{
+    expect_named(finds_elsewhere, WORDS("found something at 9", "begins at 10"));
+}
+
 static int receives_nowhere(weft *w, void *arg)
 {
     return weft_receive(w, NULL);
@@ -650,6 +678,201 @@ static void message_to_nowhere(void)
     CHECK_EQUAL(weft_actor_wait(NULL, actor), -EINVAL);
     weft_actor_release(actor);
     child_pool_end(pool);
+}
+
+/* ---- Nothing where something is needed ---- */
+
+static bool sift_none(const void *key, const void *value, void *arg)
+{
+    return false;
+}
+
+static const weft_reducer no_fold = {.size = sizeof(long), .combine = combine};
+static const weft_reducer no_combine = {.size = sizeof(long), .fold = fold};
+static const weft_box box = {{0, 0, 0}, {2, 2, 2}};
+static const weft_text text = {"a line\n", 7};
+static weft_state no_state;
+static long result;
+
+/* What each says it needs. */
+#define LACKS(USE)                                                                                 \
+    USE(weft_for, "body", weft_for(w, 0, 64, NULL, NULL))                                          \
+    USE(weft_for, "body", weft_for(w, 0, 0, NULL, NULL))                                           \
+    USE(weft_for_min, "body", weft_for_min(w, 0, 64, 8, NULL, NULL))                               \
+    USE(weft_for_2d, "body", weft_for_2d(w, &box, NULL, NULL))                                     \
+    USE(weft_for_3d, "box", weft_for_3d(w, NULL, NULL, NULL))                                      \
+    USE(weft_for_each, "fn", weft_for_each(w, numbers, 64, 8, NULL, NULL))                         \
+    USE(weft_for_with, "state", weft_for_with(w, 0, 64, NULL, NULL, NULL))                         \
+    USE(weft_for_with, "body", weft_for_with(w, 0, 64, &no_state, NULL, NULL))                     \
+    USE(weft_map, "fn", weft_map(w, numbers, 8, numbers, 8, 64, NULL, NULL))                       \
+    USE(weft_map, "in", weft_map(w, numbers, 8, NULL, 8, 64, NULL, NULL))                          \
+    USE(weft_reduce, "reducer", weft_reduce(w, 0, 64, NULL, NULL, &result))                        \
+    USE(weft_reduce, "fold", weft_reduce(w, 0, 64, &no_fold, NULL, &result))                       \
+    USE(weft_reduce, "combine", weft_reduce(w, 0, 64, &no_combine, NULL, &result))                 \
+    USE(weft_reduce, "result", weft_reduce(w, 0, 64, &reducer, NULL, NULL))                        \
+    USE(weft_reduce_unordered, "fold", weft_reduce_unordered(w, 0, 64, &no_fold, NULL, &result))   \
+    USE(weft_reduce_lines, "fold", weft_reduce_lines(w, &text, &no_fold, NULL, &result))           \
+    USE(weft_array_reduce, "combine",                                                              \
+        weft_array_reduce(w, numbers, 64, sizeof(long), NULL, NULL, &result))                      \
+    USE(weft_map_reduce, "map",                                                                    \
+        weft_map_reduce(w, numbers, 64, sizeof(long), NULL, sizeof(long), combine, NULL, &result)) \
+    USE(weft_sum_i64, "numbers", weft_sum_i64(w, NULL, 64))                                        \
+    USE(weft_max_f32, "numbers", weft_max_f32(w, NULL, 64))                                        \
+    USE(weft_count_u8, "numbers", weft_count_u8(w, NULL, 64, 0))                                   \
+    USE(weft_find_first, "find", weft_find_first(w, 0, 64, NULL, NULL))                            \
+    USE(weft_find_any, "find", weft_find_any(w, 0, 64, NULL, NULL))                                \
+    USE(weft_any, "test", weft_any(w, 0, 64, NULL, NULL))                                          \
+    USE(weft_count, "count", weft_count(w, 0, 64, NULL, NULL))                                     \
+    USE(weft_scan_inclusive, "combine",                                                            \
+        weft_scan_inclusive(w, numbers, numbers, 64, sizeof(long), NULL, NULL))                    \
+    USE(weft_scan_exclusive, "identity",                                                           \
+        weft_scan_exclusive(w, numbers, numbers, 64, sizeof(long), NULL, combine, NULL, NULL))     \
+    USE(weft_filter, "keep", weft_filter(w, numbers, numbers, 64, sizeof(long), NULL, NULL))       \
+    USE(weft_pack, "flags", weft_pack(w, numbers, numbers, 64, sizeof(long), NULL))                \
+    USE(weft_unique, "equal", weft_unique(w, numbers, numbers, 64, sizeof(long), NULL, NULL))      \
+    USE(weft_merge_sorted, "compare",                                                              \
+        weft_merge_sorted(w, numbers, numbers, 8, numbers + 8, 8, sizeof(long), NULL, NULL))       \
+    USE(weft_histogram, "bin",                                                                     \
+        weft_histogram(w, (size_t *)numbers, 8, numbers, 8, sizeof(long), NULL, NULL))             \
+    USE(weft_sort, "compare", weft_sort(w, numbers, 64, sizeof(long), NULL, NULL))                 \
+    USE(weft_sort, "base", weft_sort(w, NULL, 64, sizeof(long), compare, NULL))                    \
+    USE(weft_sort_u64, "base", weft_sort_u64(w, NULL, 64))                                         \
+    USE(weft_for_lines, "body", weft_for_lines(w, &text, NULL, NULL))                              \
+    USE(weft_for_lines, "text", weft_for_lines(w, NULL, NULL, NULL))                               \
+    USE(weft_line_next, "at", weft_line_next(NULL, NULL, NULL))                                    \
+    USE(weft_text_unmap, "text", weft_text_unmap(NULL))                                            \
+    USE(weft_ordmap_size, "map", weft_ordmap_size(NULL))                                           \
+    USE(weft_ordmap_find, "map", weft_ordmap_find(NULL, numbers))                                  \
+    USE(weft_progress_add, "it", weft_progress_add(NULL, 1))                                       \
+    USE(weft_channel_close, "channel", weft_channel_close(w, NULL))                                \
+    USE(weft_channel_destroy, "channel", weft_channel_destroy(NULL))                               \
+    USE(weft_pool_get_info, "info", weft_pool_get_info(NULL, NULL))                                \
+    USE(weft_pool_dump, "out", weft_pool_dump(NULL, NULL))                                         \
+    USE(weft_task_done, "task", weft_task_done(NULL))                                              \
+    USE(weft_actor_done, "actor", weft_actor_done(NULL))                                           \
+    USE(weft_actor_get_info, "actor", weft_actor_get_info(NULL, NULL))                             \
+    USE(weft_actor_each, "fn", weft_actor_each(NULL, NULL, NULL))
+
+/* One function for all, by number: some are named twice. */
+struct lack {
+    const char *name, *what;
+};
+#define LACK_ENTRY(name, what, call) {#name, what " is NULL"},
+static const struct lack lacks[] = {LACKS(LACK_ENTRY)};
+static size_t lack;
+
+static void use_lack(weft *w, void *arg)
+{
+    size_t i = 0;
+#define LACK_CALL(name, what, call) \
+    if (i++ == lack)                \
+        (void)call;
+    LACKS(LACK_CALL)
+}
+
+static void run_lack(void *number)
+{
+    lack = (uintptr_t)number;
+    weft_pool *pool = child_pool(1, 0, WAY_NO_SPIN);
+    CHECK_EQUAL(weft_run(pool, use_lack, NULL), 0);
+    child_pool_end(pool);
+}
+
+static void nothing_given(void **state)
+{
+    for (uintptr_t i = 0; i < sizeof lacks / sizeof lacks[0]; i++)
+        expect_abort(run_lack, (void *)i, WORDS(lacks[i].name, "needs a", lacks[i].what));
+}
+
+/* Those that return an int say so. */
+static void errors_for_nothing(weft *w, void *arg)
+{
+    static const weft_stage no_run[] = {{NULL, false}};
+    const weft_ordmap_kind kind = {sizeof(long), 0, compare, NULL};
+    weft_ordmap *map, *made;
+    CHECK_EQUAL(weft_reduce_halting(w, 0, 64, NULL, NULL, &result), -EINVAL);
+    CHECK_EQUAL(weft_reduce_halting(w, 0, 64, &no_combine, NULL, &result), -EINVAL);
+    CHECK_EQUAL(weft_array_reduce_halting(w, numbers, 64, 8, NULL, NULL, NULL, &result), -EINVAL);
+    CHECK_EQUAL(weft_map_reduce_halting(w, numbers, 64, 8, NULL, 8, combine, NULL, NULL, &result),
+                -EINVAL);
+    CHECK_EQUAL(weft_sort_stable(w, numbers, 64, sizeof(long), NULL, NULL), -EINVAL);
+    CHECK_EQUAL(weft_sort_stable(w, NULL, 64, sizeof(long), compare, NULL), -EINVAL);
+    CHECK_EQUAL(weft_text_map(NULL, "/dev/null"), -EINVAL);
+    CHECK_EQUAL(weft_pipeline(w, NULL, 1, &no_state, 0, NULL), -EINVAL);
+    CHECK_EQUAL(weft_pipeline(w, no_run, 1, &no_state, 0, NULL), -EINVAL);
+    CHECK_EQUAL(weft_pipeline(w, no_run, 1, NULL, 0, NULL), -EINVAL);
+    CHECK_EQUAL(weft_ordmap_empty(NULL, &kind), -EINVAL);
+    CHECK_EQUAL(weft_ordmap_build(w, &made, &kind, NULL, NULL, 2), -EINVAL);
+    CHECK_EQUAL(weft_ordmap_build(w, &map, &kind, NULL, NULL, 0), 0);
+    CHECK_EQUAL(weft_ordmap_copy(&made, NULL), -EINVAL);
+    CHECK_EQUAL(weft_ordmap_insert(&made, map, NULL, NULL), -EINVAL);
+    CHECK_EQUAL(weft_ordmap_map(w, &made, map, 8, NULL, NULL), -EINVAL);
+    CHECK_EQUAL(weft_ordmap_filter(w, &made, map, NULL, NULL), -EINVAL);
+    CHECK_EQUAL(weft_ordmap_filter(w, &made, NULL, sift_none, NULL), -EINVAL);
+    CHECK_EQUAL(weft_ordmap_union(w, &made, map, NULL, NULL, NULL), -EINVAL);
+    CHECK_EQUAL(weft_ordmap_reduce(w, map, 0, NULL, NULL, NULL, &result), -EINVAL);
+    CHECK(!made);
+    weft_ordmap_release(map);
+}
+
+static void nothing_is_no_array(weft *w, void *arg)
+{
+    weft_sort_u64(w, NULL, 0); /* no elements, no array */
+    CHECK_EQUAL(weft_sum_i64(w, NULL, 0), 0);
+    CHECK_EQUAL(weft_sort_stable(w, NULL, 0, sizeof(long), compare, NULL), 0);
+}
+
+static void errors_where_nothing_is_given(void)
+{
+    weft_pool *pool = child_pool(1, 0, WAY_NO_SPIN);
+    CHECK_EQUAL(weft_run(pool, errors_for_nothing, NULL), 0);
+    CHECK_EQUAL(weft_run(pool, nothing_is_no_array, NULL), 0);
+    child_pool_end(pool);
+}
+
+/* A fork without a function, on the eager road, where each looks up. */
+static void forks_nothing(weft *w, void *arg)
+{
+    weft_fork(w, NULL, NULL);
+}
+
+static void fork_nothing_eagerly(void *arg)
+{
+    weft_run(child_pool(1, 0, WAY_EAGER_NO_SPIN), forks_nothing, NULL);
+}
+
+static void fork_without_function_on_slow_road(void **state)
+{
+    expect_abort(fork_nothing_eagerly, NULL, WORDS("weft_fork needs a function"));
+}
+
+/* ---- Handles of actors ---- */
+
+static int receives(weft *w, void *arg)
+{
+    void *message;
+    return weft_receive(w, &message);
+}
+
+static void release_twice(void *runs)
+{
+    weft_actor *actor;
+    CHECK_EQUAL(weft_actor_create(&actor, child_pool(1, 0, WAY_NO_SPIN), receives, NULL, NULL), 0);
+    CHECK_EQUAL(weft_actor_run(actor), 0);
+    weft_actor_release(actor);
+    weft_actor_release(actor);
+}
+
+static void use_no_actor(void *arg)
+{
+    static uint64_t anything[256];
+    weft_actor_kill((weft_actor *)(void *)anything);
+}
+
+static void actor_released_twice(void **state)
+{
+    expect_abort(release_twice, NULL, WORDS("weft_actor_release", "was released already"));
+    expect_abort(use_no_actor, NULL, WORDS("weft_actor_kill", "never was one"));
 }
 
 int main(void)
@@ -673,7 +896,13 @@ int main(void)
         cmocka_unit_test(mutex_that_is_kept),
         cmocka_unit_test(no_object),
         IN_CHILD(no_channel),
+        cmocka_unit_test(channel_closed_too_late),
+        cmocka_unit_test(found_outside_of_range),
         IN_CHILD(message_to_nowhere),
+        cmocka_unit_test(nothing_given),
+        IN_CHILD(errors_where_nothing_is_given),
+        cmocka_unit_test(fork_without_function_on_slow_road),
+        cmocka_unit_test(actor_released_twice),
     };
     return cmocka_run_group_tests_name("mistakes", tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include "../../join-recursively/join.h"
 #include "../../loops/loops.h"
 #include "../../nbody/nbody.h"
+#include "../../neighbours/joins.h"
 #include "../../nqueens/nqueens.h"
 #include "../../sort/sort.h"
 #include "../../sort/sorts.h"
@@ -31,6 +32,7 @@
 #include <tbb/parallel_scan.h>
 #include <tbb/parallel_sort.h>
 #include <tbb/task_arena.h>
+#include <tbb/task_group.h>
 
 using tbb::parallel_invoke;
 using range = tbb::blocked_range<size_t>;
@@ -394,6 +396,36 @@ void fair_run(void *data)
     fair_client(static_cast<fair *>(data), &runtime);
 }
 
+void joins_fine_run(void *data)
+{
+    auto j = static_cast<joins *>(data);
+    for (unsigned i = 0; i < j->runs; i++)
+        arena->execute([] { parallel_invoke([] {}, [] {}); });
+}
+
+void joins_failing_run(void *data)
+{
+    auto j = static_cast<joins *>(data);
+    for (unsigned i = 0; i < j->runs; i++)
+        j->failed += arena->execute([] {
+            tbb::task_group_context group;
+            parallel_invoke([&] { group.cancel_group_execution(); }, [] {}, group);
+            return group.is_group_execution_cancelled();
+        });
+}
+
+void joins_throwing_run(void *data)
+{
+    auto j = static_cast<joins *>(data);
+    for (unsigned i = 0; i < j->runs; i++) {
+        try {
+            arena->execute([] { parallel_invoke([] { throw 1; }, [] {}); });
+        } catch (int) {
+            j->failed++;
+        }
+    }
+}
+
 uint64_t captured_sum(uint64_t lo, uint64_t hi)
 {
     if (hi - lo == 1)
@@ -451,6 +483,9 @@ extern "C" const runtime_benchmark runtime_benchmarks[] = {
     {&fair_stream_greedy_kernel, fair_run},
     {&fair_together_kernel, fair_run},
     {&fair_together_greedy_kernel, fair_run},
+    {&joins_fine_kernel, joins_fine_run},
+    {&joins_failing_kernel, joins_failing_run},
+    {&joins_throwing_kernel, joins_throwing_run},
     {&captured_alone_kernel, captured_run},
     {&captured_beside_kernel, captured_run},
     {nullptr, nullptr},

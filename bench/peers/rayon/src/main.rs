@@ -6,6 +6,7 @@ mod captured;
 mod fib;
 mod increment_all;
 mod join_recursively;
+mod joins;
 mod nbody;
 mod nqueens;
 mod random;
@@ -44,6 +45,9 @@ fn kernel(name: &str, size: usize) -> Option<Box<dyn Kernel>> {
         "sorts-stable" => Box::new(sorts::Sorts::new(size, true)),
         "stencil" => Box::new(stencil::Stencil::new(size)),
         "bursty" => Box::new(bursty::Bursty::new(size)),
+        "joins-fine" => Box::new(joins::Joins::new(size, joins::End::Fine)),
+        "joins-failing" => Box::new(joins::Joins::new(size, joins::End::Failing)),
+        "joins-throwing" => Box::new(joins::Joins::new(size, joins::End::Throwing)),
         "captured-alone" => Box::new(captured::Captured::new(size, false)),
         "captured-beside" => Box::new(captured::Captured::new(size, true)),
         _ => return None,

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* held.c: a thread locks a weft_mutex, then comes into a pool (fault 22). What it does there takes
+ * no jobs of others while it waits: one of them may want that mutex, and whoever runs it on top of
+ * a part of the holder's work would wait for itself. The programs here are right, so each has to
+ * end. */
+#include "child.h"
+
+#include <stdatomic.h>
+
+static weft_mutex mutex;
+static weft_pool *pool;
+static weft_task stranger;
+static atomic_int child_runs, stranger_may_come, stranger_waits, stranger_runs;
+
+/* Another user's job. It runs for a moment before it wants the mutex. */
+static void want_mutex(weft *w, void *arg)
+{
+    atomic_store(&stranger_runs, 1);
+    weft_mutex_lock(w, &mutex);
+    weft_mutex_unlock(w, &mutex);
+}
+
+static void *submit_stranger(void *arg)
+{
+    UNTIL(atomic_load(&stranger_may_come));
+    CHECK_EQUAL(weft_submit(pool, &stranger, want_mutex, NULL), 0);
+    atomic_store(&stranger_waits, 1);
+    return NULL;
+}
+
+/* Keeps a worker until somebody has taken the other user's job: a spare, if all is well; else the
+ * one that waits for this. */
+static void until_stranger_runs(weft *w, void *arg)
+{
+    atomic_store(&child_runs, 1);
+    UNTIL(atomic_load(&stranger_runs));
+}
+
+/* Waits for a child that another thread runs, and could help meanwhile. */
+static void wait_for_child(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK_EQUAL(weft_spawn(w, &scope, until_stranger_runs, NULL), 0);
+    UNTIL(atomic_load(&child_runs));
+    atomic_store(&stranger_may_come, 1);
+    UNTIL(atomic_load(&stranger_waits)); /* who looks for work now finds it */
+    CHECK_EQUAL(weft_scope_close(w, &scope), 0);
+}
+
+static atomic_int right_runs;
+
+static void right_side(weft *w, void *arg)
+{
+    atomic_store(&right_runs, 1);
+    wait_for_child(w, arg);
+}
+
+/* The same on a worker, which has taken a part of what the holder does. */
+static void wait_in_right_side(weft *w, void *arg)
+{
+    weft_fork(w, right_side, arg);
+    UNTIL(atomic_load(&right_runs));
+    if (!weft_merge(w))
+        right_side(w, arg);
+}
+
+static void wait_in_child(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK_EQUAL(weft_spawn(w, &scope, right_side, arg), 0);
+    UNTIL(atomic_load(&right_runs));
+    CHECK_EQUAL(weft_scope_close(w, &scope), 0);
+}
+
+/* ---- The holder ----
+ *
+ * There are as many workers as threads are kept busy: a guest takes the place of one. */
+
+static void begin(unsigned workers, unsigned flags, enum way way, pthread_t *thread)
+{
+    atomic_store(&child_runs, 0);
+    atomic_store(&right_runs, 0);
+    atomic_store(&stranger_may_come, 0);
+    atomic_store(&stranger_waits, 0);
+    atomic_store(&stranger_runs, 0);
+    weft_mutex_init(&mutex, "held from before");
+    pool = child_pool(workers, flags, way);
+    child_thread(submit_stranger, NULL, thread);
+}
+
+static void end(pthread_t thread)
+{
+    child_thread_join(thread);
+    CHECK_EQUAL(weft_task_wait(&stranger), 0);
+    child_pool_end(pool);
+}
+
+static void run_with_mutex(unsigned workers, unsigned flags, enum way way, weft_fn *fn)
+{
+    pthread_t thread;
+    begin(workers, flags, way, &thread);
+    weft_mutex_lock(NULL, &mutex);
+    CHECK_EQUAL(weft_run(pool, fn, NULL), 0);
+    weft_mutex_unlock(NULL, &mutex);
+    end(thread);
+}
+
+static void guest_that_helps(void)
+{
+    FOR_EACH_WAY(way)
+    run_with_mutex(2, WEFT_GUESTS_HELP, way, wait_for_child);
+}
+
+static void thief_of_a_guest(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        run_with_mutex(3, 0, way, wait_in_right_side);
+        run_with_mutex(3, WEFT_GUESTS_HELP, way, wait_in_right_side);
+        run_with_mutex(3, 0, way, wait_in_child);
+    }
+}
+
+static void worker_in_its_place(void)
+{
+    FOR_EACH_WAY(way)
+    run_with_mutex(2, WEFT_NO_GUESTS, way, wait_for_child);
+}
+
+static void task_of_a_holder(void)
+{
+    static weft_task task;
+    pthread_t thread;
+    begin(2, WEFT_NO_GUESTS, WAY_NO_SPIN, &thread);
+    weft_mutex_lock(NULL, &mutex);
+    CHECK_EQUAL(weft_submit(pool, &task, wait_for_child, NULL), 0);
+    CHECK_EQUAL(weft_task_wait(&task), 0);
+    weft_mutex_unlock(NULL, &mutex);
+    end(thread);
+}
+
+/* The holder is a job of another pool. */
+static void hold_and_run(weft *w, void *arg)
+{
+    weft_mutex_lock(w, &mutex);
+    CHECK_EQUAL(weft_run(pool, wait_in_right_side, NULL), 0);
+    weft_mutex_unlock(w, &mutex);
+}
+
+static void job_of_another_pool(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        pthread_t thread;
+        begin(3, 0, way, &thread);
+        weft_pool *other = child_pool(1, WEFT_NO_GUESTS, way);
+        CHECK_EQUAL(weft_run(other, hold_and_run, NULL), 0);
+        child_pool_end(other);
+        end(thread);
+    }
+}
+
+/* Once it holds nothing any more, it helps again. */
+static atomic_int helped;
+
+static void help(weft *w, void *arg)
+{
+    atomic_store(&helped, 1);
+}
+
+static void submit_and_help(weft *w, void *arg)
+{
+    CHECK_EQUAL(weft_submit(pool, &stranger, help, NULL), 0);
+    UNTIL(weft_yield(w) || weft_task_done(&stranger));
+}
+
+static void nothing_is_held_any_more(void)
+{
+    pool = child_pool(1, WEFT_GUESTS_HELP, WAY_NO_SPIN);
+    weft_mutex_init(&mutex, NULL);
+    weft_mutex_lock(NULL, &mutex);
+    weft_mutex_unlock(NULL, &mutex);
+    CHECK_EQUAL(weft_run(pool, submit_and_help, NULL), 0);
+    CHECK(atomic_load(&helped));
+    CHECK_EQUAL(weft_task_wait(&stranger), 0);
+    child_pool_end(pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_CHILD(guest_that_helps),    IN_CHILD(thief_of_a_guest),
+        IN_CHILD(worker_in_its_place), IN_CHILD(task_of_a_holder),
+        IN_CHILD(job_of_another_pool), IN_CHILD(nothing_is_held_any_more),
+    };
+    return cmocka_run_group_tests_name("held", tests, NULL, NULL);
+}
