@@ -12,9 +12,11 @@
 #: make test-spin0     the build of test-gcc, with WEFT_SPIN=0 and WEFT_QUANTUM_US=0: workers sleep
 #:                     at once, and right sides are taken at once; and counters
 #: make test-tsan-stress  the stress tests of test-tsan
+#: make test-check-long  the harnesses of weft check that take long
 #: make test-eager   in neither: WEFT_FORK=eager and tickle-seqcst
 #: make test-counters  nor this: WEFT_SLEEP=counters; likewise any other protocol
 #: make lint         the lint tests alone
+#: make test-check   all harnesses of weft check, as the suite runs them
 #: make check-full   every harness of weft check without bounds: hours
 #: make format       format the sources
 #: make install      install below PREFIX (/usr/local) inside DESTDIR (empty)
@@ -30,7 +32,7 @@ BUILD := build/release
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
 MATRIX := gcc clang asan tsan
-LONG := spin0 tsan-stress
+LONG := check-long spin0 tsan-stress
 PROTOCOLS := tickle tickle-seqcst tickle-flag tickle-swap counters counters-local counters-blocks \
 	counters-all
 
@@ -63,7 +65,7 @@ test:
 test-long:
 	@sh test/matrix.sh $(LONG)
 
-$(MATRIX:%=test-%) $(LONG:%=test-%) test-eager $(PROTOCOLS:%=test-%): test-%:
+$(MATRIX:%=test-%) $(LONG:%=test-%) test-eager test-check $(PROTOCOLS:%=test-%): test-%:
 	@sh test/matrix.sh $*
 
 lint:
@@ -86,5 +88,5 @@ uninstall:
 clean:
 	@rm -rf build
 
-.PHONY: all help build demo bench server test test-long $(MATRIX:%=test-%) $(LONG:%=test-%) test-eager $(PROTOCOLS:%=test-%) lint \
+.PHONY: all help build demo bench server test test-long $(MATRIX:%=test-%) $(LONG:%=test-%) test-eager test-check $(PROTOCOLS:%=test-%) lint \
 	check-full format install uninstall clean

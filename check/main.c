@@ -26,6 +26,7 @@ static const char help[] =
     "  -f, --faults         put in known bugs of others, and see that they are found\n"
     "  -r, --replay TRAIL   show one execution, as a failure names it\n"
     "  -d, --diagram        show failing executions, the expected ones as well\n"
+    "  -o, --others         all but those that are named\n"
     "      --part K/N       only every Nth harness, from the Kth on: N processes share the work\n"
     "  -l, --list           show what there is\n"
     "  -h, --help           show this\n";
@@ -70,9 +71,11 @@ static bool check(const struct harness *harness, const struct options *options)
     return good;
 }
 
-/* Which ones: every `parts`th, beginning with number `part`, from 1. */
+/* Which ones: those that are named, or the others; of these every `parts`th, beginning with number
+ * `part`, from 1. */
 struct share {
     unsigned part, parts;
+    bool others;
 };
 
 static int check_all(const struct options *options, struct share share, char **names)
@@ -80,7 +83,7 @@ static int check_all(const struct options *options, struct share share, char **n
     unsigned bad = 0, count = 0, turn = 0;
     for (unsigned i = 0; i < LISTS; i++)
         for (const struct harness *h = lists[i]; h->name; h++)
-            if (wanted(h, names) && turn++ % share.parts == share.part - 1) {
+            if (wanted(h, names) != share.others && turn++ % share.parts == share.part - 1) {
                 count++;
                 bad += !check(h, options);
             }
@@ -130,15 +133,16 @@ int main(int argc, char **argv)
                                           {"faults", no_argument, NULL, 'f'},
                                           {"replay", required_argument, NULL, 'r'},
                                           {"diagram", no_argument, NULL, 'd'},
+                                          {"others", no_argument, NULL, 'o'},
                                           {"part", required_argument, NULL, 'P'},
                                           {"list", no_argument, NULL, 'l'},
                                           {"help", no_argument, NULL, 'h'},
                                           {0}};
     struct options options = {.preemptions = 2, .stale = 2, .spurious = 1};
-    struct share share = {1, 1};
+    struct share share = {1, 1, false};
     bool mutate = false;
     setvbuf(stdout, NULL, _IOLBF, 0); /* progress: a line for each */
-    for (int option; (option = getopt_long(argc, argv, "p:s:mfr:dlh", names, NULL)) != -1;)
+    for (int option; (option = getopt_long(argc, argv, "p:s:mfr:dolh", names, NULL)) != -1;)
         switch (option) {
         case 'p':
             options.preemptions = number(optarg);
@@ -155,6 +159,9 @@ int main(int argc, char **argv)
             return replay(&options, optarg);
         case 'd':
             options.verbose = true;
+            break;
+        case 'o':
+            share.others = true;
             break;
         case 'P':
             if (sscanf(optarg, "%u/%u", &share.part, &share.parts) != 2 || share.part < 1 ||

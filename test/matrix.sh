@@ -38,7 +38,9 @@ describe()
 {
     directory=build/$1 cc=gcc options='' just=. only=. skip='^$' without='^$' setting=
     case $1 in
-    gcc) ;;
+    gcc) without='^check.long' ;;
+    check) directory=build/gcc only=check ;;
+    check-long) directory=build/gcc just='^check.long' ;;
     lint) directory=build/gcc only=lint ;;
     spin0)
         directory=build/gcc just='api.(broadcast|fork|run|scope|sync|task)$|fault.(destroy|latches|nested)$'
