@@ -39,6 +39,7 @@ const struct benchmark benchmarks[] = {
     {.name = "found", .run = bench_found, .help = "how long a fork waits, whatever was learnt"},
     {.name = "captured", .run = bench_captured, .help = "small calls beside long tasks"},
     {.name = "neighbours", .run = bench_neighbours, .help = "what one user costs the others"},
+    {.name = "hog", .run = bench_hog, .help = "tasks beside a real-time thread"},
     {.name = "idle", .run = bench_idle, .help = "what a pool with nothing to do costs"},
     {.name = "sleep", .run = bench_sleep, .help = "the sleep protocols beside each other"},
     {.name = "actors", .run = bench_actors, .help = "what actors cost, and whether they are fair"},

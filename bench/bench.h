@@ -53,6 +53,7 @@ int bench_sorts(const struct bench_run *run);
 int bench_found(const struct bench_run *run);
 int bench_captured(const struct bench_run *run);
 int bench_neighbours(const struct bench_run *run);
+int bench_hog(const struct bench_run *run);
 int bench_mutex(const struct bench_run *run);
 int bench_stencil(const struct bench_run *run);
 
