@@ -142,15 +142,34 @@ WEFT_API void weft_sleep_until(weft *w, uint64_t when);
 
 /* ---- Memory ------------------------------------------------------------------ */
 
-/* Memory that is freed at the end of what allocates it: the actor, or a right side that was given
- * to another executor. The second lives on: it becomes the memory of whoever forked that. Aligned
- * for any type. Never NULL: an actor past its limit ends with -ENOMEM, and a right side that is
- * past it elsewhere is done again by the one that forked it, after all others. So between two
- * calls nothing should be held that only this code would give back: a mutex, a file; and what it
- * did before, such as spawning into a scope that it did not open, is done twice. NULL outside
- * actors. */
+/* Memory of the actor: it is there until the actor is over, or released, whoever allocates it. What
+ * a right side allocates is memory of the one that forked it from the merge on, at no cost. Aligned
+ * for any type. Never NULL: an actor past its limit ends with -ENOMEM, and it does so, or does not,
+ * on any number of executors: what counts is what would be in use if one of them did everything,
+ * one after the other. NULL outside actors, and in a function that runs because its actor is past
+ * its limit (see weft_defer()). The second is the first, under an older name. */
 WEFT_API void *weft_alloc(weft *w, size_t bytes);
 WEFT_API void *weft_alloc_result(weft *w, size_t bytes);
+
+/* What was allocated since the mark is free again: by the caller, and by right sides that it forked
+ * and merged since. Marks nest as scopes do: one that was made before a fork is released after the
+ * merge, by the same code; and an outer one frees what inner ones would have. */
+typedef struct weft_mark {
+    WEFT_ALIGNAS(8) unsigned char opaque[48];
+} weft_mark;
+
+WEFT_API WEFT_MUST_USE weft_mark weft_alloc_mark(weft *w);
+WEFT_API void weft_alloc_release(weft *w, weft_mark mark);
+
+/* fn(w, arg) is called when the actor ends, however it does: by return, by a kill, past its limit
+ * or past its stack. The last one comes first, each once. What a right side has deferred is called
+ * when that ends with the actor; if it returns, it is the forker's from the merge on. The frames of
+ * all that was running are still there then, so arg may point to them. The functions must not wait.
+ * weft_undefer() takes back the last one that is the same: -ENOENT: there is none that the caller,
+ * or what it forked and merged, has deferred. -EPERM: not in an actor; -ENOMEM: it is not deferred.
+ */
+WEFT_API WEFT_MUST_USE int weft_defer(weft *w, weft_fn *fn, void *arg);
+WEFT_API int weft_undefer(weft *w, weft_fn *fn, void *arg);
 
 /* ---- Looking up -------------------------------------------------------------- */
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages, and waiting for a time. */
-#include "actor/actor.h"
+#include "actor/executor.h"
+#include "actor/fiber.h"
+#include "actor/life.h"
+#include "actor/ticker.h"
+#include "actor/unwind.h"
 #include "core/misuse.h"
 #include "core/wait.h"
 #include "os/clock.h"
@@ -25,9 +29,8 @@ static int send_now(struct weft_actor *actor, void *message)
     if (actor->count == actor->mailbox)
         return -EAGAIN;
     put(actor, message);
-    struct weft__fiber *fiber = atomic_load_acquire(&actor->fiber); /* acquire A7 */
-    if (fiber && actor->receiving)
-        weft__fiber_wake(fiber);
+    for (const struct weft__receiver *one = actor->receivers; one; one = one->next)
+        weft__fiber_wake(one->fiber); /* a hint: one of them gets it */
     return 0;
 }
 
@@ -99,29 +102,43 @@ static bool receive_now(struct weft_actor *actor, void **message,
     return true;
 }
 
-static bool is_killed(const struct weft_actor *actor)
+static void wait_in_line(struct weft_actor *actor, struct weft__receiver *me)
 {
-    return atomic_load_relaxed(&actor->killed); /* relaxed: a request */
+    me->next = actor->receivers;
+    actor->receivers = me;
 }
 
+static void leave_line(struct weft_actor *actor, const struct weft__receiver *me)
+{
+    struct weft__receiver **link = &actor->receivers;
+    while (*link && *link != me)
+        link = &(*link)->next;
+    if (*link)
+        *link = me->next;
+}
+
+/* Any part of the actor, wherever it runs. Under the lock, as killing is: that is seen here, or its
+ * wake-up comes later. */
 static int receive(weft *w, void **message, bool wait)
 {
     struct weft_actor *actor = weft_actor_self(w);
     if (!message)
         return -EINVAL;
-    if (!actor || weft__fiber_of(w)->top != &actor->root)
+    if (!actor)
         return -EPERM;
+    struct weft__receiver me = {.fiber = weft__fiber_of(w)};
     for (;;) {
         struct weft__actor_waiter *served = NULL;
         weft__lock_take(&actor->lock);
-        /* Under the lock, as killing is: that is seen here, or its wake-up comes later. */
-        bool killed = is_killed(actor);
-        bool received = !killed && receive_now(actor, message, &served);
-        actor->receiving = !received && wait;
+        leave_line(actor, &me);
+        bool ends = weft__is_ending(me.fiber);
+        bool received = !ends && receive_now(actor, message, &served);
+        if (!received && !ends && wait)
+            wait_in_line(actor, &me);
         weft__lock_drop(&actor->lock);
-        if (killed) {
-            weft__check_killed(w);
-            return -ECANCELED; /* a function of the library is to be left first */
+        if (ends) {
+            weft__check_ending(w);
+            return -ECANCELED; /* it holds a mutex */
         }
         if (served)
             weft__spin_latch_set(&served->latch);
@@ -129,8 +146,8 @@ static int receive(weft *w, void **message, bool wait)
             return 0;
         if (!wait)
             return -EAGAIN;
-        weft__fiber_waits_for(weft__fiber_of(w), "waits for a message");
-        weft__fiber_suspend(weft__fiber_of(w));
+        weft__fiber_waits_for(me.fiber, "waits for a message");
+        weft__fiber_suspend(me.fiber);
     }
 }
 
@@ -164,8 +181,8 @@ void weft_sleep_until(weft *w, uint64_t when)
     struct weft__fiber *fiber = weft__fiber_of(w);
     bool noted = weft__ticker_at(fiber->actor->system, when, fiber);
     while (weft__clock_now() < when) {
-        weft__check_killed(w);
-        if (is_killed(fiber->actor))
+        weft__check_ending(w);
+        if (weft__is_ending(fiber)) /* it holds a mutex */
             return;
         weft__fiber_waits_for(fiber, "waits for a time");
         if (noted)

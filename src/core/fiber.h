@@ -33,16 +33,35 @@ static inline struct weft__context *weft__fiber_here(void)
     return me ? me->fiber : NULL;
 }
 
-/* Around a function of the library that holds memory: meanwhile an actor that is killed is only
- * cancelled, not unwound. */
-static inline void weft__hold(weft *w)
+/* What has to be done if an actor ends while somebody is at work: a function of the library, in
+ * whose frame this stands, or what the program has deferred. It is done before the frames are left,
+ * the newest first. Contexts of threads have none: jobs return. */
+struct weft__cleanup {
+    struct weft__cleanup *below;
+    void (*run)(struct weft__cleanup *cleanup, weft *w);
+};
+
+static inline void weft__cleanup_push(weft *w, struct weft__cleanup *cleanup,
+                                      void (*run)(struct weft__cleanup *cleanup, weft *w))
 {
-    weft__context_of(w)->library++;
+    struct weft__context *context = weft__context_of(w);
+    if (!context->ops)
+        return;
+    cleanup->run = run;
+    cleanup->below = context->cleanups;
+    context->cleanups = cleanup;
 }
 
-static inline void weft__unhold(weft *w)
+/* It is done, or need not be. What the program has deferred since stays. */
+static inline void weft__cleanup_pop(weft *w, struct weft__cleanup *cleanup)
 {
-    weft__context_of(w)->library--;
+    struct weft__context *context = weft__context_of(w);
+    if (!context->ops)
+        return;
+    struct weft__cleanup **link = &context->cleanups;
+    while (*link != cleanup)
+        link = &(*link)->below;
+    *link = cleanup->below;
 }
 
 /* Now and then in a long loop. */

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -111,6 +112,174 @@ static void gate(weft *w, void *arg)
     atomic_bool *gate = arg;
     atomic_store(&gate[0], true);
     UNTIL(atomic_load(&gate[1]));
+}
+
+/* ---- Delegates have as much stack as an actor has ---- */
+
+enum { MOST = 2600 << 10 }; /* bytes of stack that a right side needs: nearly all there is */
+
+static unsigned use_stack(weft *w, volatile char *above, size_t bytes)
+{
+    volatile char frame[4096];
+    frame[0] = above ? above[0] : 0;
+    if (bytes <= sizeof frame)
+        return (unsigned)frame[0];
+    return use_stack(w, frame, bytes - sizeof frame) + (unsigned)frame[0];
+}
+
+struct deep {
+    weft_mutex mutex;
+    atomic_uint runs, begun;
+    unsigned depth;
+};
+
+static void use_most(weft *w, void *arg)
+{
+    struct deep *deep = arg;
+    atomic_fetch_add(&deep->begun, 1);
+    uint64_t until = weft_now() + 200000;
+    while (weft_now() < until)
+        weft_poll(w);
+    weft_mutex_lock(w, &deep->mutex);
+    use_stack(w, NULL, MOST - deep->depth);
+    weft_mutex_unlock(w, &deep->mutex);
+    atomic_fetch_add(&deep->runs, 1);
+}
+
+static void fork_deep(weft *w, struct deep *deep, unsigned left)
+{
+    weft *in = weft_fork(w, use_most, deep);
+    if (left > 1)
+        fork_deep(in, deep, left - 1);
+    else
+        use_most(in, deep);
+    if (!weft_merge(w))
+        use_most(w, deep);
+}
+
+/* The actor itself is deep down when it waits for what was stolen; what would run there on top of
+ * it has to have as much stack as if the actor ran it. */
+static int fork_from_below(weft *w, void *arg)
+{
+    struct deep *deep = arg;
+    volatile char frame[4096];
+    frame[0] = 0;
+    if (deep->depth > 0) {
+        deep->depth -= (unsigned)sizeof frame;
+        return fork_from_below(w, deep) + frame[0];
+    }
+    fork_deep(w, deep, 16);
+    return 0;
+}
+
+static void deep_with(unsigned workers, unsigned depth)
+{
+    weft_pool *pool = child_pool(workers, 0, WAY_SPIN);
+    for (int i = 0; i < 6; i++) {
+        struct deep deep = {.mutex = WEFT_MUTEX_INIT, .depth = depth};
+        weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+        config.steal = i % 2 ? WEFT_STEAL_STRICT : WEFT_STEAL_LIVE;
+        weft_actor *actor;
+        CHECK_EQUAL(weft_actor_create(&actor, pool, fork_from_below, &deep, &config), 0);
+        CHECK_EQUAL(weft_actor_run(actor), 0);
+        CHECK_EQUAL(end(actor), 0);
+        CHECK_EQUAL(atomic_load(&deep.begun), 17);
+        CHECK_EQUAL(atomic_load(&deep.runs), 17);
+    }
+    child_pool_end(pool);
+}
+
+static void delegates_have_a_whole_stack(void)
+{
+    for (unsigned workers = 1; workers <= 4; workers *= 2)
+        deep_with(workers, 0);
+}
+
+/* ---- Overflow: what was deferred ---- */
+
+static void count_deferred(weft *w, void *count)
+{
+    ++*(unsigned *)count;
+    nothing(w, NULL);
+}
+
+static int overflow_and_clean_up(weft *w, void *count)
+{
+    unsigned in_frame = 7;
+    CHECK(weft_defer(w, count_deferred, count) == 0);
+    CHECK(weft_defer(w, count_deferred, &in_frame) == 0);
+    return overflow(w, &in_frame);
+}
+
+static void overflow_elsewhere_job(weft *w, void *arg)
+{
+    atomic_bool *begun = arg;
+    atomic_store(begun, true);
+    CHECK(weft_defer(w, count_deferred, (unsigned *)(void *)(begun + 4)) == 0);
+    overflow(w, NULL);
+}
+
+/* A delegate's overflow is its actor's. */
+static int overflow_elsewhere(weft *w, void *arg)
+{
+    atomic_bool *begun = arg;
+    weft *in = weft_fork(w, overflow_elsewhere_job, arg);
+    while (!atomic_load(begun))
+        weft_poll(in);
+    if (!weft_merge(w))
+        overflow_elsewhere_job(w, arg);
+    return 0;
+}
+
+/* Every level calls the library, which needs more stack than a level does. */
+static int poll_down(weft *w, volatile char *above, unsigned depth)
+{
+    volatile char frame[64];
+    frame[0] = above ? above[0] : 0;
+    weft_yield(w);
+    weft_poll_slow(w);
+    return depth == 0 ? 0 : poll_down(w, frame, depth - 1) + frame[0];
+}
+
+static int overflow_in_library(weft *w, void *arg)
+{
+    return poll_down(w, NULL, UINT32_MAX);
+}
+
+static void overflow_cleans_up(void)
+{
+    weft_pool *pool = child_pool(2, 0, WAY_SPIN);
+    for (int i = 0; i < 4; i++) {
+        unsigned count = 0;
+        CHECK_EQUAL(end(start(pool, overflow_and_clean_up, &count)), -EOVERFLOW);
+        CHECK_EQUAL(count, 1);
+        struct {
+            atomic_bool begun[4];
+            unsigned count;
+        } elsewhere = {0};
+        CHECK_EQUAL(end(start(pool, overflow_elsewhere, &elsewhere)), -EOVERFLOW);
+        CHECK_EQUAL(elsewhere.count, 1);
+        CHECK_EQUAL(end(start(pool, overflow_in_library, NULL)), -EOVERFLOW);
+        CHECK_EQUAL(end(start(pool, add_up, NULL)), 0);
+    }
+    child_pool_end(pool);
+}
+
+/* ---- Overflow where a lock may be held ---- */
+
+/* Needs more stack than is left, sooner or later. */
+static int format_down(volatile char *above, unsigned depth)
+{
+    static char text[400];
+    volatile char frame[64];
+    frame[0] = above ? above[0] : 0;
+    int length = snprintf(text, sizeof text, "%.300f", (double)depth);
+    return depth == 0 ? length : format_down(frame, depth - 1) + frame[0];
+}
+
+static int format_for_ever(weft *w, void *arg)
+{
+    return format_down(NULL, UINT32_MAX);
 }
 
 static void overflow_on_workers(void)
@@ -333,6 +502,13 @@ static void forked_beside_a_waker(void)
     child_pool_end(parents);
 }
 
+#if !SANITIZED
+static void overflow_inside_libc(void **state)
+{
+    expect_broken(format_for_ever, WORDS("actor has overflowed its stack inside", "library"));
+}
+#endif
+
 static void unmerged_fork(void **state)
 {
     expect_broken(forget_merge, WORDS("actor", "without merging"));
@@ -370,6 +546,9 @@ int main(void)
         IN_CHILD(overflow_on_workers),
         IN_CHILD(overflow_on_caller),
         IN_CHILD(overflow_on_guest),
+        IN_CHILD(delegates_have_a_whole_stack),
+        IN_CHILD(overflow_cleans_up),
+        cmocka_unit_test(overflow_inside_libc),
 #endif
         IN_CHILD(actors_without_memory),
         IN_CHILD(killed_twice_before_it_starts),
