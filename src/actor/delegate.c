@@ -167,7 +167,6 @@ static void run_member(struct weft__member *member, struct weft__actor_slot *slo
         check_returned(w, member->group, member->mutexes);
     } else {
         forget_forks(w);
-        fiber->context.mutexes = member->mutexes;
     }
     await_last_answer(fiber, w);
 }
@@ -274,8 +273,10 @@ static void run_root(struct weft__fiber *fiber, struct weft__member *root, weft 
     if (_setjmp(root->entry) == 0) {
         call_actor(w, fiber->actor);
         atomic_store_relaxed(&root->outcome, OUTCOME_RETURNED); /* relaxed: own */
-        weft__expect_merged(w, "an actor");
-        weft__cleanups_run(root, w);
+        if (fiber->context.cleanups) {
+            weft__expect_merged(w, "an actor");
+            weft__cleanups_run(root, w);
+        }
         check_returned(w, root->group, 0);
     } else {
         forget_forks(w);

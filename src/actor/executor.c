@@ -374,9 +374,10 @@ static inline bool is_simple(struct weft__executor *executor, struct weft__fiber
 static __attribute__((noinline)) bool yield_by_driver(weft *w, struct weft__fiber *fiber)
 {
     struct weft__executor *executor = weft__executor_of(fiber);
+    weft__fiber_need_room(fiber);
     if (fiber->blocks > 0)
         return false; /* the executor is somebody else's meanwhile */
-    weft__check_ending(w);
+    weft__check_ending(fiber, false);
     if (atomic_load_relaxed(&executor->tick) && !executor->system->counted) { /* a request */
         weft__actor_poll(w); /* or the quantum of those who only yield would never end */
         executor = weft__executor_of(fiber);

@@ -35,9 +35,8 @@ enum {
     RESERVE_SIZE = 64 << 10,
     SPARE_BEGIN = RESERVE_BEGIN + RESERVE_SIZE,
     STACK_BEGIN = SPARE_BEGIN + FIBER_SPARE,
-    STACK_SIZE = WEFT_BLOCK_SIZE - STACK_BEGIN,
-    ROOM = 16 << 10, /* of the stack, for functions of the library: they need not fear a fault */
-    UNUSED = 512,    /* at its top: valgrind follows no back trace where there is less above it */
+    STACK_SIZE = FIBER_STACK,
+    UNUSED = 512, /* at its top: valgrind follows no back trace where there is less above it */
     SLAB_BLOCKS = 16,
     KEPT = 32, /* free ones that an executor keeps for itself, with the memory they touched */
     KEPT_BYTES = 64 << 10, /* of the stack of any other free one */
@@ -49,6 +48,8 @@ static bool close_block(struct weft__actors *system, char *block)
     size_t end = system->rescues ? STACK_BEGIN : RESERVE_BEGIN;
     return mprotect(block + SLOTS_END, end - SLOTS_END, PROT_NONE) == 0;
 }
+
+_Static_assert(STACK_BEGIN + STACK_SIZE == WEFT_BLOCK_SIZE, "a block");
 
 struct weft__slab {
     struct weft__slab *next;
@@ -132,6 +133,7 @@ struct weft__fiber *weft__fiber_get(struct weft__executor *executor, struct weft
     fiber->waits_at = NULL;
     fiber->used = 0;
     fiber->context.cleanups = NULL;
+    fiber->context.held = NULL;
     fiber->context.mutexes = fiber->blocks = 0;
     fiber->may_steal = false;
     fiber->young_quanta = 0;
@@ -201,8 +203,10 @@ static void leave(void *arg)
     weft__unwind(weft__first_free(fiber->top->base), OUTCOME_OVERFLOW);
 }
 
-_Noreturn void weft__fiber_overflows(struct weft__fiber *fiber)
+void weft__fiber_overflows(struct weft__fiber *fiber)
 {
+    if (weft__is_unwinding(fiber->top))
+        return; /* that is what the reserve is for */
     if (open_down_to(fiber, RESERVE_BEGIN))
         leave(fiber);
     weft__fatal("an actor has overflowed its stack, and there is no memory for its end");
@@ -241,28 +245,21 @@ bool weft__fiber_rescue(const void *at, void *ucontext)
 
 /* ---- What the rest of the library does with fibers ---- */
 
-static void expect_room(struct weft__fiber *fiber)
-{
-    const char *here = __builtin_frame_address(0), *begin = fiber->top->stack;
-    if ((size_t)(begin - here) > STACK_SIZE - ROOM && !weft__is_unwinding(fiber->top))
-        weft__fiber_overflows(fiber);
-}
-
 static void fork_slow(weft *w)
 {
-    expect_room(weft__fiber_of(w));
+    weft__fiber_need_room(weft__fiber_of(w));
     weft__actor_fork(w);
 }
 
 static bool merge_slow(weft *w)
 {
-    expect_room(weft__fiber_of(w));
+    weft__fiber_need_room(weft__fiber_of(w));
     return weft__actor_merge(w);
 }
 
 static void poll_slow(weft *w)
 {
-    expect_room(weft__fiber_of(w));
+    weft__fiber_need_room(weft__fiber_of(w));
     weft__actor_poll(w);
 }
 
@@ -282,7 +279,6 @@ void weft__fiber_suspend(struct weft__fiber *fiber)
 
 static void suspend(struct weft__context *context)
 {
-    expect_room((struct weft__fiber *)context);
     weft__fiber_suspend((struct weft__fiber *)context);
 }
 
@@ -305,6 +301,21 @@ static void waits_for(struct weft__context *context, const char *what, const cha
 static void wake(struct weft__context *context)
 {
     weft__fiber_wake((struct weft__fiber *)context);
+}
+
+static bool ends(struct weft__context *context)
+{
+    return weft__is_ending((struct weft__fiber *)context);
+}
+
+static void end(struct weft__context *context, bool at_once)
+{
+    weft__check_ending((struct weft__fiber *)context, at_once);
+}
+
+static void room(struct weft__context *context)
+{
+    weft__fiber_need_room((struct weft__fiber *)context);
 }
 
 static struct weft__park *park(struct weft__context *context)
@@ -361,6 +372,9 @@ const struct weft__fiber_ops weft__actor_ops = {
     .waits_for = waits_for,
     .wake = wake,
     .park = park,
+    .ends = ends,
+    .end = end,
+    .room = room,
     .block_begin = block_begin,
     .block_end = block_end,
     .index = index_of,

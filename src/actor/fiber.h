@@ -7,7 +7,11 @@
 
 /* How deep the stack may be where a delegate begins: so much each stack has to spare. So every
  * delegate has as much of it as an actor has; see fiber.c. */
-enum { FIBER_SPARE = 192 << 10 };
+enum {
+    FIBER_SPARE = 192 << 10,
+    FIBER_STACK = 2752 << 10, /* the stack itself, */
+    FIBER_ROOM = 16 << 10,    /* and what functions of the library need of it, to fear no fault */
+};
 
 extern const struct weft__fiber_ops weft__actor_ops;
 
@@ -20,8 +24,8 @@ void weft__fibers_unmap(struct weft__actors *system);
 /* From the handler of a fault at this address. */
 bool weft__fiber_rescue(const void *address, void *ucontext);
 
-/* By itself: there is hardly any stack left. Does not return. */
-_Noreturn void weft__fiber_overflows(struct weft__fiber *fiber);
+/* By itself: there is hardly any stack left. Does not return, unless it is unwound already. */
+void weft__fiber_overflows(struct weft__fiber *fiber);
 
 /* By itself, for anything but delegates: until it is woken, or shorter. */
 void weft__fiber_suspend(struct weft__fiber *fiber);
@@ -47,6 +51,15 @@ static inline size_t weft__fiber_depth(const struct weft__fiber *fiber)
 {
     const char *here = __builtin_frame_address(0);
     return (size_t)((const char *)fiber + WEFT_BLOCK_SIZE - here);
+}
+
+/* By itself, before a function of the library touches anything: it ends here if there is hardly any
+ * stack left. */
+static inline void weft__fiber_need_room(struct weft__fiber *fiber)
+{
+    const char *here = __builtin_frame_address(0);
+    if (__builtin_expect((size_t)(fiber->top->stack - here) > FIBER_STACK - FIBER_ROOM, 0))
+        weft__fiber_overflows(fiber);
 }
 
 /* Nobody needs what its topmost member does: the actor was killed, or one of those that wait for it

@@ -233,13 +233,43 @@ bool weft_actor_done(const weft_actor *actor)
     return atomic_load_acquire(&actor->state) == ACTOR_OVER; /* acquire A11 */
 }
 
+/* An actor that waits for it ends. False: it is let go just now. */
+static bool leave_waiters(struct weft_actor *actor, struct weft__actor_waiter *waiter)
+{
+    weft__lock_take(&actor->lock);
+    struct weft__actor_waiter **link = &actor->waiters;
+    while (*link && *link != waiter)
+        link = &(*link)->next;
+    bool found = *link;
+    if (found)
+        *link = waiter->next;
+    weft__lock_drop(&actor->lock);
+    return found;
+}
+
+/* False: the caller ends before. */
+static bool wait_for_end(struct weft_actor *actor, struct weft__actor_waiter *waiter)
+{
+    struct weft__awaited awaited = {
+        .what = "waits for the end of an actor", .may_end = true, .by = weft__executor_execute};
+    if (weft__wait_anywhere(&waiter->latch, awaited))
+        return true;
+    if (leave_waiters(actor, waiter))
+        return false;
+    awaited.may_end = false;
+    return weft__wait_anywhere(&waiter->latch, awaited);
+}
+
 int weft_actor_wait(weft *w, weft_actor *actor)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
     if (!actor)
         return -EINVAL;
-    if (weft__actor_here() == actor)
+    struct weft__fiber *here = (struct weft__fiber *)weft__fiber_here();
+    if (here && here->actor == actor)
         return -EDEADLK;
+    if (here)
+        weft__fiber_need_room(here);
     struct weft__actor_waiter waiter = {.latch.owner = weft__thread_park()};
     if (!waiter.latch.owner)
         return -ENOMEM;
@@ -250,10 +280,10 @@ int weft_actor_wait(weft *w, weft_actor *actor)
         actor->waiters = &waiter;
     }
     weft__lock_drop(&actor->lock);
-    if (!over)
-        weft__wait_anywhere(&waiter.latch,
-                            (struct weft__awaited){.what = "waits for the end of an actor",
-                                                   .by = weft__executor_execute});
+    if (!over && !wait_for_end(actor, &waiter)) {
+        weft__fiber_end_here();
+        return -ECANCELED;
+    }
     weft__thread_unpark(waiter.latch.owner);
     return actor->reason;
 }

@@ -42,11 +42,28 @@ static void stand_in_line(struct weft_actor *actor, struct weft__actor_waiter *s
     actor->senders_end = &sender->next;
 }
 
+/* It ends. False: its message has just got its place, or nobody wants it any more. */
+static bool leave_senders(struct weft_actor *actor, struct weft__actor_waiter *sender)
+{
+    weft__lock_take(&actor->lock);
+    struct weft__actor_waiter **link = &actor->senders;
+    while (*link && *link != sender)
+        link = &(*link)->next;
+    bool found = *link;
+    if (found)
+        *link = sender->next;
+    if (found && !sender->next)
+        actor->senders_end = link;
+    weft__lock_drop(&actor->lock);
+    return found;
+}
+
 static int send(struct weft_actor *actor, void *message, bool wait)
 {
     if (!actor)
         return -EINVAL;
     struct weft__actor_waiter sender = {.message = message};
+    weft__fiber_expect_room();
     weft__lock_take(&actor->lock);
     int error = send_now(actor, message);
     bool waits = error == -EAGAIN && wait;
@@ -67,9 +84,17 @@ static int send(struct weft_actor *actor, void *message, bool wait)
     weft__lock_drop(&actor->lock);
     if (!waits || !sender.latch.owner)
         return error;
-    weft__wait_anywhere(&sender.latch,
-                        (struct weft__awaited){.what = "waits for room in the mailbox of an actor",
-                                               .by = weft__executor_execute});
+    struct weft__awaited awaited = {.what = "waits for room in the mailbox of an actor",
+                                    .may_end = true,
+                                    .by = weft__executor_execute};
+    if (!weft__wait_anywhere(&sender.latch, awaited)) {
+        if (leave_senders(actor, &sender)) {
+            weft__fiber_end_here();
+            return -ECANCELED;
+        }
+        awaited.may_end = false;
+        weft__wait_anywhere(&sender.latch, awaited);
+    }
     weft__thread_unpark(sender.latch.owner);
     return sender.result;
 }
@@ -127,6 +152,7 @@ static int receive(weft *w, void **message, bool wait)
     if (!actor)
         return -EPERM;
     struct weft__receiver me = {.fiber = weft__fiber_of(w)};
+    weft__fiber_need_room(me.fiber);
     for (;;) {
         struct weft__actor_waiter *served = NULL;
         weft__lock_take(&actor->lock);
@@ -137,7 +163,7 @@ static int receive(weft *w, void **message, bool wait)
             wait_in_line(actor, &me);
         weft__lock_drop(&actor->lock);
         if (ends) {
-            weft__check_ending(w);
+            weft__check_ending(me.fiber, false);
             return -ECANCELED; /* it holds a mutex */
         }
         if (served)
@@ -181,7 +207,7 @@ void weft_sleep_until(weft *w, uint64_t when)
     struct weft__fiber *fiber = weft__fiber_of(w);
     bool noted = weft__ticker_at(fiber->actor->system, when, fiber);
     while (weft__clock_now() < when) {
-        weft__check_ending(w);
+        weft__check_ending(fiber, false);
         if (weft__is_ending(fiber)) /* it holds a mutex */
             return;
         weft__fiber_waits_for(fiber, "waits for a time");

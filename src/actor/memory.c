@@ -63,6 +63,8 @@ bool weft__memory_inherit(struct weft__member *victim, struct weft__actor_slot *
 void weft__memory_drop(struct weft__member *member)
 {
     struct weft__fiber *fiber = member->fiber;
+    if (!member->arena.newest)
+        return;
     fiber->used -= member->arena.account.used;
     count_blocks(fiber->actor, 0, member->arena.account.held);
     weft__arena_drop(&member->arena);
@@ -96,6 +98,7 @@ void *weft_alloc(weft *w, size_t bytes)
     struct weft__member *member = fiber->top;
     size_t peak = member->arena.account.peak;
     weft *top = weft__first_free(w);
+    weft__fiber_need_room(fiber);
     bytes = weft__arena_round(bytes);
     weft__age_note(fiber, top);
     void *p = take(member, bytes);

@@ -86,7 +86,7 @@ bool weft__quantum_look_up(struct weft__fiber *fiber, weft *top)
         weft__fiber_guard(fiber, false);
     if (quantum_is_over(weft__executor_of(fiber)))
         end_quantum(fiber, top);
-    weft__check_ending(top);
+    weft__check_ending(fiber, false);
     bool cancelled = weft__quantum_is_cancelled(fiber);
     if (cancelled) {
         weft__fiber_guard(fiber, true);

@@ -8,6 +8,7 @@
 #include "actor/places.h"
 #include "core/misuse.h"
 #include "os/memory.h"
+#include "sync/mutex.h"
 
 #include <errno.h>
 
@@ -116,11 +117,10 @@ bool weft__is_ending(const struct weft__fiber *fiber)
     return !weft__is_unwinding(fiber->top) && weft__fiber_is_wanted_no_more(fiber);
 }
 
-void weft__check_ending(weft *top)
+void weft__check_ending(struct weft__fiber *fiber, bool at_once)
 {
-    struct weft__fiber *fiber = weft__fiber_of(top);
-    if (fiber->context.mutexes == 0 && weft__is_ending(fiber))
-        weft__unwind(weft__first_free(top), OUTCOME_KILLED);
+    if ((at_once || fiber->context.mutexes == 0) && weft__is_ending(fiber))
+        weft__unwind(weft__first_free(fiber->top->base), OUTCOME_KILLED);
 }
 
 /* Delegates' memory goes with the member's own, and what they have deferred runs before its own. */
@@ -158,6 +158,7 @@ _Noreturn void weft__unwind(weft *top, enum outcome outcome)
     }
     inherit_all(member);
     weft__cleanups_run(member, top);
+    weft__mutex_unlock_all(&fiber->context, member->mutexes);
     end_scopes(member);
     _longjmp(member->entry, 1);
 }

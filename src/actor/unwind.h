@@ -8,6 +8,7 @@
  *   all its delegates have answered   they use its frames
  *   cleanups run, the newest first    those of the library, in its frames, and what the program
  *                                     has deferred; the frames are still there
+ *   mutexes that it holds are unlocked
  *   the scopes that it opened end
  *   a jump to where it was entered */
 #ifndef WEFT_ACTOR_UNWIND_H
@@ -18,8 +19,8 @@
 /* Of the topmost member; `top`: its first free slot. */
 _Noreturn void weft__unwind(weft *top, enum outcome outcome);
 
-/* In a fiber: ends the topmost member here if it has to. */
-void weft__check_ending(weft *top);
+/* In a fiber: ends the topmost member here if it has to, and holds no mutex; at once: also then. */
+void weft__check_ending(struct weft__fiber *fiber, bool at_once);
 
 /* Its cleanups run: it can't end once more. */
 static inline bool weft__is_unwinding(const struct weft__member *member)

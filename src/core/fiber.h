@@ -17,6 +17,11 @@ struct weft__fiber_ops {
                       const char *name); /* why it will be: static words, and a name or NULL */
     void (*wake)(struct weft__context *fiber);               /* by anybody, at any time */
     struct weft__park *(*park)(struct weft__context *fiber); /* whose wake-ups are the fiber's */
+    bool (*ends)(struct weft__context *fiber); /* by itself: its actor ends, and so do its waits */
+    void (*end)(struct weft__context *fiber,
+                bool at_once); /* the same: here, unless it holds a mutex; at once: also then */
+    void (*room)(struct weft__context *fiber); /* by itself: it ends here if it has hardly any stack
+                                                  left, before a function of the library begins */
     void (*block_begin)(weft *w);
     void (*block_end)(weft *w);
     unsigned (*index)(weft *w);
@@ -31,6 +36,20 @@ static inline struct weft__context *weft__fiber_here(void)
 {
     struct weft__worker *me = weft__worker_current();
     return me ? me->fiber : NULL;
+}
+
+static inline void weft__fiber_expect_room(void)
+{
+    struct weft__context *fiber = weft__fiber_here();
+    if (fiber)
+        fiber->ops->room(fiber);
+}
+
+/* The wait of an actor that ends is over: does not return, unless it holds a mutex. */
+static inline void weft__fiber_end_here(void)
+{
+    struct weft__context *fiber = weft__fiber_here();
+    fiber->ops->end(fiber, false);
 }
 
 /* What has to be done if an actor ends while somebody is at work: a function of the library, in
