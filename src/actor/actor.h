@@ -122,7 +122,13 @@ enum fiber_state {
 };
 
 /* Why a fiber went back to its executor. */
-enum fiber_why { WHY_QUANTUM, WHY_WAITS, WHY_OVER, WHY_DETACHED };
+enum fiber_why {
+    WHY_QUANTUM,
+    WHY_WAITS,
+    WHY_OVER,
+    WHY_AWAY,     /* it needs another thread: see away.c */
+    WHY_DETACHED, /* it comes back from there */
+};
 
 struct weft__fiber {
     struct weft__context context; /* first: `w` leads here */
@@ -136,6 +142,7 @@ struct weft__fiber {
     bool full;      /* it has run, and not waited, since the quantum began */
     bool is_root;   /* it is the actor's own, not a delegate's */
     bool may_steal; /* a delegate has ended, or a quantum, since it looked for more to steal */
+    bool takes_any; /* there is no other thread for it: see away.c */
     bool is_open;   /* what its stack has to spare can be used: see fiber.c */
     unsigned turns; /* quanta left in this turn */
     unsigned young_quanta; /* in which all it had to give was too young, since it last gave */
@@ -181,6 +188,8 @@ struct weft__actor_counts {
     struct atomic_ptr waits_for;     /* const char: static words */
     struct atomic_u64 waits_name[3]; /* a name, cut off to be that long; or all 0 */
     struct atomic_u64 waits_since;   /* by the system's clock */
+    struct atomic_ptr awaits;        /* struct weft_actor that it waits for; NULL: none */
+    struct atomic_u64 waits;         /* how often that has changed */
 };
 
 enum actor_state { ACTOR_NEW, ACTOR_STARTED, ACTOR_OVER };

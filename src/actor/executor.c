@@ -7,6 +7,7 @@
 #include "actor/executor.h"
 
 #include "actor/age.h"
+#include "actor/away.h"
 #include "actor/delegate.h"
 #include "actor/fiber.h"
 #include "actor/life.h"
@@ -434,6 +435,9 @@ static bool run(struct weft__executor *executor, struct weft__worker *me, struct
             weft__fiber_move(fiber, elsewhere);
         else
             make_ready(executor, fiber, false);
+        break;
+    case WHY_AWAY:
+        weft__away_lend(fiber);
         break;
     case WHY_WAITS:
         fiber->state = FIBER_WAITING;

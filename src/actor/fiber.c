@@ -14,6 +14,7 @@
  * overflow. */
 #include "actor/fiber.h"
 
+#include "actor/away.h"
 #include "actor/delegate.h"
 #include "actor/executor.h"
 #include "actor/merge.h"
@@ -135,7 +136,7 @@ struct weft__fiber *weft__fiber_get(struct weft__executor *executor, struct weft
     fiber->context.cleanups = NULL;
     fiber->context.held = NULL;
     fiber->context.mutexes = fiber->blocks = 0;
-    fiber->may_steal = false;
+    fiber->may_steal = fiber->takes_any = false;
     fiber->young_quanta = 0;
     atomic_store_relaxed(&fiber->merging, false); /* relaxed, all: whoever gets it is told */
     atomic_store_relaxed(&fiber->executor, executor);
@@ -328,41 +329,6 @@ static unsigned index_of(weft *w)
     return weft__executor_of(weft__fiber_of(w))->index;
 }
 
-/* Its thread goes with it; somebody else drives the executor from now on. */
-static void block_begin(weft *w)
-{
-    struct weft__fiber *fiber = weft__fiber_of(w);
-    if (fiber->blocks++ > 0)
-        return;
-    weft__arrivals_refuse(fiber);
-    fiber->full = false;
-    fiber->state = FIBER_AWAY;
-    weft__executor_detach(weft__executor_of(fiber));
-    weft__block_outside(fiber->context.worker);
-}
-
-static void block_end(weft *w)
-{
-    struct weft__fiber *fiber = weft__fiber_of(w);
-    if (weft__fiber_here() != &fiber->context)
-        weft__fatal("weft_block_end for an actor was called by another one, or by a job");
-    if (fiber->blocks == 0)
-        weft__fatal("weft_block_end without weft_block_begin");
-    if (--fiber->blocks > 0)
-        return;
-    weft__block_outside_ends(fiber->context.worker);
-    weft__fiber_switch_out(fiber, WHY_DETACHED);
-}
-
-void weft__fiber_come_back(weft *w)
-{
-    struct weft__fiber *fiber = weft__fiber_of(w);
-    if (fiber->blocks == 0)
-        return;
-    fiber->blocks = 1;
-    weft_block_end(w);
-}
-
 const struct weft__fiber_ops weft__actor_ops = {
     .fork = fork_slow,
     .merge = merge_slow,
@@ -375,7 +341,7 @@ const struct weft__fiber_ops weft__actor_ops = {
     .ends = ends,
     .end = end,
     .room = room,
-    .block_begin = block_begin,
-    .block_end = block_end,
+    .block_begin = weft__away_begin,
+    .block_end = weft__away_end,
     .index = index_of,
 };

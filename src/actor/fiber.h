@@ -30,9 +30,6 @@ void weft__fiber_overflows(struct weft__fiber *fiber);
 /* By itself, for anything but delegates: until it is woken, or shorter. */
 void weft__fiber_suspend(struct weft__fiber *fiber);
 
-/* One that is unwound between weft_block_begin() and end goes back to its executor first. */
-void weft__fiber_come_back(weft *w);
-
 /* Before it touches what is its executor's. */
 void weft__fiber_expect_here(const struct weft__fiber *fiber);
 

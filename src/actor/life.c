@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "actor/life.h"
 
+#include "actor/deadlock.h"
 #include "actor/executor.h"
 #include "actor/fiber.h"
 #include "actor/places.h"
@@ -252,7 +253,10 @@ static bool wait_for_end(struct weft_actor *actor, struct weft__actor_waiter *wa
 {
     struct weft__awaited awaited = {
         .what = "waits for the end of an actor", .may_end = true, .by = weft__executor_execute};
-    if (weft__wait_anywhere(&waiter->latch, awaited))
+    weft__deadlock_waits(actor);
+    bool over = weft__wait_anywhere(&waiter->latch, awaited);
+    weft__deadlock_waits(NULL);
+    if (over)
         return true;
     if (leave_waiters(actor, waiter))
         return false;

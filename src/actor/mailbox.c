@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages, and waiting for a time. */
+#include "actor/deadlock.h"
 #include "actor/executor.h"
 #include "actor/fiber.h"
 #include "actor/life.h"
@@ -87,7 +88,10 @@ static int send(struct weft_actor *actor, void *message, bool wait)
     struct weft__awaited awaited = {.what = "waits for room in the mailbox of an actor",
                                     .may_end = true,
                                     .by = weft__executor_execute};
-    if (!weft__wait_anywhere(&sender.latch, awaited)) {
+    weft__deadlock_waits(actor);
+    bool served = weft__wait_anywhere(&sender.latch, awaited);
+    weft__deadlock_waits(NULL);
+    if (!served) {
         if (leave_senders(actor, &sender)) {
             weft__fiber_end_here();
             return -ECANCELED;

@@ -2,6 +2,7 @@
 /* All actors of a pool: made with the first, ended with the pool. */
 #include "actor/system.h"
 
+#include "actor/deadlock.h"
 #include "actor/dump.h"
 #include "actor/executor.h"
 #include "actor/fiber.h"
@@ -81,6 +82,7 @@ void weft__actors_free(struct weft__actors *system)
 /* Those that are left end now; the pool waits until they have. */
 static void close_all(struct weft__actors *system)
 {
+    weft__deadlock_report(system);
     weft__lock_take(&system->lock);
     system->closed = true;
     struct weft_actor *actor = system->actors;

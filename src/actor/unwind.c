@@ -2,6 +2,7 @@
 #include "actor/unwind.h"
 
 #include "actor/answer.h"
+#include "actor/away.h"
 #include "actor/fiber.h"
 #include "actor/memory.h"
 #include "actor/merge.h"
@@ -148,7 +149,7 @@ _Noreturn void weft__unwind(weft *top, enum outcome outcome)
 {
     struct weft__fiber *fiber = weft__fiber_of(top);
     struct weft__member *member = fiber->top;
-    weft__fiber_come_back(top);
+    weft__away_come_back(top);
     /* relaxed: nothing more is stolen from it; and its delegates find out, sooner or later, that
      * they need not go on. Those that wait are woken. */
     atomic_store_relaxed(&member->outcome, outcome);

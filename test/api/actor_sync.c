@@ -8,6 +8,8 @@
 #include "weft/parallel.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 static weft_actor *start(weft_pool *pool, weft_actor_fn *fn, void *arg)
 {
@@ -773,6 +775,89 @@ static void actors_wait_for_actors(void **state)
     }
 }
 
+/* ---- Actors that wait for each other ---- */
+
+struct couple {
+    weft_actor *actors[3];
+    atomic_uint reports;
+    char report[400];
+};
+
+static void note_deadlock(weft_pool *pool, const char *report, const char *graph, void *data)
+{
+    struct couple *couple = data;
+    CHECK(strstr(graph, "\"actor first\" -> \"actor second\""));
+    snprintf(couple->report, sizeof couple->report, "%s", report);
+    atomic_fetch_add(&couple->reports, 1);
+}
+
+static int wait_for_the_other(weft *w, void *arg)
+{
+    struct couple *couple = arg;
+    return weft_actor_wait(w, couple->actors[weft_actor_self(w) == couple->actors[0]]);
+}
+
+static int send_to_the_other(weft *w, void *arg)
+{
+    struct couple *couple = arg;
+    weft_actor *other = couple->actors[weft_actor_self(w) == couple->actors[0]];
+    while (weft_actor_send(w, other, arg) == 0)
+        ;
+    return 0;
+}
+
+static int wait_for_the_first(weft *w, void *arg)
+{
+    struct couple *couple = arg;
+    return weft_actor_wait(w, couple->actors[0]);
+}
+
+static void wait_until_all_wait(const struct couple *couple)
+{
+    weft_actor_info info;
+    for (int i = 0; i < 3; i++)
+        do {
+            weft_actor_get_info(couple->actors[i], &info);
+            sched_yield();
+        } while (info.state != WEFT_ACTOR_WAITING);
+}
+
+/* The third one waits for them, and is not one of them. */
+static void circles_are_reported_and_ended(void **state)
+{
+    static weft_actor_fn *const fns[] = {wait_for_the_other, send_to_the_other};
+    static const char *const words[] = {"end of an actor", "mailbox of an actor"};
+    static const char *const names[] = {"first", "second", "third"};
+    for (int i = 0; i < 4; i++) {
+        struct couple couple = {.reports = 0};
+        weft_config config = WEFT_CONFIG_INIT;
+        weft_pool *pool;
+        config.workers = 1 + (unsigned)i / 2;
+        config.deadlock = note_deadlock;
+        config.data = &couple;
+        assert_int_equal(weft_pool_create(&pool, &config), 0);
+        for (int j = 0; j < 3; j++) {
+            weft_actor_config actor = WEFT_ACTOR_CONFIG_INIT;
+            actor.name = names[j];
+            assert_int_equal(weft_actor_create(&couple.actors[j], pool,
+                                               j < 2 ? fns[i % 2] : wait_for_the_first, &couple,
+                                               &actor),
+                             0);
+        }
+        for (int j = 0; j < 3; j++)
+            assert_int_equal(weft_actor_run(couple.actors[j]), 0);
+        wait_until_all_wait(&couple);
+        assert_int_equal(weft_pool_destroy(pool), 0);
+        assert_int_equal(atomic_load(&couple.reports), 1);
+        assert_non_null(strstr(couple.report, words[i % 2]));
+        assert_non_null(strstr(couple.report, "actor 'first'"));
+        assert_non_null(strstr(couple.report, "actor 'second'"));
+        assert_null(strstr(couple.report, "third"));
+        for (int j = 0; j < 3; j++)
+            assert_int_equal(end(couple.actors[j]), -ECANCELED);
+    }
+}
+
 /* ---- Scopes ---- */
 
 struct family {
@@ -882,6 +967,52 @@ static void blocked_ones_leave_their_executor(void **state)
     }
 }
 
+/* With one worker, a job that waits for one actor runs another one, which blocks: the job goes on
+ * all the same when its own wait is over. */
+struct capture {
+    weft_pool *pool;
+    atomic_bool goes_on;
+    weft_actor *blocks;
+};
+
+static int block_until_it_goes_on(weft *w, void *arg)
+{
+    struct capture *capture = arg;
+    weft_block_begin(w);
+    WAIT_UNTIL(atomic_load(&capture->goes_on));
+    weft_block_end(w);
+    weft_yield(w);
+    return 4;
+}
+
+static void wait_beside_one_that_blocks(weft *w, void *arg)
+{
+    struct capture *capture = arg;
+    capture->blocks = start(capture->pool, block_until_it_goes_on, capture);
+    weft_actor *other = start(capture->pool, three, NULL);
+    CHECK(weft_actor_wait(w, other) == 3);
+    weft_actor_release(other);
+    atomic_store(&capture->goes_on, true);
+}
+
+static void a_waiting_job_is_not_captured(void **state)
+{
+    for (int i = 0; i < rounds_of(SCALED(40, 5)); i++) {
+        struct capture capture = {.pool = pool_make(1, 0)};
+        weft_task task;
+        if (i % 2) {
+            assert_int_equal(weft_run(capture.pool, wait_beside_one_that_blocks, &capture), 0);
+        } else {
+            assert_int_equal(
+                weft_submit(capture.pool, &task, wait_beside_one_that_blocks, &capture), 0);
+            WAIT_UNTIL(weft_task_done(&task));
+            assert_int_equal(weft_task_wait(&task), 0);
+        }
+        assert_int_equal(end(capture.blocks), 4);
+        pool_drop(capture.pool);
+    }
+}
+
 /* Woken and killed while it is away, it goes on when it is back. */
 static int block_then_receive(weft *w, void *arg)
 {
@@ -948,8 +1079,10 @@ int main(void)
         cmocka_unit_test(runs_of_actors),
         cmocka_unit_test(pools_that_wait_for_each_other),
         cmocka_unit_test(actors_wait_for_actors),
+        cmocka_unit_test(circles_are_reported_and_ended),
         cmocka_unit_test(scopes_of_actors),
         cmocka_unit_test(blocked_ones_leave_their_executor),
+        cmocka_unit_test(a_waiting_job_is_not_captured),
         cmocka_unit_test(woken_while_away),
         cmocka_unit_test(out_of_memory_while_away),
     };

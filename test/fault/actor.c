@@ -116,83 +116,81 @@ static void gate(weft *w, void *arg)
 
 /* ---- Delegates have as much stack as an actor has ---- */
 
-enum { MOST = 2600 << 10 }; /* bytes of stack that a right side needs: nearly all there is */
+enum { LEVEL = 4096, MOST = 2680 << 10 }; /* bytes that a right side needs: nearly all there are */
 
-static unsigned use_stack(weft *w, volatile char *above, size_t bytes)
+static unsigned use_stack(volatile char *above, size_t bytes)
 {
-    volatile char frame[4096];
+    volatile char frame[LEVEL];
     frame[0] = above ? above[0] : 0;
     if (bytes <= sizeof frame)
         return (unsigned)frame[0];
-    return use_stack(w, frame, bytes - sizeof frame) + (unsigned)frame[0];
+    return use_stack(frame, bytes - sizeof frame) + (unsigned)frame[0];
 }
 
 struct deep {
     weft_mutex mutex;
-    atomic_uint runs, begun;
-    unsigned depth;
+    atomic_uint begun, done;
+    size_t depth; /* of the actor, where it waits */
 };
 
 static void use_most(weft *w, void *arg)
 {
     struct deep *deep = arg;
     atomic_fetch_add(&deep->begun, 1);
-    uint64_t until = weft_now() + 200000;
-    while (weft_now() < until)
-        weft_poll(w);
     weft_mutex_lock(w, &deep->mutex);
-    use_stack(w, NULL, MOST - deep->depth);
+    use_stack(NULL, MOST);
     weft_mutex_unlock(w, &deep->mutex);
-    atomic_fetch_add(&deep->runs, 1);
+    atomic_fetch_add(&deep->done, 1);
 }
 
-static void fork_deep(weft *w, struct deep *deep, unsigned left)
+static unsigned poll_below(weft *w, volatile char *above, size_t depth)
 {
-    weft *in = weft_fork(w, use_most, deep);
-    if (left > 1)
-        fork_deep(in, deep, left - 1);
-    else
-        use_most(in, deep);
-    if (!weft_merge(w))
-        use_most(w, deep);
-}
-
-/* The actor itself is deep down when it waits for what was stolen; what would run there on top of
- * it has to have as much stack as if the actor ran it. */
-static int fork_from_below(weft *w, void *arg)
-{
-    struct deep *deep = arg;
-    volatile char frame[4096];
-    frame[0] = 0;
-    if (deep->depth > 0) {
-        deep->depth -= (unsigned)sizeof frame;
-        return fork_from_below(w, deep) + frame[0];
-    }
-    fork_deep(w, deep, 16);
+    volatile char frame[LEVEL];
+    frame[0] = above ? above[0] : 0;
+    if (depth > LEVEL)
+        return poll_below(w, frame, depth - LEVEL) + (unsigned)frame[0];
+    for (int i = 0; i < 2000; i++)
+        weft_poll(w);
     return 0;
 }
 
-static void deep_with(unsigned workers, unsigned depth)
+/* What it has forked above is stolen while it is deep down: one right side runs on top of it there,
+ * unless that is too deep. */
+static int fork_and_go_down(weft *w, void *arg)
 {
-    weft_pool *pool = child_pool(workers, 0, WAY_SPIN);
-    for (int i = 0; i < 6; i++) {
-        struct deep deep = {.mutex = WEFT_MUTEX_INIT, .depth = depth};
-        weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
-        config.steal = i % 2 ? WEFT_STEAL_STRICT : WEFT_STEAL_LIVE;
-        weft_actor *actor;
-        CHECK_EQUAL(weft_actor_create(&actor, pool, fork_from_below, &deep, &config), 0);
-        CHECK_EQUAL(weft_actor_run(actor), 0);
-        CHECK_EQUAL(end(actor), 0);
-        CHECK_EQUAL(atomic_load(&deep.begun), 17);
-        CHECK_EQUAL(atomic_load(&deep.runs), 17);
-    }
-    child_pool_end(pool);
+    struct deep *deep = arg;
+    weft *in = weft_fork(w, use_most, deep);
+    weft *in_both = weft_fork(in, use_most, deep);
+    poll_below(in_both, NULL, deep->depth);
+    if (!weft_merge(in))
+        use_most(in, deep);
+    if (!weft_merge(w))
+        use_most(w, deep);
+    return 0;
 }
 
 static void delegates_have_a_whole_stack(void)
 {
-    for (unsigned workers = 1; workers <= 4; workers *= 2)
-        deep_with(workers, 0);
+    static const size_t depths[] = {0, 150 << 10, 300 << 10, 1500 << 10};
+    for (unsigned i = 0; i < 16; i++) {
+        struct deep deep = {.mutex = WEFT_MUTEX_INIT, .depth = depths[i % 4]};
+        weft_pool *pool = child_pool(2, 0, WAY_SPIN);
+        const weft_actors_config counted = {.size = sizeof counted, .counted = 10};
+        CHECK_EQUAL(weft_actors_setup(pool, &counted), 0);
+        weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+        config.steal = i / 4 % 2 ? WEFT_STEAL_LIVE : WEFT_STEAL_STRICT;
+        weft_actor *actor;
+        CHECK_EQUAL(weft_actor_create(&actor, pool, fork_and_go_down, &deep, &config), 0);
+        CHECK_EQUAL(weft_actor_run(actor), 0);
+        CHECK_EQUAL(weft_actor_wait(NULL, actor), 0);
+        weft_actor_info info;
+        weft_actor_get_info(actor, &info);
+        CHECK(info.steals > 0 || depths[i % 4] > 192 << 10);
+        weft_actor_release(actor);
+        CHECK_EQUAL(atomic_load(&deep.begun), 2);
+        CHECK_EQUAL(atomic_load(&deep.done), 2);
+        child_pool_end(pool);
+    }
 }
 
 /* ---- Overflow: what was deferred ---- */
