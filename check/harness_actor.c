@@ -138,7 +138,8 @@ static struct weft__inbox elsewhere; /* of the executor that gets what is stolen
 static struct weft__fiber fiber;
 static struct weft_actor actor; /* the victim is its root */
 static struct weft__actor_slot slots[DELEGATES];
-static int frame[DELEGATES]; /* the victim's: what right sides write to */
+static int frame[DELEGATES];                 /* the victim's: what right sides write to */
+static struct weft__chunk chunks[DELEGATES]; /* what they allocate */
 
 /* The driver's. */
 static const enum step *step;
@@ -154,7 +155,7 @@ static void right_side(weft *w, void *arg)
 static void steal(unsigned i)
 {
     slots[i].right = right_side;
-    slots[i].since = 0;
+    slots[i].lineage = 0;
     atomic_store_relaxed(&slots[i].arg, &frame[i]);
     weft__answer_expect(&slots[i], &actor.root, STOLEN_PENDING);
 }
@@ -189,15 +190,13 @@ static void answer(struct weft__actor_slot *slot, enum stolen_state state, struc
         drive_victim();
 }
 
-/* Its results are a bit. */
+/* What it leaves is in the slot. */
 static void run_stolen(struct weft__actor_slot *slot, struct weft__fiber *here)
 {
-    struct weft__member *victim = slot->victim;
     slot->letter.next = NULL; /* it was an arrival */
     slot->right(NULL, atomic_load_relaxed(&slot->arg));
-    weft__lock_take(&victim->adopt_lock);
-    victim->adopted.used |= (size_t)1 << (slot - slots);
-    weft__lock_drop(&victim->adopt_lock);
+    slot->left = &chunks[slot - slots];
+    slot->deferred = NULL;
     answer(slot, STOLEN_DONE, here);
 }
 
@@ -211,10 +210,10 @@ static void delegate_1(void)
     run_stolen(&slots[1], NULL);
 }
 
-static void give_back_1(void)
+static void refuse_1(void)
 {
     slots[1].letter.next = NULL;
-    answer(&slots[1], STOLEN_GIVEN_BACK, NULL);
+    answer(&slots[1], STOLEN_REFUSED, NULL);
 }
 
 /* ---- The executor that gets what is stolen again ---- */
@@ -238,26 +237,19 @@ static void drive_elsewhere(void)
 static void merge(unsigned i)
 {
     struct weft__actor_slot *slot = &slots[i];
-    struct weft__member *member = fiber.top;
-    weft__lock_take(&member->adopt_lock);
-    member->results.used |= member->adopted.used;
-    weft__lock_drop(&member->adopt_lock);
-    bool done = weft__answer_is_done(slot);
-    weft_fn *right = slot->right;
-    void *arg = atomic_load_relaxed(&slot->arg);
+    bool done = weft__answer_is(slot) == STOLEN_DONE;
+    MODEL_ASSERT(!done || slot->left == &chunks[i]);
     if (!is_used_again)
         model_gone(slot, sizeof *slot);
-    MODEL_ASSERT(done == (member->results.used >> i & 1));
     MODEL_ASSERT(frame[i] == done);
-    if (!done)
-        right(NULL, arg);
+    if (!done) /* it has not begun */
+        right_side(NULL, &frame[i]);
 }
 
 /* Before the other delegate has counted its answer, perhaps. */
 static void use_again(void)
 {
     frame[0] = 0;
-    fiber.top->adopted.used = fiber.top->results.used = 0;
     steal(0);
     if (weft__inbox_send(&elsewhere, &slots[0].letter, LETTER_DELEGATION))
         drive_elsewhere();
@@ -402,10 +394,10 @@ const struct harness actor_harnesses[] = {
      .setup = setup_answers,
      .thread = {be_victim, delegate_0, delegate_1},
      .finish = both_are_done},
-    {.name = "actor-give-back",
-     .what = "a victim runs itself what is given back, and merges another",
+    {.name = "actor-refuse",
+     .what = "a victim runs itself what was refused, and merges another",
      .setup = setup_answers,
-     .thread = {be_victim, delegate_0, give_back_1},
+     .thread = {be_victim, delegate_0, refuse_1},
      .finish = both_are_done},
     {.name = "actor-answer-strict",
      .what = "a victim's fiber runs one of two itself, and waits for all before it merges",

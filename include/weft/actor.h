@@ -3,7 +3,7 @@
  *
  * An actor is an independent computation: it may fork freely, gets its fair share of the
  * workers by quanta, is served by at most `cabal_max` of them at once, may use at most `memory`
- * bytes on each of these, and fails alone. Blocking (for a message, a weft_mutex, a channel, an
+ * bytes, and fails alone. Blocking (for a message, a weft_mutex, a channel, an
  * event, a time) suspends the actor, not the worker.
  *
  *     static int request(weft *w, void *arg)
@@ -62,8 +62,8 @@ enum weft_steal {
 typedef struct weft_actor_config {
     size_t size;        /* sizeof (weft_actor_config), set by WEFT_ACTOR_CONFIG_INIT */
     const char *name;   /* for people; copied, 31 characters; default "actor" */
-    size_t memory;      /* bytes that it may use on each executor, its stack of WEFT_ACTOR_STACK
-                           included; default 64 MiB */
+    size_t memory;      /* bytes that it may use, its stack of WEFT_ACTOR_STACK included, as if one
+                           executor did everything; default 64 MiB */
     unsigned cabal_max; /* executors at once; default: all */
     unsigned share;     /* quanta in a row, 1 to 100; default 1 */
     enum weft_steal steal;
@@ -109,13 +109,14 @@ WEFT_API bool weft_actor_done(const weft_actor *actor);
  * broken rule. */
 WEFT_API void weft_actor_release(weft_actor *actor);
 
-/* One that has not started never will; others end at their next fork, merge, poll, yield, sleep or
- * wait for a message, as if by longjmp: so nothing should be held there that only this code would
- * give back. Other waits (for a mutex, an event, a channel, a task, room in a mailbox, another
- * actor) are not cut short, and a function of the library that holds memory returns before the
- * actor ends; in what such a function calls, weft_cancelled() is true. -ECANCELED is the reason.
- * Nothing of an actor is freed before all that it had given to other executors has come back. One
- * that is over is left alone; so it can be killed as long as somebody has the handle. */
+/* One that has not started never will; others end, as if by longjmp, at their next fork, merge,
+ * poll, yield or wait, and every wait of theirs ends: for a message, a time, a mutex, an event, a
+ * channel, a task, another actor, room in a mailbox. What has to be done then is deferred: see
+ * weft_defer(). One that holds a mutex ends when it has unlocked it, or where it waits for another
+ * one; until then its waits say -ECANCELED, or just return, and weft_cancelled() is true.
+ * -ECANCELED is the reason. What it waits for has to be there until it is over. Nothing of an actor
+ * is freed before all that it had given to other executors has come back. One that is over is left
+ * alone; so it can be killed as long as somebody has the handle. */
 WEFT_API void weft_actor_kill(weft_actor *actor);
 
 /* From its next quantum on it stays on this executor; -1: on any. What it forks may be given to
@@ -132,9 +133,9 @@ WEFT_API weft_actor *weft_actor_self(weft *w); /* NULL: w is not an actor's */
 WEFT_API WEFT_MUST_USE int weft_actor_send(weft *w, weft_actor *actor, void *message);
 WEFT_API WEFT_MUST_USE int weft_actor_try_send(weft *w, weft_actor *actor, void *message);
 
-/* The oldest message of the actor that w belongs to. The first waits for one, the second says
- * -EAGAIN. -EPERM: w is not an actor's, or runs what the actor forked. -ECANCELED: it was killed,
- * and is called by a function of the library that returns before the actor ends. */
+/* The oldest message of the actor that w belongs to, for any part of it, wherever it runs. The
+ * first waits for one, the second says -EAGAIN. -EPERM: w is not an actor's. -ECANCELED: it was
+ * killed, and holds a mutex. */
 WEFT_API WEFT_MUST_USE int weft_receive(weft *w, void **message);
 WEFT_API WEFT_MUST_USE int weft_try_receive(weft *w, void **message);
 
@@ -143,15 +144,34 @@ WEFT_API void weft_sleep_until(weft *w, uint64_t when);
 
 /* ---- Memory ------------------------------------------------------------------ */
 
-/* Memory that is freed at the end of what allocates it: the actor, or a right side that was given
- * to another executor. The second lives on: it becomes the memory of whoever forked that. Aligned
- * for any type. Never NULL: an actor past its limit ends with -ENOMEM, and a right side that is
- * past it elsewhere is done again by the one that forked it, after all others. So between two
- * calls nothing should be held that only this code would give back: a mutex, a file; and what it
- * did before, such as spawning into a scope that it did not open, is done twice. NULL outside
- * actors. */
+/* Memory of the actor: it is there until the actor is over, or released, whoever allocates it. What
+ * a right side allocates is memory of the one that forked it from the merge on, at no cost. Aligned
+ * for any type. Never NULL: an actor past its limit ends with -ENOMEM, and it does so, or does not,
+ * on any number of executors: what counts is what would be in use if one of them did everything,
+ * one after the other. NULL outside actors, and in a function that runs because its actor is past
+ * its limit (see weft_defer()). The second is the first, under an older name. */
 WEFT_API void *weft_alloc(weft *w, size_t bytes);
 WEFT_API void *weft_alloc_result(weft *w, size_t bytes);
+
+/* What was allocated since the mark is free again: by the caller, and by right sides that it forked
+ * and merged since. Marks nest as scopes do: one that was made before a fork is released after the
+ * merge, by the same code; and an outer one frees what inner ones would have. */
+typedef struct weft_mark {
+    WEFT_ALIGNAS(8) unsigned char opaque[48];
+} weft_mark;
+
+WEFT_API WEFT_MUST_USE weft_mark weft_alloc_mark(weft *w);
+WEFT_API void weft_alloc_release(weft *w, weft_mark mark);
+
+/* fn(w, arg) is called when the actor ends, however it does: by return, by a kill, past its limit
+ * or past its stack. The last one comes first, each once. What a right side has deferred is called
+ * when that ends with the actor; if it returns, it is the forker's from the merge on. The frames of
+ * all that was running are still there then, so arg may point to them. The functions must not wait.
+ * weft_undefer() takes back the last one that is the same: -ENOENT: there is none that the caller,
+ * or what it forked and merged, has deferred. -EPERM: not in an actor; -ENOMEM: it is not deferred.
+ */
+WEFT_API WEFT_MUST_USE int weft_defer(weft *w, weft_fn *fn, void *arg);
+WEFT_API int weft_undefer(weft *w, weft_fn *fn, void *arg);
 
 /* ---- Looking up -------------------------------------------------------------- */
 
@@ -180,20 +200,20 @@ enum weft_actor_state {
 typedef struct weft_actor_info {
     char name[32];
     enum weft_actor_state state;
-    int executor;         /* where it is, or was last */
-    uint64_t quanta;      /* that it has used, on all executors */
-    uint64_t steals;      /* right sides taken from it */
-    uint64_t delegates;   /* of these, run on other executors */
-    uint64_t given_back;  /* right sides that came back, for lack of memory or of a place */
-    uint64_t moves;       /* to other executors */
-    uint64_t run_ns;      /* how long it ran, by the ticks of the clock that ends quanta, */
+    int executor;        /* where it is, or was last */
+    uint64_t quanta;     /* that it has used, on all executors */
+    uint64_t steals;     /* right sides taken from it */
+    uint64_t delegates;  /* of these, run on other executors */
+    uint64_t given_back; /* right sides that came back before they had begun, for lack of a place */
+    uint64_t moves;      /* to other executors */
+    uint64_t run_ns;     /* how long it ran, by the ticks of the clock that ends quanta, */
     uint64_t runnable_ns; /* and how long it could have, but did not */
     unsigned executors;   /* that serve it now */
     size_t messages;      /* in its mailbox */
     size_t memory;        /* bytes of the blocks that it has, on all executors; a little more than
                              what it asked for, which is what is limited; */
-    size_t memory_peak;   /* the most ever, */
-    size_t memory_limit;  /* and allowed on each */
+    size_t memory_peak;   /* what a single executor would have used at most, in bytes asked for, */
+    size_t memory_limit;  /* and what is allowed, WEFT_ACTOR_STACK included */
 } weft_actor_info;
 
 WEFT_API void weft_actor_get_info(weft_actor *actor, weft_actor_info *info);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* answer.h: how a delegate tells its victim that a stolen right side is done, or is given back.
+/* answer.h: how a delegate tells its victim that a stolen right side is over, or was refused.
  *
  *   victim    takes a slot: its state, and one more to wait for; then it sends the slot away
- *   delegate  runs it, leaves its results with the victim, and answers: state, count, bell
+ *   delegate  runs it, leaves its memory in the slot, and answers: state, count, bell
  *   victim    waits for one state, or for the count of all, and looks again at every ring
  *
  * In between the slot is the delegate's, but for `fn` and `wanted`. The store of its state is the
@@ -43,10 +43,10 @@ static inline bool weft__answer_has_come(const struct weft__actor_slot *slot)
     return atomic_load_acquire(&slot->state) >= STOLEN_DONE; /* acquire A4 */
 }
 
-/* False: it was given back. By who has seen that it has come. */
-static inline bool weft__answer_is_done(const struct weft__actor_slot *slot)
+/* By who has seen that it has come. */
+static inline enum stolen_state weft__answer_is(const struct weft__actor_slot *slot)
 {
-    return atomic_load_relaxed(&slot->state) == STOLEN_DONE; /* relaxed: acquired before */
+    return (enum stolen_state)atomic_load_relaxed(&slot->state); /* relaxed: acquired before */
 }
 
 /* Nobody touches the member any more. */

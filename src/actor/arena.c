@@ -13,8 +13,17 @@ void *weft__arena_take(struct weft__arena *arena, size_t bytes)
         return NULL;
     char *p = arena->free;
     arena->free += bytes;
-    arena->used += bytes;
+    arena->account.used += bytes;
+    if (arena->account.used > arena->account.peak)
+        arena->account.peak = arena->account.used;
     return p;
+}
+
+/* Takes from the beginning of the chunk. */
+static void go_on_in(struct weft__arena *arena, struct weft__chunk *chunk)
+{
+    arena->free = (char *)(chunk + 1);
+    arena->end = (char *)chunk + chunk->size;
 }
 
 bool weft__arena_grow(struct weft__arena *arena, size_t size)
@@ -22,13 +31,12 @@ bool weft__arena_grow(struct weft__arena *arena, size_t size)
     struct weft__chunk *chunk = weft__scratch(size);
     if (!chunk)
         return false;
-    *chunk = (struct weft__chunk){arena->chunks, size};
-    if (!arena->chunks)
-        arena->last = chunk;
-    arena->chunks = chunk;
-    arena->free = (char *)(chunk + 1);
-    arena->end = (char *)chunk + size;
-    arena->held += size;
+    *chunk = (struct weft__chunk){.next = arena->newest, .size = size};
+    if (!arena->newest)
+        arena->oldest = chunk;
+    arena->newest = chunk;
+    arena->account.held += size;
+    go_on_in(arena, chunk);
     return true;
 }
 
@@ -40,36 +48,63 @@ static size_t chunk_for(size_t bytes)
 /* As large as what there is already, so that the number of chunks is a logarithm. */
 size_t weft__arena_next(const struct weft__arena *arena, size_t bytes, size_t allowed)
 {
-    size_t size = arena->held < FIRST ? FIRST : arena->held < LARGEST ? arena->held : LARGEST;
+    size_t held = arena->account.held;
+    size_t size = held < FIRST ? FIRST : held < LARGEST ? held : LARGEST;
     if (allowed < size && chunk_for(allowed) < size)
         size = chunk_for(allowed);
     return size < chunk_for(bytes) ? chunk_for(bytes) : size;
 }
 
-void weft__arena_adopt(struct weft__arena *arena, struct weft__arena *other)
+struct weft__arena_mark weft__arena_mark(const struct weft__arena *arena)
 {
-    if (!other->chunks)
-        return;
-    /* Behind the newest one, which is still in use. */
-    if (arena->chunks) {
-        other->last->next = arena->chunks->next;
-        arena->chunks->next = other->chunks;
-        if (arena->last == arena->chunks)
-            arena->last = other->last;
-        arena->used += other->used;
-        arena->held += other->held;
-    } else {
-        *arena = *other;
+    return (struct weft__arena_mark){arena->newest, arena->free, arena->end, arena->account.used};
+}
+
+size_t weft__arena_release(struct weft__arena *arena, struct weft__arena_mark mark)
+{
+    size_t held = arena->account.held;
+    while (arena->newest != mark.newest && arena->newest != arena->oldest) {
+        struct weft__chunk *chunk = arena->newest;
+        arena->newest = chunk->next;
+        arena->account.held -= chunk->size;
+        weft__free(chunk);
     }
-    *other = (struct weft__arena){0};
+    arena->free = mark.free;
+    arena->end = mark.end;
+    if (arena->newest && !mark.newest) /* it had none then */
+        go_on_in(arena, arena->newest);
+    arena->account.used = mark.used;
+    return held - arena->account.held;
+}
+
+struct weft__chunk *weft__arena_leave(struct weft__arena *arena)
+{
+    struct weft__chunk *left = arena->newest;
+    if (left) {
+        left->oldest = arena->oldest;
+        left->account = arena->account;
+    }
+    *arena = (struct weft__arena){0};
+    return left;
+}
+
+void weft__arena_adopt(struct weft__arena *arena, struct weft__chunk *left)
+{
+    if (!left)
+        return;
+    left->oldest->next = arena->newest;
+    if (!arena->newest)
+        arena->oldest = left->oldest;
+    arena->newest = left;
+    arena->account.held += left->account.held;
 }
 
 void weft__arena_drop(struct weft__arena *arena)
 {
-    while (arena->chunks) {
-        struct weft__chunk *next = arena->chunks->next;
-        weft__free(arena->chunks);
-        arena->chunks = next;
+    while (arena->newest) {
+        struct weft__chunk *next = arena->newest->next;
+        weft__free(arena->newest);
+        arena->newest = next;
     }
     *arena = (struct weft__arena){0};
 }

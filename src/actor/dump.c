@@ -3,7 +3,10 @@
  * name. Under the system's lock none of them goes away; all that is read of one is written for
  * others to read. The lock is tried for a while, and not held while anything is written: see
  * core/dump.c. */
-#include "actor/actor.h"
+#include "actor/dump.h"
+
+#include "actor/executor.h"
+#include "actor/life.h"
 #include "core/misuse.h"
 #include "core/standing.h"
 #include "os/clock.h"

@@ -4,8 +4,19 @@
  * An executor is driven by one thread at a time: a job in the pool's injector, which stands there,
  * or runs, as long as `posted` is true. Everything it keeps is its driver's; others send letters.
  */
-#include "actor/actor.h"
+#include "actor/executor.h"
+
+#include "actor/age.h"
+#include "actor/away.h"
+#include "actor/delegate.h"
+#include "actor/fiber.h"
+#include "actor/life.h"
 #include "actor/load.h"
+#include "actor/places.h"
+#include "actor/quantum.h"
+#include "actor/steal.h"
+#include "actor/ticker.h"
+#include "actor/unwind.h"
 #include "core/fatal.h"
 #include "os/overflow.h"
 
@@ -41,7 +52,7 @@ static void fifo_append(struct weft__fifo *fifo, struct weft__fifo *others)
  */
 static void show(struct weft__fiber *fiber, enum weft_actor_state state)
 {
-    if (fiber->held)
+    if (fiber->is_root)
         atomic_store_relaxed(&fiber->actor->counts.activity, state); /* relaxed: a hint */
 }
 
@@ -121,11 +132,11 @@ static void fiber_is_awake(struct weft__executor *executor, struct weft__fiber *
 
 static void fiber_comes(struct weft__executor *executor, struct weft__fiber *fiber)
 {
-    if (fiber->state == FIBER_READY) { /* it was moved: what it has forked is young here */
+    if (fiber->state == FIBER_READY) { /* it was moved */
         weft__executor_unreserve(executor, fiber->actor);
-        weft__fiber_rejuvenate(fiber, executor->quanta + 1); /* from the next quantum on */
         show_executor(executor, fiber->actor);
     }
+    weft__age_anew(fiber, executor->quanta + 1); /* from the next quantum on */
     make_ready(executor, fiber, false);
 }
 
@@ -218,7 +229,7 @@ static void look_at_ageing(struct weft__executor *executor)
     struct weft__fiber *fiber, *next;
     for (fiber = executor->ageing; fiber; fiber = next) {
         next = fiber->next_ageing;
-        if (fiber->state == FIBER_WAITING && weft__fiber_can_steal(fiber)) {
+        if (fiber->state == FIBER_WAITING && weft__steal_is_possible(fiber)) {
             fiber->may_steal = true;
             make_ready(executor, fiber, false);
         }
@@ -271,7 +282,7 @@ void weft__fiber_switch_out(struct weft__fiber *fiber, enum fiber_why why)
 /* Nothing is left of a fiber. If a letter of its is on the way, it has to wait for that. */
 static void retire(struct weft__executor *executor, struct weft__fiber *fiber)
 {
-    struct weft_actor *over = fiber->held ? fiber->actor : NULL;
+    struct weft_actor *over = fiber->is_root ? fiber->actor : NULL;
     weft__trace(executor->system,
                 (struct weft__event){.kind = EVENT_RETIRE, .executor = executor, .fiber = fiber});
     fiber->actor = NULL;
@@ -320,10 +331,17 @@ static void count_wait(struct weft__executor *executor)
         quantum_between_fibers(executor);
 }
 
+/* May nobody need what it does? A delegate has to look at who waits for it. */
+static inline bool may_be_ending(const struct weft__fiber *fiber)
+{
+    return atomic_load_relaxed(&fiber->actor->killed) || /* relaxed: it looks again */
+           (fiber->top && fiber->top->victim);
+}
+
 /* Before it runs: raises or lowers its guard. */
 static inline void arm(struct weft__executor *executor, struct weft__fiber *fiber)
 {
-    weft__fiber_guard(fiber, executor->polled || weft__fiber_is_killed(fiber) ||
+    weft__fiber_guard(fiber, executor->polled || may_be_ending(fiber) ||
                                  weft__group_alarm(fiber->context.group) ||
                                  atomic_load_relaxed(&executor->tick)); /* relaxed: a request */
 }
@@ -343,29 +361,31 @@ static inline void begin(struct weft__executor *executor, struct weft__worker *m
     arm(executor, fiber);
 }
 
-/* Is whose turn it is next all there is to know? */
+/* Is whose turn it is next all there is to know? Its guard is down: then nobody wants it to look
+ * up, as at the end of a quantum, or of itself. */
 static inline bool is_simple(struct weft__executor *executor, struct weft__fiber *fiber)
 {
     /* Away, it must not look at the executor. relaxed, all: hints and requests. */
     return fiber->blocks == 0 && executor->ready.first && !executor->woken.first &&
-           !executor->fresh && !fiber->arrivals && !executor->polled &&
-           !weft__inbox_has_letters(&executor->inbox) && !atomic_load_relaxed(&executor->tick) &&
-           !weft__fiber_is_killed(fiber) && atomic_load_relaxed(&fiber->actor->pin) < 0;
+           !executor->fresh && !fiber->arrivals && !weft__inbox_has_letters(&executor->inbox) &&
+           atomic_load_relaxed(&fiber->context.guard) != UINTPTR_MAX &&
+           atomic_load_relaxed(&fiber->actor->pin) < 0;
 }
 
 static __attribute__((noinline)) bool yield_by_driver(weft *w, struct weft__fiber *fiber)
 {
     struct weft__executor *executor = weft__executor_of(fiber);
+    weft__fiber_need_room(fiber);
     if (fiber->blocks > 0)
         return false; /* the executor is somebody else's meanwhile */
-    weft__check_killed(w);
+    weft__check_ending(fiber, false);
     if (atomic_load_relaxed(&executor->tick) && !executor->system->counted) { /* a request */
         weft__actor_poll(w); /* or the quantum of those who only yield would never end */
         executor = weft__executor_of(fiber);
     }
     if (!weft__executor_should_turn(executor))
         return false;
-    weft__give_back_arrivals(fiber);
+    weft__arrivals_refuse(fiber);
     fiber->full = false;
     weft__fiber_switch_out(fiber, WHY_QUANTUM);
     return true;
@@ -415,6 +435,9 @@ static bool run(struct weft__executor *executor, struct weft__worker *me, struct
             weft__fiber_move(fiber, elsewhere);
         else
             make_ready(executor, fiber, false);
+        break;
+    case WHY_AWAY:
+        weft__away_lend(fiber);
         break;
     case WHY_WAITS:
         fiber->state = FIBER_WAITING;

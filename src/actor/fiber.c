@@ -1,32 +1,56 @@
 /* SPDX-License-Identifier: MIT */
 /* Fibers: a block of WEFT_BLOCK_SIZE holds all that an actor has on one executor.
  *
- *     header | slot | slot | ... -->        guard        <-- ... stack
+ *     header | slot | slot | ... -->     guard | reserve | spare     <-- ... stack
  *
  * One guard between the slots, which grow upwards, and the stack, which grows downwards, is enough
  * for both; neighbours' stacks and headers lie next to each other, so that a fiber costs the kernel
  * two mappings. Blocks come in slabs, are used again, and are not unmapped before the pool is
- * destroyed: a late waker finds a live word. */
-#include "actor/answer.h"
+ * destroyed: a late waker finds a live word.
+ *
+ * What lies between guard and stack is closed, too, and opened by the handler of the fault. The
+ * spare part is for delegates that begin on top of others: each has as much stack as an actor has,
+ * so it overflows only where a single thread would have. The reserve is for the way out of an
+ * overflow. */
+#include "actor/fiber.h"
+
+#include "actor/away.h"
+#include "actor/delegate.h"
+#include "actor/executor.h"
+#include "actor/merge.h"
+#include "actor/quantum.h"
+#include "actor/unwind.h"
 #include "core/fatal.h"
+#include "os/fault.h"
 #include "os/memory.h"
 #include "os/thread.h"
 #include "os/valgrind.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
 
 enum {
     SLOTS_END = 1 << 20, /* where the guard begins, */
     GUARD_SIZE = 64 << 10,
-    STACK_BEGIN = SLOTS_END + GUARD_SIZE,
-    STACK_SIZE = WEFT_BLOCK_SIZE - STACK_BEGIN,
+    RESERVE_BEGIN = SLOTS_END + GUARD_SIZE,
+    RESERVE_SIZE = 64 << 10,
+    SPARE_BEGIN = RESERVE_BEGIN + RESERVE_SIZE,
+    STACK_BEGIN = SPARE_BEGIN + FIBER_SPARE,
+    STACK_SIZE = FIBER_STACK,
     UNUSED = 512, /* at its top: valgrind follows no back trace where there is less above it */
     SLAB_BLOCKS = 16,
     KEPT = 32, /* free ones that an executor keeps for itself, with the memory they touched */
     KEPT_BYTES = 64 << 10, /* of the stack of any other free one */
 };
+
+/* Without a handler to open it, the spare part is open. */
+static bool close_block(struct weft__actors *system, char *block)
+{
+    size_t end = system->rescues ? STACK_BEGIN : RESERVE_BEGIN;
+    return mprotect(block + SLOTS_END, end - SLOTS_END, PROT_NONE) == 0;
+}
+
+_Static_assert(STACK_BEGIN + STACK_SIZE == WEFT_BLOCK_SIZE, "a block");
 
 struct weft__slab {
     struct weft__slab *next;
@@ -56,14 +80,13 @@ static struct weft__fiber *make(struct weft__actors *system)
         system->slabs = slab;
     }
     char *block = slab->blocks + slab->used * WEFT_BLOCK_SIZE;
-    /* -ENOMEM past vm.max_map_count */
-    if (mprotect(block + SLOTS_END, GUARD_SIZE, PROT_NONE))
+    if (!close_block(system, block)) /* -ENOMEM past vm.max_map_count */
         return NULL;
     slab->used++;
     system->fiber_count++;
     struct weft__fiber *fiber = (struct weft__fiber *)(void *)block;
     struct weft__context *context = &fiber->context;
-    fiber->valgrind = weft__valgrind_stack(block + STACK_BEGIN, STACK_SIZE);
+    fiber->valgrind = weft__valgrind_stack(block + RESERVE_BEGIN, WEFT_BLOCK_SIZE - RESERVE_BEGIN);
     context->first = (weft *)(void *)((char *)block + sizeof *fiber);
     context->last = (weft *)(void *)(block + SLOTS_END) - 1;
     context->eager = true;
@@ -95,23 +118,25 @@ static struct weft__fiber *find(struct weft__executor *executor)
 }
 
 struct weft__fiber *weft__fiber_get(struct weft__executor *executor, struct weft_actor *actor,
-                                    bool held)
+                                    bool is_root)
 {
     struct weft__fiber *fiber = find(executor);
     if (!fiber)
         return NULL;
-    weft__strand_make(&fiber->strand, (char *)fiber + STACK_BEGIN, STACK_SIZE - UNUSED,
-                      weft__fiber_main, fiber);
+    weft__strand_make(&fiber->strand, (char *)fiber + RESERVE_BEGIN,
+                      WEFT_BLOCK_SIZE - RESERVE_BEGIN - UNUSED, weft__fiber_main, fiber);
     fiber->actor = actor;
-    fiber->held = held;
-    fiber->left = actor->share;
+    fiber->is_root = is_root;
+    fiber->turns = actor->share;
     fiber->full = true;
     fiber->top = NULL;
     fiber->arrivals = NULL;
     fiber->waits_at = NULL;
     fiber->used = 0;
-    fiber->context.library = fiber->context.mutexes = fiber->blocks = 0;
-    fiber->may_steal = false;
+    fiber->context.cleanups = NULL;
+    fiber->context.held = NULL;
+    fiber->context.mutexes = fiber->blocks = 0;
+    fiber->may_steal = fiber->takes_any = false;
     fiber->young_quanta = 0;
     atomic_store_relaxed(&fiber->merging, false); /* relaxed, all: whoever gets it is told */
     atomic_store_relaxed(&fiber->executor, executor);
@@ -123,6 +148,10 @@ void weft__fiber_put(struct weft__executor *executor, struct weft__fiber *fiber)
 {
     struct weft__actors *system = executor->system;
     weft__strand_drop(&fiber->strand);
+    if (fiber->is_open) {
+        fiber->is_open = false;
+        (void)close_block(system, (char *)fiber); /* as it was: it needs no more mappings */
+    }
     if (executor->free_count < KEPT) {
         executor->free_count++;
         fiber->next = executor->free;
@@ -160,31 +189,94 @@ void weft__fibers_unmap(struct weft__actors *system)
 
 /* ---- Overflow ---- */
 
-/* In the handler, on its own stack: where the fiber's was when it hit the guard, nothing was going
- * on but the program's own code. Delegates may still use its frames: they have to end before it
- * unwinds, and nothing else can be done on this thread meanwhile. */
-bool weft__fiber_rescue(const void *address)
+static bool open_down_to(struct weft__fiber *fiber, size_t offset)
 {
-    enum { PATIENCE_NS = 2000000000 };
-    struct weft__context *context = weft__fiber_here();
-    const char *guard = (const char *)context + SLOTS_END;
-    if (!context || (const char *)address < guard || (const char *)address >= guard + GUARD_SIZE)
+    fiber->is_open = true;
+    return mprotect((char *)fiber + offset, STACK_BEGIN - offset, PROT_READ | PROT_WRITE) == 0;
+}
+
+/* On the fiber's own stack, below all that its frames have touched. Nothing else runs there: there
+ * is room for the way out, and for what was deferred. */
+static void leave(void *arg)
+{
+    struct weft__fiber *fiber = arg;
+    fiber->top->careful = true;
+    weft__unwind(weft__first_free(fiber->top->base), OUTCOME_OVERFLOW);
+}
+
+void weft__fiber_overflows(struct weft__fiber *fiber)
+{
+    if (weft__is_unwinding(fiber->top))
+        return; /* that is what the reserve is for */
+    if (open_down_to(fiber, RESERVE_BEGIN))
+        leave(fiber);
+    weft__fatal("an actor has overflowed its stack, and there is no memory for its end");
+}
+
+/* Where the fiber's frames end that may still be of use to its delegates. */
+static char *end_of_frames(struct weft__fiber *fiber, char *sp)
+{
+    char *low = (char *)fiber + (fiber->is_open ? SPARE_BEGIN : STACK_BEGIN);
+    return sp < low ? low : sp;
+}
+
+/* A delegate on top of others is to have as much as if it were alone. */
+static bool is_entitled(const struct weft__fiber *fiber, const char *address)
+{
+    return !fiber->is_open && address >= (const char *)fiber + SPARE_BEGIN &&
+           address >= fiber->top->stack - STACK_SIZE;
+}
+
+bool weft__fiber_rescue(const void *at, void *ucontext)
+{
+    const char *address = at;
+    struct weft__fiber *fiber = (struct weft__fiber *)weft__fiber_here();
+    if (!fiber || address < (char *)fiber + SLOTS_END || address >= (char *)fiber + STACK_BEGIN)
         return false;
-    struct weft__fiber *fiber = (struct weft__fiber *)context;
-    struct weft__member *member = fiber->top;
-    uint64_t until = weft_now() + PATIENCE_NS;
-    while (!weft__answer_all_have_come(member))
-        if (weft_now() > until)
-            return false;
-    sigset_t faults;
-    sigemptyset(&faults);
-    sigaddset(&faults, SIGSEGV);
-    sigaddset(&faults, SIGBUS);
-    pthread_sigmask(SIG_UNBLOCK, &faults, NULL);
-    weft__unwind_now(member, OUTCOME_OVERFLOW);
+    if (!fiber->top || weft__is_unwinding(fiber->top))
+        return false;
+    if (is_entitled(fiber, address))
+        return open_down_to(fiber, SPARE_BEGIN);
+    const char *whose = weft__code_owner(weft__fault_code(ucontext));
+    if (whose)
+        weft__fatal("an actor has overflowed its stack inside %s, which may hold a lock", whose);
+    char *end = end_of_frames(fiber, weft__fault_stack(ucontext));
+    return open_down_to(fiber, RESERVE_BEGIN) && weft__fault_divert(ucontext, end, leave, fiber);
 }
 
 /* ---- What the rest of the library does with fibers ---- */
+
+static void fork_slow(weft *w)
+{
+    weft__fiber_need_room(weft__fiber_of(w));
+    weft__actor_fork(w);
+}
+
+static bool merge_slow(weft *w)
+{
+    weft__fiber_need_room(weft__fiber_of(w));
+    return weft__actor_merge(w);
+}
+
+static void poll_slow(weft *w)
+{
+    weft__fiber_need_room(weft__fiber_of(w));
+    weft__actor_poll(w);
+}
+
+void weft__fiber_expect_here(const struct weft__fiber *fiber)
+{
+    if (fiber->blocks > 0)
+        weft__fatal("an actor waits between weft_block_begin and weft_block_end");
+}
+
+void weft__fiber_suspend(struct weft__fiber *fiber)
+{
+    weft__fiber_expect_here(fiber);
+    weft__arrivals_refuse(fiber);
+    fiber->full = false;
+    weft__fiber_switch_out(fiber, WHY_WAITS);
+}
 
 static void suspend(struct weft__context *context)
 {
@@ -203,13 +295,28 @@ static void waits_for(struct weft__context *context, const char *what, const cha
 {
     struct weft__fiber *fiber = (struct weft__fiber *)context;
     weft__fiber_waits_for(fiber, what);
-    if (name && fiber->held)
+    if (name && fiber->is_root)
         note_name(&fiber->actor->counts, name);
 }
 
 static void wake(struct weft__context *context)
 {
     weft__fiber_wake((struct weft__fiber *)context);
+}
+
+static bool ends(struct weft__context *context)
+{
+    return weft__is_ending((struct weft__fiber *)context);
+}
+
+static void end(struct weft__context *context, bool at_once)
+{
+    weft__check_ending((struct weft__fiber *)context, at_once);
+}
+
+static void room(struct weft__context *context)
+{
+    weft__fiber_need_room((struct weft__fiber *)context);
 }
 
 static struct weft__park *park(struct weft__context *context)
@@ -222,42 +329,19 @@ static unsigned index_of(weft *w)
     return weft__executor_of(weft__fiber_of(w))->index;
 }
 
-/* Its thread goes with it; somebody else drives the executor from now on. */
-static void block_begin(weft *w)
-{
-    struct weft__fiber *fiber = weft__fiber_of(w);
-    if (fiber->blocks++ > 0)
-        return;
-    weft__give_back_arrivals(fiber);
-    fiber->full = false;
-    fiber->state = FIBER_AWAY;
-    weft__executor_detach(weft__executor_of(fiber));
-    weft__block_outside(fiber->context.worker);
-}
-
-static void block_end(weft *w)
-{
-    struct weft__fiber *fiber = weft__fiber_of(w);
-    if (weft__fiber_here() != &fiber->context)
-        weft__fatal("weft_block_end for an actor was called by another one, or by a job");
-    if (fiber->blocks == 0)
-        weft__fatal("weft_block_end without weft_block_begin");
-    if (--fiber->blocks > 0)
-        return;
-    weft__block_outside_ends(fiber->context.worker);
-    weft__fiber_switch_out(fiber, WHY_DETACHED);
-}
-
 const struct weft__fiber_ops weft__actor_ops = {
-    .fork = weft__actor_fork,
-    .merge = weft__actor_merge,
-    .poll = weft__actor_poll,
+    .fork = fork_slow,
+    .merge = merge_slow,
+    .poll = poll_slow,
     .yield = weft__fiber_yield,
     .suspend = suspend,
     .waits_for = waits_for,
     .wake = wake,
     .park = park,
-    .block_begin = block_begin,
-    .block_end = block_end,
+    .ends = ends,
+    .end = end,
+    .room = room,
+    .block_begin = weft__away_begin,
+    .block_end = weft__away_end,
     .index = index_of,
 };

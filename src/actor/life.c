@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* An actor's life, as seen from outside: made, started, killed, over, freed. */
-#include "actor/actor.h"
+#include "actor/life.h"
+
+#include "actor/deadlock.h"
+#include "actor/executor.h"
+#include "actor/fiber.h"
+#include "actor/places.h"
+#include "actor/system.h"
 #include "core/fatal.h"
 #include "core/misuse.h"
 #include "core/wait.h"
 #include "os/memory.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { MAILBOX = 16, SHARE_MAX = 100 };
@@ -37,15 +41,14 @@ static int check(const struct weft__actors *system, const weft_actor_config *con
 static void configure(struct weft_actor *actor, const weft_actor_config *config)
 {
     size_t memory = config->memory ? config->memory : default_memory;
-    if (memory / ARENA_UNIT > UINT32_MAX) /* what a slot has room for */
-        memory = (size_t)UINT32_MAX * ARENA_UNIT;
+    if (memory / ARENA_ALIGNMENT > UINT32_MAX) /* what a slot has room for */
+        memory = (size_t)UINT32_MAX * ARENA_ALIGNMENT;
     const char *name = config->name ? config->name : "actor";
     for (size_t i = 0; i + 1 < sizeof actor->name && name[i]; i++) /* it was all zeros */
         actor->name[i] = name[i];
     actor->limit = memory - WEFT_ACTOR_STACK;
     actor->cabal_max = config->cabal_max && config->cabal_max < actor->executors ? config->cabal_max
                                                                                  : actor->executors;
-    actor->elsewhere_max = (actor->cabal_max - 1) * actor->limit;
     actor->share = config->share ? config->share : 1;
     actor->strict = config->steal == WEFT_STEAL_STRICT;
     actor->mailbox = config->mailbox ? config->mailbox : MAILBOX;
@@ -236,16 +239,41 @@ void weft__actor_over_unrun(struct weft_actor *actor, int reason)
     weft__actor_over(actor, reason);
 }
 
-static bool is_over(const struct weft_actor *actor)
-{
-    return atomic_load_acquire(&actor->state) == ACTOR_OVER; /* acquire A11 */
-}
-
 bool weft_actor_done(const weft_actor *actor)
 {
     WEFT__NEEDS(actor, "an actor");
     weft__actor_expect(actor, __func__);
-    return is_over(actor);
+    return weft__actor_is_over(actor);
+}
+
+/* An actor that waits for it ends. False: it is let go just now. */
+static bool leave_waiters(struct weft_actor *actor, struct weft__actor_waiter *waiter)
+{
+    weft__lock_take(&actor->lock);
+    struct weft__actor_waiter **link = &actor->waiters;
+    while (*link && *link != waiter)
+        link = &(*link)->next;
+    bool found = *link;
+    if (found)
+        *link = waiter->next;
+    weft__lock_drop(&actor->lock);
+    return found;
+}
+
+/* False: the caller ends before. */
+static bool wait_for_end(struct weft_actor *actor, struct weft__actor_waiter *waiter)
+{
+    struct weft__awaited awaited = {
+        .what = "waits for the end of an actor", .may_end = true, .by = weft__executor_execute};
+    weft__deadlock_waits(actor);
+    bool over = weft__wait_anywhere(&waiter->latch, awaited);
+    weft__deadlock_waits(NULL);
+    if (over)
+        return true;
+    if (leave_waiters(actor, waiter))
+        return false;
+    awaited.may_end = false;
+    return weft__wait_anywhere(&waiter->latch, awaited);
 }
 
 int weft_actor_wait(weft *w, weft_actor *actor)
@@ -254,22 +282,25 @@ int weft_actor_wait(weft *w, weft_actor *actor)
     if (!actor)
         return -EINVAL;
     weft__actor_expect(actor, __func__);
-    if (weft__actor_here() == actor)
+    struct weft__fiber *here = (struct weft__fiber *)weft__fiber_here();
+    if (here && here->actor == actor)
         return -EDEADLK;
+    if (here)
+        weft__fiber_need_room(here);
     struct weft__actor_waiter waiter = {.latch.owner = weft__thread_park()};
     if (!waiter.latch.owner)
         return -ENOMEM;
     weft__lock_take(&actor->lock);
-    bool over = is_over(actor);
+    bool over = weft__actor_is_over(actor);
     if (!over) {
         waiter.next = actor->waiters;
         actor->waiters = &waiter;
     }
     weft__lock_drop(&actor->lock);
-    if (!over)
-        weft__wait_anywhere(&waiter.latch,
-                            (struct weft__awaited){.what = "waits for the end of an actor",
-                                                   .by = weft__executor_execute});
+    if (!over && !wait_for_end(actor, &waiter)) {
+        weft__fiber_end_here();
+        return -ECANCELED;
+    }
     weft__thread_unpark(waiter.latch.owner);
     return actor->reason;
 }
@@ -331,159 +362,4 @@ struct weft_actor *weft__actor_here(void)
 weft_actor *weft_actor_self(weft *w)
 {
     return w && weft__context_of(w)->ops ? weft__fiber_of(w)->actor : NULL;
-}
-
-/* ---- Memory ---- */
-
-void weft__actor_memory(struct weft_actor *actor, size_t more, size_t less)
-{
-    /* relaxed, all: statistics. */
-    size_t now = atomic_fetch_add_relaxed(&actor->counts.memory, more - less) + more - less;
-    size_t peak = atomic_load_relaxed(&actor->counts.memory_peak);
-    while (now > peak && !atomic_cas_relaxed(&actor->counts.memory_peak, &peak, now))
-        ;
-}
-
-bool weft__actor_elsewhere(struct weft_actor *actor, size_t more)
-{
-    /* relaxed, all: a count. */
-    size_t now = atomic_load_relaxed(&actor->elsewhere);
-    do
-        if (more > actor->elsewhere_max - now)
-            return false;
-    while (!atomic_cas_relaxed(&actor->elsewhere, &now, now + more));
-    return true;
-}
-
-void weft__actor_not_elsewhere(struct weft_actor *actor, size_t less)
-{
-    atomic_fetch_sub_relaxed(&actor->elsewhere, less); /* relaxed: as above */
-}
-
-static bool grow(struct weft__fiber *fiber, struct weft__arena *arena, size_t size)
-{
-    struct weft_actor *actor = fiber->actor;
-    if (!fiber->held && !weft__actor_elsewhere(actor, size))
-        return false;
-    if (weft__arena_grow(arena, size)) {
-        weft__actor_memory(actor, size, 0);
-        return true;
-    }
-    if (!fiber->held)
-        weft__actor_not_elsewhere(actor, size);
-    return false;
-}
-
-static void *alloc(weft *w, size_t bytes, bool result)
-{
-    if (w)
-        weft__expect_own(w, result ? "weft_alloc_result" : "weft_alloc");
-    if (!w || !weft__context_of(w)->ops)
-        return NULL;
-    struct weft__fiber *fiber = weft__fiber_of(w);
-    struct weft__member *member = fiber->top;
-    struct weft__arena *arena = result ? &member->results : &member->scratch;
-    size_t limit = fiber->actor->limit;
-    size_t used = member->lineage + member->scratch.used + member->results.used;
-    size_t allowed = used < limit ? limit - used : 0;
-    void *p = NULL;
-    bytes = weft__arena_round(bytes);
-    if (bytes <= allowed && !(p = weft__arena_take(arena, bytes)) &&
-        grow(fiber, arena, weft__arena_next(arena, bytes, allowed)))
-        p = weft__arena_take(arena, bytes);
-    if (!p)
-        weft__unwind(weft__first_free(w), OUTCOME_NO_MEMORY);
-    fiber->used += bytes;
-    return p;
-}
-
-void *weft_alloc(weft *w, size_t bytes)
-{
-    return alloc(w, bytes, false);
-}
-
-void *weft_alloc_result(weft *w, size_t bytes)
-{
-    return alloc(w, bytes, true);
-}
-
-void weft_poll_slow(weft *w)
-{
-    weft__expect_own(w, "weft_poll");
-    if (weft__context_of(w)->ops)
-        weft__context_of(w)->ops->poll(w);
-}
-
-/* ---- Looking inside ---- */
-
-bool weft__actor_is_running(struct weft_actor *actor)
-{
-    struct weft__fiber *fiber = atomic_load_acquire(&actor->fiber); /* acquire A7 */
-    /* relaxed: a hint. */
-    return fiber && atomic_load_relaxed(&weft__executor_of(fiber)->current) == fiber;
-}
-
-void weft_actor_get_info(weft_actor *actor, weft_actor_info *info)
-{
-    WEFT__NEEDS(actor, "an actor");
-    WEFT__NEEDS(info, "a place for the info");
-    weft__actor_expect(actor, __func__);
-    struct weft__actor_counts *counts = &actor->counts;
-    /* relaxed, all: statistics; what they say of each other need not fit. */
-    *info = (weft_actor_info){
-        .state = is_over(actor) ? WEFT_ACTOR_OVER
-                                : (enum weft_actor_state)atomic_load_relaxed(&counts->activity),
-        .quanta = atomic_load_relaxed(&counts->quanta),
-        .steals = atomic_load_relaxed(&counts->steals),
-        .delegates = atomic_load_relaxed(&counts->delegates),
-        .given_back = atomic_load_relaxed(&counts->given_back),
-        .moves = atomic_load_relaxed(&counts->moves),
-        .run_ns = atomic_load_relaxed(&counts->run_ns),
-        .runnable_ns = atomic_load_relaxed(&counts->runnable_ns),
-        .memory = atomic_load_relaxed(&counts->memory),
-        .memory_peak = atomic_load_relaxed(&counts->memory_peak),
-        .memory_limit = actor->limit + WEFT_ACTOR_STACK,
-        .executor = atomic_load_relaxed(&counts->executor),
-    };
-    snprintf(info->name, sizeof info->name, "%s", actor->name);
-    weft__lock_take(&actor->lock); /* while it is held, the actor is not over, if it was not */
-    info->messages = actor->count;
-    if (info->state == WEFT_ACTOR_RUNNABLE && !actor->closed && weft__actor_is_running(actor))
-        info->state = WEFT_ACTOR_RUNNING;
-    weft__lock_drop(&actor->lock);
-    weft__lock_take(&actor->posse_lock);
-    info->executors = info->state == WEFT_ACTOR_NEW || info->state == WEFT_ACTOR_OVER ? 0
-                      : actor->places                                                 ? actor->cabal
-                                                                                      : 1;
-    weft__lock_drop(&actor->posse_lock);
-}
-
-static size_t each(struct weft_pool *pool,
-                   void (*fn)(weft_actor *, const weft_actor_info *, void *), void *data)
-{
-    struct weft__actors *system = atomic_load_acquire(&pool->actors); /* acquire A1: it is made */
-    if (!system)
-        return 0;
-    weft__lock_take(&system->lock);
-    for (struct weft_actor *actor = system->actors; actor; actor = actor->next) {
-        weft_actor_info info;
-        weft_actor_get_info(actor, &info);
-        fn(actor, &info, data);
-    }
-    size_t count = system->actor_count;
-    weft__lock_drop(&system->lock);
-    return count;
-}
-
-size_t weft_actor_each(weft_pool *pool, void (*fn)(weft_actor *, const weft_actor_info *, void *),
-                       void *data)
-{
-    WEFT__NEEDS(fn, "a function");
-    if (pool)
-        return each(pool, fn, data);
-    if (weft__pool_enter(&pool))
-        return 0;
-    size_t count = each(pool, fn, data);
-    weft__pool_leave(pool);
-    return count;
 }

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages, and waiting for a time. */
-#include "actor/actor.h"
+#include "actor/deadlock.h"
+#include "actor/executor.h"
+#include "actor/fiber.h"
+#include "actor/life.h"
+#include "actor/ticker.h"
+#include "actor/unwind.h"
 #include "core/misuse.h"
 #include "core/wait.h"
 #include "os/clock.h"
@@ -25,9 +30,8 @@ static int send_now(struct weft_actor *actor, void *message)
     if (actor->count == actor->mailbox)
         return -EAGAIN;
     put(actor, message);
-    struct weft__fiber *fiber = atomic_load_acquire(&actor->fiber); /* acquire A7 */
-    if (fiber && actor->receiving)
-        weft__fiber_wake(fiber);
+    for (const struct weft__receiver *one = actor->receivers; one; one = one->next)
+        weft__fiber_wake(one->fiber); /* a hint: one of them gets it */
     return 0;
 }
 
@@ -39,12 +43,29 @@ static void stand_in_line(struct weft_actor *actor, struct weft__actor_waiter *s
     actor->senders_end = &sender->next;
 }
 
+/* It ends. False: its message has just got its place, or nobody wants it any more. */
+static bool leave_senders(struct weft_actor *actor, struct weft__actor_waiter *sender)
+{
+    weft__lock_take(&actor->lock);
+    struct weft__actor_waiter **link = &actor->senders;
+    while (*link && *link != sender)
+        link = &(*link)->next;
+    bool found = *link;
+    if (found)
+        *link = sender->next;
+    if (found && !sender->next)
+        actor->senders_end = link;
+    weft__lock_drop(&actor->lock);
+    return found;
+}
+
 static int send(struct weft_actor *actor, void *message, bool wait)
 {
     if (!actor)
         return -EINVAL;
     weft__actor_expect(actor, wait ? "weft_actor_send" : "weft_actor_try_send");
     struct weft__actor_waiter sender = {.message = message};
+    weft__fiber_expect_room();
     weft__lock_take(&actor->lock);
     int error = send_now(actor, message);
     bool waits = error == -EAGAIN && wait;
@@ -65,9 +86,20 @@ static int send(struct weft_actor *actor, void *message, bool wait)
     weft__lock_drop(&actor->lock);
     if (!waits || !sender.latch.owner)
         return error;
-    weft__wait_anywhere(&sender.latch,
-                        (struct weft__awaited){.what = "waits for room in the mailbox of an actor",
-                                               .by = weft__executor_execute});
+    struct weft__awaited awaited = {.what = "waits for room in the mailbox of an actor",
+                                    .may_end = true,
+                                    .by = weft__executor_execute};
+    weft__deadlock_waits(actor);
+    bool served = weft__wait_anywhere(&sender.latch, awaited);
+    weft__deadlock_waits(NULL);
+    if (!served) {
+        if (leave_senders(actor, &sender)) {
+            weft__fiber_end_here();
+            return -ECANCELED;
+        }
+        awaited.may_end = false;
+        weft__wait_anywhere(&sender.latch, awaited);
+    }
     weft__thread_unpark(sender.latch.owner);
     return sender.result;
 }
@@ -100,29 +132,44 @@ static bool receive_now(struct weft_actor *actor, void **message,
     return true;
 }
 
-static bool is_killed(const struct weft_actor *actor)
+static void wait_in_line(struct weft_actor *actor, struct weft__receiver *me)
 {
-    return atomic_load_relaxed(&actor->killed); /* relaxed: a request */
+    me->next = actor->receivers;
+    actor->receivers = me;
 }
 
+static void leave_line(struct weft_actor *actor, const struct weft__receiver *me)
+{
+    struct weft__receiver **link = &actor->receivers;
+    while (*link && *link != me)
+        link = &(*link)->next;
+    if (*link)
+        *link = me->next;
+}
+
+/* Any part of the actor, wherever it runs. Under the lock, as killing is: that is seen here, or its
+ * wake-up comes later. */
 static int receive(weft *w, void **message, bool wait)
 {
     struct weft_actor *actor = weft_actor_self(w);
     if (!message)
         return -EINVAL;
-    if (!actor || weft__fiber_of(w)->top != &actor->root)
+    if (!actor)
         return -EPERM;
+    struct weft__receiver me = {.fiber = weft__fiber_of(w)};
+    weft__fiber_need_room(me.fiber);
     for (;;) {
         struct weft__actor_waiter *served = NULL;
         weft__lock_take(&actor->lock);
-        /* Under the lock, as killing is: that is seen here, or its wake-up comes later. */
-        bool killed = is_killed(actor);
-        bool received = !killed && receive_now(actor, message, &served);
-        actor->receiving = !received && wait;
+        leave_line(actor, &me);
+        bool ends = weft__is_ending(me.fiber);
+        bool received = !ends && receive_now(actor, message, &served);
+        if (!received && !ends && wait)
+            wait_in_line(actor, &me);
         weft__lock_drop(&actor->lock);
-        if (killed) {
-            weft__check_killed(w);
-            return -ECANCELED; /* a function of the library is to be left first */
+        if (ends) {
+            weft__check_ending(me.fiber, false);
+            return -ECANCELED; /* it holds a mutex */
         }
         if (served)
             weft__spin_latch_set(&served->latch);
@@ -130,8 +177,8 @@ static int receive(weft *w, void **message, bool wait)
             return 0;
         if (!wait)
             return -EAGAIN;
-        weft__fiber_waits_for(weft__fiber_of(w), "waits for a message");
-        weft__fiber_suspend(weft__fiber_of(w));
+        weft__fiber_waits_for(me.fiber, "waits for a message");
+        weft__fiber_suspend(me.fiber);
     }
 }
 
@@ -165,8 +212,8 @@ void weft_sleep_until(weft *w, uint64_t when)
     struct weft__fiber *fiber = weft__fiber_of(w);
     bool noted = weft__ticker_at(fiber->actor->system, when, fiber);
     while (weft__clock_now() < when) {
-        weft__check_killed(w);
-        if (is_killed(fiber->actor))
+        weft__check_ending(fiber, false);
+        if (weft__is_ending(fiber)) /* it holds a mutex */
             return;
         weft__fiber_waits_for(fiber, "waits for a time");
         if (noted)

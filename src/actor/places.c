@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a posse has fibers, and which executors serve it. An actor that nothing was ever stolen
  * from has no places. */
-#include "actor/actor.h"
+#include "actor/places.h"
+
+#include "actor/executor.h"
+#include "actor/fiber.h"
 #include "os/memory.h"
 
 static bool make_places(struct weft_actor *actor)
@@ -58,7 +61,7 @@ bool weft__actor_is_whole(struct weft__fiber *fiber)
     struct weft_actor *actor = fiber->actor;
     /* One that waits for delegates is in its executor's list, even if it can go on. And its own
      * delegate may be left when all others have answered. relaxed: own; a hint otherwise. */
-    if (!fiber->held || fiber->top != &actor->root || fiber->arrivals || fiber->waits_at ||
+    if (!fiber->is_root || fiber->top != &actor->root || fiber->arrivals || fiber->waits_at ||
         atomic_load_relaxed(&actor->root.pending) > 0)
         return false;
     weft__lock_take(&actor->posse_lock);

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* All actors of a pool: made with the first, ended with the pool. */
-#include "actor/actor.h"
+#include "actor/system.h"
+
+#include "actor/deadlock.h"
+#include "actor/dump.h"
+#include "actor/executor.h"
+#include "actor/fiber.h"
+#include "actor/life.h"
+#include "actor/ticker.h"
 #include "os/clock.h"
+#include "os/fault.h"
 #include "os/memory.h"
 #include "os/overflow.h"
 
@@ -38,6 +46,7 @@ int weft__actors_make(struct weft__actors **out, struct weft_pool *pool,
     system->quantum = config->quantum ? config->quantum : quantum_by_environment();
     system->counted = config->counted;
     system->simulated = simulated;
+    system->rescues = !simulated && !(pool->config.flags & WEFT_NO_SIGSEGV);
     system->executor_count = n;
     weft__actors_set_clock(system, weft__clock_now());
     system->executors = weft__alloc(n * sizeof system->executors[0]);
@@ -73,6 +82,7 @@ void weft__actors_free(struct weft__actors *system)
 /* Those that are left end now; the pool waits until they have. */
 static void close_all(struct weft__actors *system)
 {
+    weft__deadlock_report(system);
     weft__lock_take(&system->lock);
     system->closed = true;
     struct weft_actor *actor = system->actors;
@@ -110,8 +120,10 @@ struct weft__actors *weft__actors_of(struct weft_pool *pool, const weft_actors_c
             pool->actors_close = close_all;
             pool->actors_free = weft__actors_free;
             pool->actors_dump = weft__actors_dump;
-            if (!(pool->config.flags & WEFT_NO_SIGSEGV))
+            if (system->rescues) {
+                weft__code_learn();
                 weft__overflow_rescue_by(weft__fiber_rescue);
+            }
             atomic_store_release(&pool->actors, system); /* release A1 */
         }
     }

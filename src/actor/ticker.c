@@ -4,7 +4,9 @@
  *
  * Quanta are short for those who ask: where an executor has nothing to do, and another one could
  * give work away. There is a CPU then that has time for a clock that ticks more often. */
-#include "actor/actor.h"
+#include "actor/ticker.h"
+
+#include "actor/executor.h"
 #include "core/wait.h"
 #include "os/clock.h"
 #include "os/memory.h"

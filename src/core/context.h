@@ -22,6 +22,8 @@
 #include "core/latch.h"
 #include "core/lock.h"
 
+struct weft__cleanup;
+struct weft__mutex;
 struct weft__fiber_ops;
 struct weft__worker;
 
@@ -80,9 +82,10 @@ struct weft__context {
     struct atomic_u32 mixed; /* jobs below it that belong to other computations; a hint */
     uint64_t taker;          /* its bit in weft__group.takers; 0: none. Constant; see cancel.c */
     const struct weft__fiber_ops *ops; /* NULL: a thread's own; see fiber.h. Constant */
-    unsigned mutexes;                  /* of a fiber: that it holds */
-    unsigned library; /* of a fiber: functions of the library that hold memory; see fiber.h */
-    size_t top;       /* the slot at which weft__context_top() found it last. Owner only */
+    unsigned mutexes;                  /* of a fiber: that it holds, */
+    struct weft__mutex *held;          /* the last one first */
+    struct weft__cleanup *cleanups;    /* of a fiber: the newest; see fiber.h */
+    size_t top; /* the slot at which weft__context_top() found it last. Owner only */
     struct weft__help help;
 
     WEFT__ALIGNED struct weft__lock lock; /* thieves, and the owner on the slow roads */

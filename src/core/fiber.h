@@ -17,6 +17,11 @@ struct weft__fiber_ops {
                       const char *name); /* why it will be: static words, and a name or NULL */
     void (*wake)(struct weft__context *fiber);               /* by anybody, at any time */
     struct weft__park *(*park)(struct weft__context *fiber); /* whose wake-ups are the fiber's */
+    bool (*ends)(struct weft__context *fiber); /* by itself: its actor ends, and so do its waits */
+    void (*end)(struct weft__context *fiber,
+                bool at_once); /* the same: here, unless it holds a mutex; at once: also then */
+    void (*room)(struct weft__context *fiber); /* by itself: it ends here if it has hardly any stack
+                                                  left, before a function of the library begins */
     void (*block_begin)(weft *w);
     void (*block_end)(weft *w);
     unsigned (*index)(weft *w);
@@ -33,16 +38,49 @@ static inline struct weft__context *weft__fiber_here(void)
     return me ? me->fiber : NULL;
 }
 
-/* Around a function of the library that holds memory: meanwhile an actor that is killed is only
- * cancelled, not unwound. */
-static inline void weft__hold(weft *w)
+static inline void weft__fiber_expect_room(void)
 {
-    weft__context_of(w)->library++;
+    struct weft__context *fiber = weft__fiber_here();
+    if (fiber)
+        fiber->ops->room(fiber);
 }
 
-static inline void weft__unhold(weft *w)
+/* The wait of an actor that ends is over: does not return, unless it holds a mutex. */
+static inline void weft__fiber_end_here(void)
 {
-    weft__context_of(w)->library--;
+    struct weft__context *fiber = weft__fiber_here();
+    fiber->ops->end(fiber, false);
+}
+
+/* What has to be done if an actor ends while somebody is at work: a function of the library, in
+ * whose frame this stands, or what the program has deferred. It is done before the frames are left,
+ * the newest first. Contexts of threads have none: jobs return. */
+struct weft__cleanup {
+    struct weft__cleanup *below;
+    void (*run)(struct weft__cleanup *cleanup, weft *w);
+};
+
+static inline void weft__cleanup_push(weft *w, struct weft__cleanup *cleanup,
+                                      void (*run)(struct weft__cleanup *cleanup, weft *w))
+{
+    struct weft__context *context = weft__context_of(w);
+    if (!context->ops)
+        return;
+    cleanup->run = run;
+    cleanup->below = context->cleanups;
+    context->cleanups = cleanup;
+}
+
+/* It is done, or need not be. What the program has deferred since stays. */
+static inline void weft__cleanup_pop(weft *w, struct weft__cleanup *cleanup)
+{
+    struct weft__context *context = weft__context_of(w);
+    if (!context->ops)
+        return;
+    struct weft__cleanup **link = &context->cleanups;
+    while (*link != cleanup)
+        link = &(*link)->below;
+    *link = cleanup->below;
 }
 
 /* Now and then in a long loop. */

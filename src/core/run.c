@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The ways into a pool from outside: run, submit and wait. */
+#include "core/cancel.h"
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "core/pool.h"
@@ -311,14 +312,35 @@ static bool run_it_here(struct weft__task *task, const char *entry)
     return !error;
 }
 
+/* An actor ends while it waits for the task. One that stands in its own frames has to be over
+ * first: then it is cancelled. True: the latch is not needed any more. */
+static bool leave_to_itself(struct weft__task *task, struct weft__spin_latch *latch)
+{
+    if (weft__context_of((weft *)(void *)task) == weft__fiber_here()) {
+        if (weft__group_fail(&task->group, -ECANCELED))
+            weft__call_others(task->pool, task->group.root, NULL);
+        return false;
+    }
+    void *mine = latch;
+    return atomic_cas_acq_rel(&task->waiter, &mine, NULL); /* acq_rel O2 */
+}
+
 /* A job waits: it helps others meanwhile. */
 static int wait_as_worker(struct weft__task *task)
 {
     struct weft__spin_latch latch = {.owner = weft__thread_park()};
+    struct weft__awaited awaited = {.what = "waits for a task", .may_end = true};
     void *nobody = NULL;
     /* acq_rel O2: release: hands the latch to the one who ends the task. */
     if (atomic_cas_acq_rel(&task->waiter, &nobody, &latch)) {
-        weft__wait_anywhere(&latch, (struct weft__awaited){.what = "waits for a task"});
+        if (weft__wait_anywhere(&latch, awaited))
+            return 0;
+        if (leave_to_itself(task, &latch)) {
+            weft__fiber_end_here();
+            return -ECANCELED;
+        }
+        awaited.may_end = false;
+        weft__wait_anywhere(&latch, awaited);
         return 0;
     }
     if (nobody != &over)
@@ -372,6 +394,7 @@ int weft_task_wait(weft_task *public)
     struct weft__task *task = task_of(public);
     if (!was_submitted(task))
         return -EINVAL;
+    weft__fiber_expect_room();
     if (!weft__latch_probe(&task->latch)) {
         if (task->fork_count != weft__fork_count())
             return -ECHILD;

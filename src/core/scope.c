@@ -168,7 +168,7 @@ void weft_scope_deadline(weft_scope *public, uint64_t when)
  * the scope's end, and are forked there. */
 static void run_children(weft *w, void *arg)
 {
-    struct children all = *(const struct children *)arg; /* which may be needed again */
+    struct children all = *(const struct children *)arg;
     while (all.count > 1) {
         size_t left = all.count / 2;
         struct children right = {all.first + left, all.count - left};
@@ -193,22 +193,38 @@ static int spawn_in_fiber(struct scope *scope, weft_fn *fn, void *arg)
     return 0;
 }
 
-/* Until there are none: children may have children. */
+/* Those that are run together. They are freed, also if the actor ends meanwhile. */
+struct family {
+    struct weft__cleanup cleanup;
+    struct children children;
+    struct spawn **many, *alone;
+};
+
+static void free_family(struct weft__cleanup *of, weft *w)
+{
+    struct family *family = (struct family *)of;
+    (void)w;
+    for (size_t i = 0; i < family->children.count; i++)
+        weft__free(family->children.first[i]);
+    weft__free(family->many);
+}
+
+/* Until there are none: children may have children. Where there is no memory for all of them, it is
+ * one at a time. */
 static void close_in_fiber(weft *w, struct scope *scope)
 {
     size_t count;
     while ((count = weft__queue_length(&scope->fifo)) > 0) {
-        struct spawn **children = weft__alloc(count * sizeof children[0]);
-        struct spawn *alone = NULL;
-        struct children all = {children ? children : &alone, children ? count : 1};
-        for (size_t i = 0; i < all.count; i++)
-            all.first[i] = (struct spawn *)weft__queue_pop(&scope->fifo);
-        weft__hold(w);
-        run_children(w, &(struct children){all.first, all.count});
-        weft__unhold(w);
-        for (size_t i = 0; i < all.count; i++)
-            weft__free(all.first[i]);
-        weft__free(children);
+        struct family family = {.many = weft__alloc(count * sizeof family.many[0])};
+        struct children *all = &family.children;
+        all->first = family.many ? family.many : &family.alone;
+        all->count = family.many ? count : 1;
+        for (size_t i = 0; i < all->count; i++)
+            all->first[i] = (struct spawn *)weft__queue_pop(&scope->fifo);
+        weft__cleanup_push(w, &family.cleanup, free_family);
+        run_children(w, all);
+        weft__cleanup_pop(w, &family.cleanup);
+        free_family(&family.cleanup, w);
     }
 }
 

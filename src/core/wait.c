@@ -444,14 +444,18 @@ static void wait_on(struct wait *wait)
 }
 
 /* An actor waits: somebody else has the thread meanwhile. */
-static void suspend_until(struct weft__context *fiber, struct weft__latch *latch, const char *what)
+static bool suspend_until(struct weft__context *fiber, struct weft__latch *latch,
+                          const struct weft__awaited *awaited)
 {
     while (!weft__latch_probe(latch)) {
-        fiber->ops->waits_for(fiber, what, NULL);
+        if (awaited->may_end && fiber->ops->ends(fiber))
+            return false;
+        fiber->ops->waits_for(fiber, awaited->what, NULL);
         if (weft__latch_doze(latch) && weft__latch_sleep(latch))
             fiber->ops->suspend(fiber);
         weft__latch_rouse(latch);
     }
+    return true;
 }
 
 /* The innermost wait, for weft_pool_dump(). relaxed, all: hints. */
@@ -475,17 +479,15 @@ static struct shown shown_of(const struct weft__awaited *awaited)
                           awaited->thief ? (void *)awaited->thief : (void *)awaited->scope};
 }
 
-void weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited)
+bool weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited)
 {
-    if (weft__context_of(w)->ops) {
-        suspend_until(weft__context_of(w), latch, awaited.what);
-        return;
-    }
+    if (weft__context_of(w)->ops)
+        return suspend_until(weft__context_of(w), latch, &awaited);
     struct weft__worker *me = weft__worker_of(w);
     struct wait wait = {
         .w = w, .me = me, .root = weft__root_of(me), .latch = latch, .awaited = awaited};
     if (weft__latch_probe(latch))
-        return;
+        return true;
     weft__worker_check_left(__builtin_frame_address(0));
     wait.holds = weft__is_careful(me);
     wait.limited = wait.holds || !weft__may_help(me);
@@ -506,6 +508,7 @@ void weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited
         unlimit(wait.root);
     if (!me->context->help.wanted)
         weft__expect_help(me); /* those who helped may have gone to sleep meanwhile */
+    return true;
 }
 
 /* Destroy's waiter for USE_CALLER, and a worker's own loop, must go on however full the
@@ -533,7 +536,7 @@ void weft__thread_unpark(struct weft__park *park)
         weft__park_put(park);
 }
 
-void weft__wait_anywhere(struct weft__spin_latch *latch, struct weft__awaited awaited)
+bool weft__wait_anywhere(struct weft__spin_latch *latch, struct weft__awaited awaited)
 {
     struct weft__worker *me = weft__worker_current();
     if (!me) {
@@ -545,8 +548,9 @@ void weft__wait_anywhere(struct weft__spin_latch *latch, struct weft__awaited aw
         wait_unlimited(me, &latch->core);
         weft__worker_caller_out(me);
     } else {
-        weft__wait(weft__context_top(weft__context_now(me)), &latch->core, awaited);
+        return weft__wait(weft__context_top(weft__context_now(me)), &latch->core, awaited);
     }
+    return true;
 }
 
 void weft__wake_helpers(struct weft_pool *pool)

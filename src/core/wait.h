@@ -20,6 +20,7 @@ struct weft__awaited {
     const char *what;          /* static words, such as "waits for a task" */
     struct atomic_ptr *thief;  /* struct weft__worker that runs it: the best one to help */
     struct weft__group *scope; /* its children are run by the waiter even if it is limited */
+    bool may_end;              /* if the waiter is an actor that ends: see weft__wait_anywhere() */
     void (*by)(weft *w, struct weft__job *job); /* jobs of this kind in the injector do it: a guest
                                                    runs them, too; see weft__wake_helpers() */
 };
@@ -30,14 +31,16 @@ extern const char weft__awaits_thief[], weft__awaits_children[];
 #define WEFT__AWAITS_CHILDREN(of) \
     ((struct weft__awaited){.what = weft__awaits_children, .scope = (of)})
 
-/* Returns when the latch is set; runs other jobs in w meanwhile. */
-void weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited);
+/* Returns when the latch is set; runs other jobs in w meanwhile. False: as below. */
+bool weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited);
 
 /* The same for a thread that need not be a worker. The latch's owner has to be the parking
  * place that weft__thread_park() gave; end with weft__thread_unpark(). */
 struct weft__park *weft__thread_park(void); /* NULL: no memory */
 void weft__thread_unpark(struct weft__park *park);
-void weft__wait_anywhere(struct weft__spin_latch *latch, struct weft__awaited awaited);
+/* False: the caller is an actor that ends, and the latch is not set: it takes back whatever would
+ * set it, or waits again. Only if it may_end. */
+bool weft__wait_anywhere(struct weft__spin_latch *latch, struct weft__awaited awaited);
 
 /* New jobs wake workers only. A job that guests wait for (`by`) has waited for a while, because all
  * workers are busy: wakes those guests. One that is just about to sleep may miss it: the caller

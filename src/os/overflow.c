@@ -63,7 +63,7 @@ static void on_fault(int signal, siginfo_t *info, void *context)
         }
     }
     weft__rescue *way_out = atomic_load_relaxed(&rescue); /* relaxed: a function of the library */
-    if (way_out && way_out(address))
+    if (way_out && way_out(address, context))
         return;
     weft__explain *explain = atomic_load_relaxed(&explain_other); /* relaxed: the same */
     const char *other = explain(address);

@@ -12,8 +12,9 @@ typedef const char *weft__explain(const void *address);
 typedef unsigned weft__nested(void);
 void weft__overflow_watch(weft__explain *explain, weft__nested *nested);
 
-/* Knows a way out of a fault at the address, and takes it; or returns false. */
-typedef bool weft__rescue(const void *address);
+/* Knows a way out of a fault at the address, which is taken when the handler returns; or returns
+ * false. */
+typedef bool weft__rescue(const void *address, void *ucontext);
 void weft__overflow_rescue_by(weft__rescue *by);
 
 /* A stack for the handler while a thread that is not the pool's own is on stacks that are. NULL:

@@ -14,6 +14,7 @@
 #define WEFT_PARALLEL_ORDMAP_H
 
 #include "core/atomic.h"
+#include "core/fiber.h"
 #include "weft.h"
 
 enum weft__side { WEFT__LEFT, WEFT__RIGHT };
@@ -93,6 +94,15 @@ struct weft__parts weft__tree_split(const struct weft__tree_kind *kind, struct w
 /* The node, alone, takes the place of an equal one. */
 struct weft__tree *weft__tree_insert(const struct weft__tree_kind *kind, struct weft__tree *tree,
                                      struct weft__tree *node);
+
+/* References that a function has while others may end its actor: they are dropped then. */
+enum { WEFT__TREES = 5 };
+struct weft__trees {
+    struct weft__cleanup cleanup;
+    struct weft__tree **of[WEFT__TREES]; /* where they are; up to the first NULL */
+};
+
+void weft__trees_drop(struct weft__cleanup *trees, weft *w);
 
 /* ---- Maps ---- */
 

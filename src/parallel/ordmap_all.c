@@ -44,7 +44,13 @@ static void build(weft *w, void *arg)
     struct weft__tree *node = node_of(range->all, middle);
     struct range left = {range->all, range->begin, middle, FAILED};
     struct range right = {range->all, middle + 1, range->end, FAILED};
-    weft__both(w, n >= WEFT__TREE_LARGE, build, &left, &right);
+    struct weft__trees held = {.of = {&node, &left.result, &right.result}};
+    bool large = n >= WEFT__TREE_LARGE;
+    if (large) /* else nobody looks up meanwhile */
+        weft__cleanup_push(w, &held.cleanup, weft__trees_drop);
+    weft__both(w, large, build, &left, &right);
+    if (large)
+        weft__cleanup_pop(w, &held.cleanup);
     range->result = weft__tree_join(range->all->kind, left.result, node, right.result);
 }
 
@@ -75,9 +81,7 @@ int weft_ordmap_build(weft *w, weft_ordmap **result, const weft_ordmap_kind *giv
     if (n > 1 && !weft_all(w, 0, n - 1, are_ascending, &all))
         return weft_cancelled(w) ? -ECANCELED : -EINVAL;
     struct range range = {&all, 0, n, FAILED};
-    weft__hold(w);
     WEFT__MUST_RETURN(weft__callee_threw, build(w, &range));
-    weft__unhold(w);
     return weft__ordmap_make(w, result, &kind, range.result);
 }
 
@@ -120,8 +124,11 @@ static void map(weft *w, void *arg)
     struct weft__tree *node = weft__tree_node(all->to, weft__tree_key(tree), NULL);
     struct mapped left = {all, tree->child[WEFT__LEFT], FAILED};
     struct mapped right = {all, tree->child[WEFT__RIGHT], FAILED};
+    struct weft__trees held = {.of = {&node, &left.result, &right.result}};
+    weft__cleanup_push(w, &held.cleanup, weft__trees_drop);
     weft__both(w, tree->size >= WEFT__TREE_LARGE_CALLS, map, &left, &right);
     node = map_node(w, all, tree, node);
+    weft__cleanup_pop(w, &held.cleanup);
     mapped->result = weft__tree_join(all->to, left.result, node, right.result);
 }
 
@@ -140,9 +147,7 @@ int weft_ordmap_map(weft *w, weft_ordmap **result, const weft_ordmap *from, size
         return error;
     const struct mapping all = {&from->kind, &kind, fn, arg};
     struct mapped mapped = {&all, from->root, FAILED};
-    weft__hold(w);
     WEFT__MUST_RETURN(weft__callee_threw, map(w, &mapped));
-    weft__unhold(w);
     return weft__ordmap_make(w, result, &kind, mapped.result);
 }
 
@@ -183,7 +188,10 @@ static void filter(weft *w, void *arg)
         return;
     struct filtered left = {filtered->all, tree->child[WEFT__LEFT], FAILED};
     struct filtered right = {filtered->all, tree->child[WEFT__RIGHT], FAILED};
+    struct weft__trees held = {.of = {&left.result, &right.result}};
+    weft__cleanup_push(w, &held.cleanup, weft__trees_drop);
     weft__both(w, tree->size >= WEFT__TREE_LARGE_CALLS, filter, &left, &right);
+    weft__cleanup_pop(w, &held.cleanup);
     filtered->result = filter_node(filtered->all, tree, left.result, right.result);
 }
 
@@ -195,8 +203,6 @@ int weft_ordmap_filter(weft *w, weft_ordmap **result, const weft_ordmap *from,
         return -EINVAL;
     const struct filtering all = {&from->kind, keep, arg};
     struct filtered filtered = {&all, from->root, FAILED};
-    weft__hold(w);
     WEFT__MUST_RETURN(weft__callee_threw, filter(w, &filtered));
-    weft__unhold(w);
     return weft__ordmap_make(w, result, &from->kind, filtered.result);
 }

@@ -45,10 +45,30 @@ struct tail {
 
 #define SPACE(all) ((all)->size > LARGE ? weft__small((all)->size) : WEFT__SPACE((all)->size))
 
-static void release(const struct reduction *all, void *space)
+/* One that is not on the stack is freed if an actor ends meanwhile. */
+struct space {
+    struct weft__cleanup cleanup;
+    void *memory;
+};
+
+static void free_space(struct weft__cleanup *cleanup, weft *w)
+{
+    (void)w;
+    weft__free(((struct space *)cleanup)->memory);
+}
+
+static void hold(weft *w, const struct reduction *all, struct space *space)
 {
     if (all->size > LARGE)
-        weft__free(space);
+        weft__cleanup_push(w, &space->cleanup, free_space);
+}
+
+static void release(weft *w, const struct reduction *all, struct space *space)
+{
+    if (all->size <= LARGE)
+        return;
+    weft__cleanup_pop(w, &space->cleanup);
+    weft__free(space->memory);
 }
 
 /* Is it of no use to begin at this rank? What has halted to the left of it will see to it that
@@ -130,13 +150,14 @@ static enum outcome fold(weft *w, struct reduction *all, const struct weft__tree
 {
     if (!tree)
         return DONE;
-    void *space = is_over(w, all, rank) ? NULL : SPACE(all);
-    if (!space)
+    struct space space = {.memory = is_over(w, all, rank) ? NULL : SPACE(all)};
+    if (!space.memory)
         return LEFT_OUT;
+    hold(w, all, &space);
     enum outcome outcome = tree->size < WEFT__TREE_LARGE_CALLS
-                               ? fold_here(w, all, tree, rank, accumulator, space)
-                               : fold_in_two(w, all, tree, rank, accumulator, space);
-    release(all, space);
+                               ? fold_here(w, all, tree, rank, accumulator, space.memory)
+                               : fold_in_two(w, all, tree, rank, accumulator, space.memory);
+    release(w, all, &space);
     return outcome;
 }
 
@@ -154,9 +175,7 @@ int weft_ordmap_reduce(weft *w, const weft_ordmap *map, size_t size, weft_ordmap
         return -EINVAL;
     struct reduction all = {&map->kind, size, fn, combine, NULL, arg, {SIZE_MAX}};
     enum outcome outcome;
-    weft__hold(w);
     WEFT__MUST_RETURN(weft__callee_threw, outcome = fold(w, &all, map->root, 0, into));
-    weft__unhold(w);
     if (outcome == DONE)
         return 0;
     return weft_cancelled(w) ? -ECANCELED : -ENOMEM;
@@ -173,12 +192,10 @@ int weft_ordmap_reduce_halting(weft *w, const weft_ordmap *map, size_t size, wef
     bool has_halted = false;
     weft_scope scope;
     weft_scope_open(w, &scope);
-    weft__hold(w);
     if (halt)
         WEFT__MUST_RETURN(weft__callee_threw, has_halted = halt(into, arg));
     if (!has_halted)
         WEFT__MUST_RETURN(weft__callee_threw, outcome = fold(w, &all, map->root, 0, into));
-    weft__unhold(w);
     int error = weft_scope_close(w, &scope);
     return error || outcome != LEFT_OUT ? error : -ENOMEM;
 }

@@ -71,12 +71,6 @@ static void run_pair(weft *w, void *arg)
 {
     struct pair *pair = arg;
     struct weft__tree *a = pair->a;
-    if (weft__context_of(w)->ops) { /* in an actor it may have to be done again: weft_alloc(3) */
-        pair->result = operate(w, pair->all, weft__tree_share(a), pair->b);
-        pair->a = NULL;
-        weft__tree_drop(a);
-        return;
-    }
     pair->a = NULL;
     pair->result = operate(w, pair->all, a, pair->b);
 }
@@ -93,9 +87,13 @@ static struct weft__tree *split_at_root(weft *w, const struct setting *all, stru
     struct weft__parts parts = weft__tree_split(all->kind, a, weft__tree_key(b));
     struct pair left = {all, parts.side[WEFT__LEFT], b->child[WEFT__LEFT], FAILED};
     struct pair right = {all, parts.side[WEFT__RIGHT], b->child[WEFT__RIGHT], FAILED};
+    struct weft__trees held = {.of = {&parts.node, &left.a, &left.result, &right.a, &right.result}};
+    weft__cleanup_push(w, &held.cleanup, weft__trees_drop);
     weft__both(w, pair_size(&left) + pair_size(&right) >= large, run_pair, &left, &right);
+    struct weft__tree *node = middle(w, all, parts.node, b);
+    weft__cleanup_pop(w, &held.cleanup);
     weft__tree_drop(right.a); /* it was left out */
-    return weft__tree_concat(all->kind, left.result, middle(w, all, parts.node, b), right.result);
+    return weft__tree_concat(all->kind, left.result, node, right.result);
 }
 
 static struct weft__tree *operate(weft *w, const struct setting *all, struct weft__tree *a,
@@ -128,10 +126,8 @@ static int make_one(weft *w, weft_ordmap **result, const weft_ordmap *a, const w
     if (!are_of_one_kind(all->operation, &a->kind.given, &b->kind.given))
         return -EINVAL;
     struct weft__tree *tree;
-    weft__hold(w);
     WEFT__MUST_RETURN(weft__callee_threw,
                       tree = operate(w, all, weft__tree_share(a->root), b->root));
-    weft__unhold(w);
     return weft__ordmap_make(w, result, &a->kind, tree);
 }
 

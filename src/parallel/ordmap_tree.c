@@ -35,6 +35,14 @@ void weft__tree_drop(struct weft__tree *tree)
     }
 }
 
+void weft__trees_drop(struct weft__cleanup *cleanup, weft *w)
+{
+    struct weft__trees *trees = (struct weft__trees *)cleanup;
+    (void)w;
+    for (int i = 0; i < WEFT__TREES && trees->of[i]; i++)
+        weft__tree_drop(*trees->of[i]);
+}
+
 /* Drops what something was to be made of. */
 static struct weft__tree *give_up(struct weft__tree *a, struct weft__tree *b, struct weft__tree *c)
 {

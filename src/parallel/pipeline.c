@@ -13,6 +13,7 @@
  * spawns the next one. When there are no more items, the first stage passes no turn on, and
  * everything comes to rest. */
 #include "core/atomic.h"
+#include "core/fiber.h"
 #include "core/misuse.h"
 #include "os/memory.h"
 #include "parallel/pace.h"
@@ -29,12 +30,15 @@ struct place {
 };
 
 struct pipeline {
+    struct weft__cleanup cleanup;
     const weft_stage *stages;
     size_t stages_n, places_n;
     const weft_state *kind;
     void *arg;
     weft_scope scope;
     struct place *places;
+    struct atomic_u32 *met;
+    char *items;
 };
 
 /* The arrival of a place at a stage, or its turn there: true for the second of the two. */
@@ -101,14 +105,14 @@ static void carry(weft *w, void *arg)
 /* ---- Beginning and end ---- */
 
 /* As if an item before the first one had left all stages, and all places had come back. */
-static void prepare(struct pipeline *all, struct atomic_u32 *met, char *items, size_t item_size)
+static void prepare(struct pipeline *all, size_t item_size)
 {
     for (size_t i = 0; i < all->places_n; i++) {
         struct place *place = &all->places[i];
         *place = (struct place){.pipeline = all,
                                 .next = &all->places[(i + 1) % all->places_n],
-                                .item = items + i * item_size,
-                                .met = met + i * all->stages_n};
+                                .item = all->items + i * item_size,
+                                .met = all->met + i * all->stages_n};
         /* relaxed: nobody else knows of them. */
         for (size_t stage = 0; stage < all->stages_n; stage++)
             atomic_store_relaxed(&place->met[stage], i == 0 ? stage > 0 : stage == 0);
@@ -127,6 +131,20 @@ static void drop_items(struct pipeline *all)
     for (size_t i = 0; all->kind->drop && i < all->places_n; i++)
         if (all->places[i].is_made)
             all->kind->drop(all->places[i].item, all->arg);
+}
+
+static void free_all(struct pipeline *all)
+{
+    weft__free(all->items);
+    weft__free(all->met);
+    weft__free(all->places);
+}
+
+static void end(struct weft__cleanup *of, weft *w)
+{
+    (void)w;
+    drop_items((struct pipeline *)of);
+    free_all((struct pipeline *)of);
 }
 
 /* Items are cache lines apart. */
@@ -155,20 +173,19 @@ int weft_pipeline(weft *w, const weft_stage *stages, size_t n, const weft_state 
             return -EINVAL;
     if (is_too_much(places, n, item->size))
         return -ENOMEM;
-    struct pipeline all = {stages, n, places, item, arg, .places = NULL};
+    struct pipeline all = {
+        .stages = stages, .stages_n = n, .places_n = places, .kind = item, .arg = arg};
     all.places = weft__alloc(places * sizeof *all.places);
-    struct atomic_u32 *met = weft__alloc(places * n * sizeof *met);
-    char *items = weft__alloc(places * spaced(item->size));
-    int error = -ENOMEM;
-    if (all.places && met && items) {
-        prepare(&all, met, items, spaced(item->size));
-        weft__hold(w);
-        error = run(w, &all);
-        weft__unhold(w);
-        drop_items(&all);
+    all.met = weft__alloc(places * n * sizeof *all.met);
+    all.items = weft__alloc(places * spaced(item->size));
+    if (!all.places || !all.met || !all.items) {
+        free_all(&all);
+        return -ENOMEM;
     }
-    weft__free(items);
-    weft__free(met);
-    weft__free(all.places);
+    prepare(&all, spaced(item->size));
+    weft__cleanup_push(w, &all.cleanup, end);
+    int error = run(w, &all);
+    weft__cleanup_pop(w, &all.cleanup);
+    end(&all.cleanup, w);
     return error;
 }

@@ -9,6 +9,7 @@
  * of it takes a stretch or less. */
 #include "parallel/reduce.h"
 
+#include "core/fiber.h"
 #include "core/misuse.h"
 
 #include <errno.h>
@@ -73,10 +74,30 @@ static size_t left_side(size_t n)
          ? malloc((all)->reducer->size) \
          : __builtin_alloca_with_align((all)->reducer->size + 1, 8 * _Alignof(max_align_t)))
 
-static void release(const struct reduction *all, void *accumulator)
+/* One that is not on the stack is freed if an actor ends meanwhile. */
+struct space {
+    struct weft__cleanup cleanup;
+    void *accumulator;
+};
+
+static void free_space(struct weft__cleanup *cleanup, weft *w)
+{
+    (void)w;
+    free(((struct space *)cleanup)->accumulator);
+}
+
+static void hold(weft *w, const struct reduction *all, struct space *space)
 {
     if (all->reducer->size > LARGE)
-        free(accumulator);
+        weft__cleanup_push(w, &space->cleanup, free_space);
+}
+
+static void release(weft *w, const struct reduction *all, struct space *space)
+{
+    if (all->reducer->size <= LARGE)
+        return;
+    weft__cleanup_pop(w, &space->cleanup);
+    free(space->accumulator);
 }
 
 /* All of a node, here and now. True: it has halted. */
@@ -88,14 +109,15 @@ static bool fold_blocks(weft *w, struct reduction *all, size_t first, size_t las
     size_t middle = first + left_side(last - first);
     if (fold_blocks(w, all, first, middle, accumulator))
         return true;
-    void *right = RIGHT_ACCUMULATOR(all);
-    if (!right) {
+    struct space right = {.accumulator = RIGHT_ACCUMULATOR(all)};
+    if (!right.accumulator) {
         weft_fail(w, -ENOMEM);
         return false;
     }
-    bool has_halted = fold_blocks(w, all, middle, last, right);
-    all->reducer->combine(w, accumulator, right, all->arg);
-    release(all, right);
+    hold(w, all, &right);
+    bool has_halted = fold_blocks(w, all, middle, last, right.accumulator);
+    all->reducer->combine(w, accumulator, right.accumulator, all->arg);
+    release(w, all, &right);
     return has_halted;
 }
 
@@ -162,14 +184,15 @@ static void split(weft *w, struct weft__pacer *pacer, struct node *node)
         run_leaf(w, pacer, node);
         return;
     }
-    void *space = RIGHT_ACCUMULATOR(all);
-    if (!space) {
+    struct space right = {.accumulator = RIGHT_ACCUMULATOR(all)};
+    if (!right.accumulator) {
         weft_fail(w, -ENOMEM);
         weft__reducer_begin(all->reducer, node->accumulator);
         return;
     }
-    split_in_two(w, pacer, node, space);
-    release(all, space);
+    hold(w, all, &right);
+    split_in_two(w, pacer, node, right.accumulator);
+    release(w, all, &right);
 }
 
 void weft__reduce(weft *w, size_t begin, size_t end, const weft_reducer *reducer, void *arg,
@@ -179,13 +202,11 @@ void weft__reduce(weft *w, size_t begin, size_t end, const weft_reducer *reducer
     size_t block = reducer->block ? reducer->block : WEFT_REDUCE_BLOCK;
     if (n > block) {
         struct reduction all = {reducer, arg, key, begin, end, block, {SIZE_MAX}};
-        weft__hold(w);
         struct weft__pacer pacer;
         weft__pacer_start(&pacer, w, key, n, 1);
         WEFT__MUST_RETURN(
             weft__callee_threw,
             split(w, &pacer, &(struct node){&all, 0, (n - 1) / block + 1, result, false, false}));
-        weft__unhold(w);
         return;
     }
     weft__reducer_begin(reducer, result);

@@ -5,6 +5,7 @@
  *
  * Both loops are a scanner's: those made by WEFT_SCAN_DEFINE, or those below, for elements of any
  * size and a function behind a pointer. */
+#include "core/fiber.h"
 #include "core/misuse.h"
 #include "parallel/element.h"
 #include "parallel/for.h"
@@ -22,6 +23,7 @@ struct scan {
 
 /* What somebody scans, from its first element on. */
 struct part {
+    struct weft__cleanup cleanup; /* of its owner, if an actor ends before it is joined */
     const struct scan *scan;
     size_t begin, end;
     void *carry;    /* what came so far; NULL: nobody has taken it */
@@ -61,7 +63,12 @@ static void join(weft *w, struct part *to, const struct part *right)
         weft__for(w, right->begin, right->end, &loop);
         scan->scanner->combine(w, to->carry, right->carry, scan->arg);
     }
-    free(right->carry);
+}
+
+static void free_carry(struct weft__cleanup *part, weft *w)
+{
+    (void)w;
+    free(((struct part *)part)->carry);
 }
 
 static void split(weft *w, struct weft__pacer *pacer, struct part *to, size_t begin, size_t end);
@@ -98,10 +105,15 @@ static void split(weft *w, struct weft__pacer *pacer, struct part *to, size_t be
         }
         size_t middle = begin + (end - begin) / 2;
         struct part right = {.scan = to->scan, .begin = middle, .end = end};
+        weft__cleanup_push(w, &right.cleanup, free_carry);
         weft *in = weft__pacer_fork(pacer, w, run_part, &right);
         split(in, pacer, to, begin, middle);
-        if (weft_merge(w)) {
+        bool taken = weft_merge(w);
+        if (taken)
             join(w, to, &right);
+        weft__cleanup_pop(w, &right.cleanup);
+        free(right.carry);
+        if (taken) {
             weft__pacer_lost(pacer);
             if (!right.no_memory)
                 return;
@@ -110,14 +122,11 @@ static void split(weft *w, struct weft__pacer *pacer, struct part *to, size_t be
     }
 }
 
-/* Parts that were done elsewhere have memory of their own, until they are joined. */
 static void start(weft *w, struct part *all)
 {
     struct weft__pacer pacer;
     weft__pacer_start(&pacer, w, all->scan->key, all->end - all->begin, 1);
-    weft__hold(w);
     WEFT__MUST_RETURN(weft__callee_threw, go(w, &pacer, all));
-    weft__unhold(w);
 }
 
 void weft_scan_by(weft *w, size_t n, const weft_scanner *scanner, void *arg)

@@ -2,6 +2,7 @@
 /* Sorting elements of any size with a comparison called through a pointer. A few sizes have
  * sorters of their own; for the others, and for arrays whose place in memory does not suit
  * these, pointers are sorted and the elements then moved once, to where they belong. */
+#include "core/fiber.h"
 #include "core/misuse.h"
 #include "os/memory.h"
 #include "parallel/sort.h"
@@ -55,6 +56,7 @@ static const weft_sorter *sorter_for(const void *base, size_t size)
 /* ---- By pointers ---- */
 
 struct table {
+    struct weft__cleanup cleanup;
     char *base;
     size_t n, size;
     char **pointers; /* n of them, then room for an element */
@@ -95,17 +97,23 @@ static void table_apply(const struct table *t)
             move_circle(t, i);
 }
 
+static void table_free(struct weft__cleanup *table, weft *w)
+{
+    (void)w;
+    weft__free(((struct table *)table)->pointers);
+}
+
 static int sort_pointers(weft *w, struct table *t, struct order *order, bool stable)
 {
     if (!table_make(t))
         return -ENOMEM;
     int error = 0;
-    weft__hold(w);
+    weft__cleanup_push(w, &t->cleanup, table_free);
     if (stable)
         error = weft_sort_stable_by(w, t->pointers, t->n, &pointers_sorter, order);
     else
         weft_sort_by(w, t->pointers, t->n, &pointers_sorter, order);
-    weft__unhold(w);
+    weft__cleanup_pop(w, &t->cleanup);
     table_apply(t);
     weft__free(t->pointers);
     return error;
@@ -126,7 +134,7 @@ void weft_sort(weft *w, void *base, size_t n, size_t size, weft_compare_fn *comp
     if (n < 2 || size == 0)
         return;
     struct order order = {compare, arg};
-    struct table table = {base, n, size, NULL};
+    struct table table = {.base = base, .n = n, .size = size};
     const weft_sorter *sorter = sorter_for(base, size);
     const weft_sorter bare = {.size = size, .less = less_any};
     if (sorter)
@@ -144,7 +152,7 @@ int weft_sort_stable(weft *w, void *base, size_t n, size_t size, weft_compare_fn
     if (n < 2 || size == 0)
         return 0;
     struct order order = {compare, arg};
-    struct table table = {base, n, size, NULL};
+    struct table table = {.base = base, .n = n, .size = size};
     const weft_sorter *sorter = sorter_for(base, size);
     return sorter ? weft_sort_stable_by(w, base, n, sorter, &order)
                   : sort_pointers(w, &table, &order, true);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Stable sorting: a merge sort whose halves are forked, and whose large merges are split. */
+#include "core/fiber.h"
 #include "core/misuse.h"
 #include "os/memory.h"
 #include "parallel/sort.h"
@@ -7,6 +8,8 @@
 #include <errno.h>
 
 struct sort {
+    struct weft__cleanup cleanup;
+    char *other; /* an array of the same size */
     const weft_sorter *sorter;
     void *arg;
     size_t share; /* a merge of more is split: other workers have nothing to do meanwhile */
@@ -184,12 +187,18 @@ static void sort_piece(weft *w, struct piece *p)
     p->done = true;
 }
 
+static void free_other(struct weft__cleanup *sort, weft *w)
+{
+    (void)w;
+    weft__free(((struct sort *)sort)->other);
+}
+
 int weft_sort_stable_by(weft *w, void *base, size_t n, const weft_sorter *sorter, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
     if (!sorter || (!base && n > 0 && sorter->size > 0))
         return -EINVAL;
-    struct sort s = {sorter, arg, sort_share(w, n)};
+    struct sort s = {.sorter = sorter, .arg = arg, .share = sort_share(w, n)};
     struct piece all = {&s, base, NULL, n, false, false};
     weft__poll(w);
     bool sorted = false;
@@ -198,13 +207,13 @@ int weft_sort_stable_by(weft *w, void *base, size_t n, const weft_sorter *sorter
     if (sorted)
         return 0;
     if (n > sorter->few) {
-        all.other = weft__scratch(n * sorter->size);
+        all.other = s.other = weft__scratch(n * sorter->size);
         if (!all.other)
             return -ENOMEM;
     }
-    weft__hold(w);
+    weft__cleanup_push(w, &s.cleanup, free_other);
     WEFT__MUST_RETURN(weft__callee_threw, sort_piece(w, &all));
-    weft__unhold(w);
-    weft__free(all.other);
+    weft__cleanup_pop(w, &s.cleanup);
+    weft__free(s.other);
     return 0;
 }

@@ -6,6 +6,7 @@
  * of the loop meanwhile). So only its own thread ever looks at one before the loop is over. */
 #include "parallel/for.h"
 
+#include "core/fiber.h"
 #include "core/misuse.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@ struct kept {
 };
 
 struct loop {
+    struct weft__cleanup cleanup;
     const weft_state *kind;
     weft_state_fn *body;
     void *arg;
@@ -64,25 +66,32 @@ static void run_range(weft *w, size_t begin, size_t end, void *arg)
     kept->is_used = false;
 }
 
+static void drop_all(struct weft__cleanup *of, weft *w)
+{
+    (void)w;
+    struct loop *loop = (struct loop *)of;
+    struct kept *kept = atomic_load_acquire(&loop->list); /* acquire S1 */
+    while (kept) {
+        struct kept *next = kept->next;
+        if (loop->kind->drop)
+            loop->kind->drop(kept->state, loop->arg);
+        free(kept);
+        kept = next;
+    }
+}
+
 void weft_for_with(weft *w, size_t begin, size_t end, const weft_state *state, weft_state_fn *body,
                    void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
     WEFT__NEEDS(state, "a state");
     WEFT__NEEDS(body, "a function");
-    struct loop loop = {state, body, arg, {NULL}};
+    struct loop loop = {.kind = state, .body = body, .arg = arg};
     if (end <= begin || weft__is_cancelled(w))
         return;
     const struct weft__loop ranges = {.body = run_range, .arg = &loop, .key = WEFT__KEY(body)};
-    weft__hold(w);
+    weft__cleanup_push(w, &loop.cleanup, drop_all);
     weft__for(w, begin, end, &ranges);
-    weft__unhold(w);
-    struct kept *kept = atomic_load_acquire(&loop.list); /* acquire S1 */
-    while (kept) {
-        struct kept *next = kept->next;
-        if (state->drop)
-            state->drop(kept->state, arg);
-        free(kept);
-        kept = next;
-    }
+    weft__cleanup_pop(w, &loop.cleanup);
+    drop_all(&loop.cleanup, w);
 }

@@ -3,6 +3,7 @@
  * takes anything from it. Only who takes a part makes an accumulator for it. */
 #include "parallel/reduce.h"
 
+#include "core/fiber.h"
 #include "core/misuse.h"
 
 #include <stdlib.h>
@@ -15,6 +16,7 @@ struct reduction {
 };
 
 struct part {
+    struct weft__cleanup cleanup; /* of its owner, if an actor ends before it is joined */
     struct reduction *all;
     size_t begin, end;
     void *accumulator; /* NULL: nobody has taken it, or there was no memory */
@@ -70,7 +72,12 @@ static void join(weft *w, const struct part *left, const struct part *right)
 {
     if (right->accumulator && !left->has_halted)
         left->all->reducer->combine(w, left->accumulator, right->accumulator, left->all->arg);
-    free(right->accumulator);
+}
+
+static void free_accumulator(struct weft__cleanup *part, weft *w)
+{
+    (void)w;
+    free(((struct part *)part)->accumulator);
 }
 
 /* True: it has halted. */
@@ -82,11 +89,16 @@ static bool split(weft *w, struct weft__pacer *pacer, struct part part)
             return run_leaf(w, pacer, &part);
         struct part left = part, right = {.all = part.all, .end = part.end};
         left.end = right.begin = part.begin + n / 2;
+        weft__cleanup_push(w, &right.cleanup, free_accumulator);
         weft *in = weft__pacer_fork(pacer, w, run_part, &right);
         left.has_halted = split(in, pacer, left);
-        if (weft_merge(w)) {
-            weft__pacer_lost(pacer);
+        bool taken = weft_merge(w);
+        if (taken)
             join(w, &left, &right);
+        weft__cleanup_pop(w, &right.cleanup);
+        free(right.accumulator);
+        if (taken) {
+            weft__pacer_lost(pacer);
             if (!right.no_memory)
                 return left.has_halted || right.has_halted;
         }
@@ -107,10 +119,10 @@ void weft__reduce_unordered(weft *w, size_t begin, size_t end, const weft_reduce
     struct reduction all = {reducer, arg, key, {SIZE_MAX}};
     struct weft__pacer pacer;
     weft__pacer_start(&pacer, w, key, n, 1);
-    weft__hold(w);
-    WEFT__MUST_RETURN(weft__callee_threw,
-                      split(w, &pacer, (struct part){&all, begin, end, result, false, false}));
-    weft__unhold(w);
+    WEFT__MUST_RETURN(
+        weft__callee_threw,
+        split(w, &pacer,
+              (struct part){.all = &all, .begin = begin, .end = end, .accumulator = result}));
 }
 
 void weft_reduce_unordered(weft *w, size_t begin, size_t end, const weft_reducer *reducer,

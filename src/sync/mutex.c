@@ -30,22 +30,44 @@ static const char *title_of(const struct weft__mutex *mutex)
 
 /* ---- What a thread notes of those it holds ---- */
 
-/* An actor takes no other work on top while it holds one; a thread outside brings it along when it
- * comes into a pool. */
-static void note_of_others(int change)
+/* An actor takes no other work on top while it holds one, and unlocks all when it ends. A thread
+ * outside brings it along when it comes into a pool. */
+static void note_of_others(struct weft__mutex *mutex)
 {
     struct weft__context *fiber = weft__fiber_here();
-    if (fiber)
-        fiber->mutexes += (unsigned)change;
-    else
-        weft__note_held_outside(change);
+    if (!fiber) {
+        weft__note_held_outside(1);
+        return;
+    }
+    mutex->next_held = fiber->held;
+    fiber->held = mutex;
+    fiber->mutexes++;
+}
+
+static void unlink_from(struct weft__mutex **link, const struct weft__mutex *mutex)
+{
+    while (*link && *link != mutex)
+        link = &(*link)->next_held;
+    if (*link)
+        *link = mutex->next_held;
+}
+
+static void forget_of_others(struct weft__mutex *mutex)
+{
+    struct weft__context *fiber = weft__fiber_here();
+    if (!fiber) {
+        weft__note_held_outside(-1);
+        return;
+    }
+    unlink_from(&fiber->held, mutex);
+    fiber->mutexes--;
 }
 
 /* The thread's list of those it holds makes its waits careful; see worker.h. */
 static void note(struct weft__mutex *mutex, struct weft__worker *me, weft *w)
 {
     if (!me) {
-        note_of_others(1);
+        note_of_others(mutex);
         return;
     }
     struct weft__worker *root = weft__root_of(me);
@@ -58,15 +80,11 @@ static void note(struct weft__mutex *mutex, struct weft__worker *me, weft *w)
 static void forget(struct weft__mutex *mutex, struct weft__worker *me)
 {
     if (!me) {
-        note_of_others(-1);
+        forget_of_others(mutex);
         return;
     }
     struct weft__worker *root = weft__root_of(me);
-    struct weft__mutex **link = &root->held;
-    while (*link && *link != mutex)
-        link = &(*link)->next_held;
-    if (*link)
-        *link = mutex->next_held;
+    unlink_from(&root->held, mutex);
     if (!root->held && me->careful_by_lock) {
         me->careful_by_lock = false;
         weft__careful_end(me);
@@ -165,11 +183,25 @@ static void spin_as_heir(const struct weft__mutex *mutex)
         weft__relax();
 }
 
+/* The last one in line has left it. Who unlocks it has nobody to wake, and may find that out only
+ * when it has the lock. */
+static void left_line(struct weft__sync *sync)
+{
+    struct weft__mutex *mutex = (struct weft__mutex *)sync;
+    uintptr_t word = atomic_load_relaxed(&mutex->word); /* relaxed, both: flags are the lock's */
+    if (mutex->line.first)
+        return;
+    while (word & MUTEX_LINE &&
+           !atomic_cas_relaxed(&mutex->word, &word, word & ~(uintptr_t)MUTEX_LINE))
+        ;
+}
+
 static void wait(struct weft__mutex *mutex, struct weft__worker *me, uintptr_t name)
 {
     struct weft__waiter waiter = {
         .worker = me,
         .blocked = {BLOCKED_MUTEX, &mutex->sync},
+        .left = left_line,
     };
     if (weft__mutex_is_of_fiber(name) && weft__mutex_holder(mutex) == name) /* no report knows it */
         weft__fatal(
@@ -211,13 +243,18 @@ bool weft_mutex_trylock(weft *w, weft_mutex *public)
 
 /* ---- Unlocking ---- */
 
-/* Somebody is in line, or its heir was passed too often. */
-static void hand_on(struct weft__mutex *mutex)
+/* Somebody is in line, or its heir was passed too often. False: that one has left the line. */
+static bool hand_on(struct weft__mutex *mutex)
 {
     struct weft__waiter *heir = NULL;
     weft__lock_take(&mutex->sync.lock);
+    uintptr_t word = atomic_load_relaxed(&mutex->word); /* relaxed: flags are the lock's */
     bool keep = mutex->passed >= WEFT__MUTEX_PASSES;
-    if (atomic_load_relaxed(&mutex->word) & MUTEX_LINE) { /* relaxed: flags are the lock's */
+    if (!(word & (MUTEX_LINE | MUTEX_HEIR))) {
+        weft__lock_drop(&mutex->sync.lock);
+        return false;
+    }
+    if (word & MUTEX_LINE) {
         heir = weft__line_pop(&mutex->line);
         keep |= heir->vain >= WEFT__MUTEX_VAIN;
         /* Before it could find the mutex free: a report would say that nobody holds it. */
@@ -227,6 +264,18 @@ static void hand_on(struct weft__mutex *mutex)
     atomic_store_release(&mutex->word, keep ? MUTEX_HEIR | MUTEX_KEPT : MUTEX_HEIR);
     weft__lock_drop(&mutex->sync.lock);
     weft__sync_let_go(heir);
+    return true;
+}
+
+static void unlock(struct weft__mutex *mutex)
+{
+    uintptr_t word;
+    do {
+        word = atomic_load_relaxed(&mutex->word); /* relaxed: its own name */
+        while (!(word & MUTEX_LINE) && (!(word & MUTEX_HEIR) || mutex->passed < WEFT__MUTEX_PASSES))
+            if (atomic_cas_release(&mutex->word, &word, word & MUTEX_HEIR)) /* release W3 */
+                return; /* that was the last touch: the next holder may free it */
+    } while (!hand_on(mutex));
 }
 
 void weft_mutex_unlock(weft *w, weft_mutex *public)
@@ -238,8 +287,14 @@ void weft_mutex_unlock(weft *w, weft_mutex *public)
     if (holder_in(word) != name_of(me))
         weft__fatal("mutex \"%s\" is unlocked by a thread that does not hold it", title_of(mutex));
     forget(mutex, me);
-    while (!(word & MUTEX_LINE) && (!(word & MUTEX_HEIR) || mutex->passed < WEFT__MUTEX_PASSES))
-        if (atomic_cas_release(&mutex->word, &word, word & MUTEX_HEIR)) /* release W3 */
-            return; /* that was the last touch: the next holder may free it */
-    hand_on(mutex);
+    unlock(mutex);
+}
+
+void weft__mutex_unlock_all(struct weft__context *fiber, unsigned but)
+{
+    while (fiber->mutexes > but) {
+        struct weft__mutex *mutex = fiber->held;
+        forget_of_others(mutex);
+        unlock(mutex);
+    }
 }

@@ -67,6 +67,9 @@ static inline uintptr_t weft__mutex_holder(const struct weft__mutex *mutex)
     return atomic_load_relaxed(&mutex->word) & ~(uintptr_t)MUTEX_FLAGS;
 }
 
+/* An actor ends: those that it has locked last, but for so many. */
+void weft__mutex_unlock_all(struct weft__context *fiber, unsigned but);
+
 _Static_assert(sizeof(struct weft__mutex) <= sizeof(weft_mutex), "weft_mutex is too small");
 _Static_assert(_Alignof(struct weft__worker) > MUTEX_OUTSIDE, "an address is a name");
 

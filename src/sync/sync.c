@@ -6,12 +6,17 @@
 #include "core/standing.h"
 #include "os/futex.h"
 
+#include <errno.h>
+
 enum { WAITER_QUEUED, WAITER_RESTING, WAITER_ROUSED, WAITER_GONE };
 
 struct weft__worker *weft__sync_caller(weft *w)
 {
     struct weft__worker *me = w ? weft__worker_of(w) : weft__worker_current();
-    return me && me->fiber ? NULL : me;
+    if (!me || !me->fiber)
+        return me;
+    me->fiber->ops->room(me->fiber);
+    return NULL;
 }
 
 void weft__sync_used_by(struct weft__sync *sync, const struct weft__worker *me)
@@ -68,16 +73,51 @@ static void rouse(struct weft__waiter *waiter)
     weft__block_rouse(waiter->worker);
 }
 
-static void wait_until_gone(struct weft__waiter *waiter)
+static bool line_remove(struct weft__line *line, struct weft__waiter *waiter)
 {
+    struct weft__waiter *before = NULL, *at = line->first;
+    while (at && at != waiter) {
+        before = at;
+        at = at->next;
+    }
+    if (!at)
+        return false;
+    if (before)
+        before->next = waiter->next;
+    else
+        line->first = waiter->next;
+    if (line->last == waiter)
+        line->last = before;
+    return true;
+}
+
+/* An actor ends. False: somebody has just let it go, and will say so. */
+static bool withdraw(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter)
+{
+    weft__lock_take(&sync->lock);
+    bool removed = line_remove(line, waiter);
+    if (removed && waiter->left)
+        waiter->left(sync);
+    weft__lock_drop(&sync->lock);
+    return removed;
+}
+
+/* False: it ends, and has left the line. */
+static bool wait_until_gone(struct weft__sync *sync, struct weft__line *line,
+                            struct weft__waiter *waiter)
+{
+    struct weft__context *fiber = waiter->fiber;
     uint32_t state;
     /* acquire W1: what the one that ended the wait did. */
     while ((state = atomic_load_acquire(&waiter->state)) != WAITER_GONE) {
-        if (waiter->fiber)
-            waiter->fiber->ops->suspend(waiter->fiber);
-        else
+        if (!fiber)
             weft__futex_wait(&waiter->state, state);
+        else if (fiber->ops->ends(fiber) && withdraw(sync, line, waiter))
+            return false;
+        else
+            fiber->ops->suspend(fiber);
     }
+    return true;
 }
 
 int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter)
@@ -94,7 +134,10 @@ int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct wef
         weft__block_mark(me, &waiter->blocked);
         rest(waiter);
     }
-    wait_until_gone(waiter);
+    if (!wait_until_gone(sync, line, waiter)) {
+        waiter->fiber->ops->end(waiter->fiber, waiter->blocked.kind == BLOCKED_MUTEX);
+        return -ECANCELED;
+    }
     if (me)
         weft__block_unmark(me);
     return waiter->result;

@@ -20,6 +20,7 @@ struct weft__waiter {
     struct weft__context *fiber;  /* which, or NULL */
     struct weft__blocked blocked; /* what the worker waits for */
     struct atomic_u32 state;
+    void (*left)(struct weft__sync *sync); /* an actor ends, and is not in line any more; or NULL */
     void *item; /* channels: what to send, or where to put what is received */
     int result; /* written before it goes */
     unsigned
@@ -44,7 +45,8 @@ void weft__sync_used_by(struct weft__sync *sync, const struct weft__worker *me);
  * long: reports don't know of it. */
 struct weft__worker *weft__sync_caller(weft *w);
 
-/* Under the lock; drops it, waits in the line, and returns when somebody let it go. */
+/* Under the lock; drops it, waits in the line, and returns when somebody let it go. -ECANCELED: an
+ * actor that ends, and holds a mutex; one that waits for a mutex ends here all the same. */
 int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter);
 
 /* Under the lock. */

@@ -290,13 +290,13 @@ static bool is_alone(struct sim *sim, struct context *c)
     for (struct context *other = sim->contexts; other < sim->contexts_end; other++)
         if (other != c && other->fiber && other->actor == c->actor)
             return false;
-    return c->depth == 1 && c->stack[0]->pending == 0 && c->fiber->held && !c->fiber->arrivals;
+    return c->depth == 1 && c->stack[0]->pending == 0 && c->fiber->is_root && !c->fiber->arrivals;
 }
 
 static void is_free_to_go(struct sim *sim, const struct weft__event *event, struct context *c)
 {
     int pin = c ? atomic_load_relaxed(&c->actor->pin) : -1;
-    if (event->kind == EVENT_SWITCH && !sim->setup.moves_pins && c->fiber->held)
+    if (event->kind == EVENT_SWITCH && !sim->setup.moves_pins && c->fiber->is_root)
         SIM_HOLDS(sim, pin < 0 || (unsigned)pin == event->executor->index);
     if (event->kind != EVENT_MOVE)
         return;

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -111,6 +112,172 @@ static void gate(weft *w, void *arg)
     atomic_bool *gate = arg;
     atomic_store(&gate[0], true);
     UNTIL(atomic_load(&gate[1]));
+}
+
+/* ---- Delegates have as much stack as an actor has ---- */
+
+enum { LEVEL = 4096, MOST = 2680 << 10 }; /* bytes that a right side needs: nearly all there are */
+
+static unsigned use_stack(volatile char *above, size_t bytes)
+{
+    volatile char frame[LEVEL];
+    frame[0] = above ? above[0] : 0;
+    if (bytes <= sizeof frame)
+        return (unsigned)frame[0];
+    return use_stack(frame, bytes - sizeof frame) + (unsigned)frame[0];
+}
+
+struct deep {
+    weft_mutex mutex;
+    atomic_uint begun, done;
+    size_t depth; /* of the actor, where it waits */
+};
+
+static void use_most(weft *w, void *arg)
+{
+    struct deep *deep = arg;
+    atomic_fetch_add(&deep->begun, 1);
+    weft_mutex_lock(w, &deep->mutex);
+    use_stack(NULL, MOST);
+    weft_mutex_unlock(w, &deep->mutex);
+    atomic_fetch_add(&deep->done, 1);
+}
+
+static unsigned poll_below(weft *w, volatile char *above, size_t depth)
+{
+    volatile char frame[LEVEL];
+    frame[0] = above ? above[0] : 0;
+    if (depth > LEVEL)
+        return poll_below(w, frame, depth - LEVEL) + (unsigned)frame[0];
+    for (int i = 0; i < 2000; i++)
+        weft_poll(w);
+    return 0;
+}
+
+/* What it has forked above is stolen while it is deep down: one right side runs on top of it there,
+ * unless that is too deep. */
+static int fork_and_go_down(weft *w, void *arg)
+{
+    struct deep *deep = arg;
+    weft *in = weft_fork(w, use_most, deep);
+    weft *in_both = weft_fork(in, use_most, deep);
+    poll_below(in_both, NULL, deep->depth);
+    if (!weft_merge(in))
+        use_most(in, deep);
+    if (!weft_merge(w))
+        use_most(w, deep);
+    return 0;
+}
+
+static void delegates_have_a_whole_stack(void)
+{
+    static const size_t depths[] = {0, 150 << 10, 300 << 10, 1500 << 10};
+    for (unsigned i = 0; i < 16; i++) {
+        struct deep deep = {.mutex = WEFT_MUTEX_INIT, .depth = depths[i % 4]};
+        weft_pool *pool = child_pool(2, 0, WAY_SPIN);
+        const weft_actors_config counted = {.size = sizeof counted, .counted = 10};
+        CHECK_EQUAL(weft_actors_setup(pool, &counted), 0);
+        weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+        config.steal = i / 4 % 2 ? WEFT_STEAL_LIVE : WEFT_STEAL_STRICT;
+        weft_actor *actor;
+        CHECK_EQUAL(weft_actor_create(&actor, pool, fork_and_go_down, &deep, &config), 0);
+        CHECK_EQUAL(weft_actor_run(actor), 0);
+        CHECK_EQUAL(weft_actor_wait(NULL, actor), 0);
+        weft_actor_info info;
+        weft_actor_get_info(actor, &info);
+        CHECK(info.steals > 0 || depths[i % 4] > 192 << 10);
+        weft_actor_release(actor);
+        CHECK_EQUAL(atomic_load(&deep.begun), 2);
+        CHECK_EQUAL(atomic_load(&deep.done), 2);
+        child_pool_end(pool);
+    }
+}
+
+/* ---- Overflow: what was deferred ---- */
+
+static void count_deferred(weft *w, void *count)
+{
+    ++*(unsigned *)count;
+    nothing(w, NULL);
+}
+
+static int overflow_and_clean_up(weft *w, void *count)
+{
+    unsigned in_frame = 7;
+    CHECK(weft_defer(w, count_deferred, count) == 0);
+    CHECK(weft_defer(w, count_deferred, &in_frame) == 0);
+    return overflow(w, &in_frame);
+}
+
+static void overflow_elsewhere_job(weft *w, void *arg)
+{
+    atomic_bool *begun = arg;
+    atomic_store(begun, true);
+    CHECK(weft_defer(w, count_deferred, (unsigned *)(void *)(begun + 4)) == 0);
+    overflow(w, NULL);
+}
+
+/* A delegate's overflow is its actor's. */
+static int overflow_elsewhere(weft *w, void *arg)
+{
+    atomic_bool *begun = arg;
+    weft *in = weft_fork(w, overflow_elsewhere_job, arg);
+    while (!atomic_load(begun))
+        weft_poll(in);
+    if (!weft_merge(w))
+        overflow_elsewhere_job(w, arg);
+    return 0;
+}
+
+/* Every level calls the library, which needs more stack than a level does. */
+static int poll_down(weft *w, volatile char *above, unsigned depth)
+{
+    volatile char frame[64];
+    frame[0] = above ? above[0] : 0;
+    weft_yield(w);
+    weft_poll_slow(w);
+    return depth == 0 ? 0 : poll_down(w, frame, depth - 1) + frame[0];
+}
+
+static int overflow_in_library(weft *w, void *arg)
+{
+    return poll_down(w, NULL, UINT32_MAX);
+}
+
+static void overflow_cleans_up(void)
+{
+    weft_pool *pool = child_pool(2, 0, WAY_SPIN);
+    for (int i = 0; i < 4; i++) {
+        unsigned count = 0;
+        CHECK_EQUAL(end(start(pool, overflow_and_clean_up, &count)), -EOVERFLOW);
+        CHECK_EQUAL(count, 1);
+        struct {
+            atomic_bool begun[4];
+            unsigned count;
+        } elsewhere = {0};
+        CHECK_EQUAL(end(start(pool, overflow_elsewhere, &elsewhere)), -EOVERFLOW);
+        CHECK_EQUAL(elsewhere.count, 1);
+        CHECK_EQUAL(end(start(pool, overflow_in_library, NULL)), -EOVERFLOW);
+        CHECK_EQUAL(end(start(pool, add_up, NULL)), 0);
+    }
+    child_pool_end(pool);
+}
+
+/* ---- Overflow where a lock may be held ---- */
+
+/* Needs more stack than is left, sooner or later. */
+static int format_down(volatile char *above, unsigned depth)
+{
+    static char text[400];
+    volatile char frame[64];
+    frame[0] = above ? above[0] : 0;
+    int length = snprintf(text, sizeof text, "%.300f", (double)depth);
+    return depth == 0 ? length : format_down(frame, depth - 1) + frame[0];
+}
+
+static int format_for_ever(weft *w, void *arg)
+{
+    return format_down(NULL, UINT32_MAX);
 }
 
 static void overflow_on_workers(void)
@@ -333,6 +500,13 @@ static void forked_beside_a_waker(void)
     child_pool_end(parents);
 }
 
+#if !SANITIZED
+static void overflow_inside_libc(void **state)
+{
+    expect_broken(format_for_ever, WORDS("actor has overflowed its stack inside", "library"));
+}
+#endif
+
 static void unmerged_fork(void **state)
 {
     expect_broken(forget_merge, WORDS("actor", "without merging"));
@@ -370,6 +544,9 @@ int main(void)
         IN_CHILD(overflow_on_workers),
         IN_CHILD(overflow_on_caller),
         IN_CHILD(overflow_on_guest),
+        IN_CHILD(delegates_have_a_whole_stack),
+        IN_CHILD(overflow_cleans_up),
+        cmocka_unit_test(overflow_inside_libc),
 #endif
         IN_CHILD(actors_without_memory),
         IN_CHILD(killed_twice_before_it_starts),

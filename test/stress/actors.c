@@ -143,9 +143,24 @@ static struct record *make(struct soak *soak, uint64_t *random, unsigned depth, 
     return record;
 }
 
-/* Waits, perhaps, and gives the handle back. */
-static void finish(weft *w, weft_actor *actor, struct record *record, uint64_t *random)
+/* What an actor has to give back, also if it is killed while it waits. */
+struct handle {
+    weft_actor *actor;
+    struct record *record;
+};
+
+static void drop_handle(weft *w, void *arg)
 {
+    struct handle *handle = arg;
+    weft_actor_release(handle->actor);
+    record_drop(handle->record);
+}
+
+/* Waits, perhaps, and gives the handle back. */
+static void finish(weft *w, struct handle *handle, uint64_t *random)
+{
+    weft_actor *actor = handle->actor;
+    struct record *record = handle->record;
     switch (next_random(random) % 8) {
     case 0: /* goes on by itself */
         break;
@@ -161,8 +176,9 @@ static void finish(weft *w, weft_actor *actor, struct record *record, uint64_t *
         CHECK(atomic_load(&record->reason) == reason);
     }
     }
-    weft_actor_release(actor);
-    record_drop(record);
+    if (w)
+        CHECK(weft_undefer(w, drop_handle, handle) == 0);
+    drop_handle(w, handle);
 }
 
 static int receive_some(weft *w, void *arg)
@@ -185,17 +201,18 @@ static void send_some(weft *w, struct record *record)
     uint64_t *random = &record->random;
     weft_actor *to;
     struct record *other = make(soak, random, DEPTH_MAX, receive_some, &to);
+    struct handle handle = {to, other};
+    CHECK(weft_defer(w, drop_handle, &handle) == 0);
     unsigned n = (unsigned)(next_random(random) % 6);
     int error = 0;
     for (unsigned i = 0; i < n && !error; i++) {
         long token = 1 + (long)(next_random(random) % 1000);
-        atomic_fetch_add(&soak->tokens, token);
         error = next_random(random) % 2 ? weft_actor_send(w, to, (void *)(intptr_t)token)
                                         : weft_actor_try_send(w, to, (void *)(intptr_t)token);
-        if (error)
-            atomic_fetch_sub(&soak->tokens, token);
-        else
+        if (!error) { /* it may have been received before */
+            atomic_fetch_add(&soak->tokens, token);
             atomic_fetch_add(&soak->sent, 1);
+        }
         if (error == -EAGAIN)
             error = 0;
         CHECK(!error || error == -EPIPE);
@@ -205,28 +222,29 @@ static void send_some(weft *w, struct record *record)
     weft_actor_kill(to);
     int reason = weft_actor_wait(w, to);
     CHECK(reason == 0 || reason == -ECANCELED);
-    weft_actor_release(to);
-    record_drop(other);
+    CHECK(weft_undefer(w, drop_handle, &handle) == 0);
+    drop_handle(w, &handle);
 }
 
 static void have_children(weft *w, struct record *record)
 {
     enum { MOST = 3 };
-    weft_actor *children[MOST];
-    struct record *records[MOST];
+    struct handle children[MOST];
     uint64_t *random = &record->random;
     unsigned n = record->depth < DEPTH_MAX ? (unsigned)(next_random(random) % (MOST + 1)) : 0;
     for (unsigned i = 0; i < n; i++) {
-        records[i] = make(record->soak, random, record->depth + 1, behave, &children[i]);
+        children[i].record =
+            make(record->soak, random, record->depth + 1, behave, &children[i].actor);
+        CHECK(weft_defer(w, drop_handle, &children[i]) == 0);
         if (next_random(random) % 16)
-            CHECK(weft_actor_run(children[i]) == 0);
+            CHECK(weft_actor_run(children[i].actor) == 0);
         else
-            records[i]->killed = true; /* nobody ever runs it */
+            children[i].record->killed = true; /* nobody ever runs it */
     }
     for (unsigned i = 0; i < n; i++) {
-        if (records[i]->killed)
-            weft_actor_kill(children[i]);
-        finish(w, children[i], records[i], random);
+        if (children[i].record->killed)
+            weft_actor_kill(children[i].actor);
+        finish(w, &children[i], random);
     }
 }
 
@@ -285,22 +303,21 @@ static int behave(weft *w, void *arg)
 static void make_many(unsigned i, void *arg)
 {
     struct soak *soak = arg;
-    weft_actor *actors[WINDOW] = {0};
-    struct record *records[WINDOW];
+    struct handle handles[WINDOW] = {{0}};
     uint64_t random = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
     for (unsigned long n = 0; n < soak->per_thread + WINDOW; n++) {
         unsigned at = (unsigned)(n % WINDOW);
-        if (actors[at])
-            finish(NULL, actors[at], records[at], &random);
-        actors[at] = NULL;
+        if (handles[at].actor)
+            finish(NULL, &handles[at], &random);
+        handles[at].actor = NULL;
         if (n >= soak->per_thread)
             continue;
-        records[at] = make(soak, &random, 0, behave, &actors[at]);
-        CHECK(weft_actor_run(actors[at]) == 0);
+        handles[at].record = make(soak, &random, 0, behave, &handles[at].actor);
+        CHECK(weft_actor_run(handles[at].actor) == 0);
         unsigned other = (unsigned)(next_random(&random) % WINDOW);
-        if (actors[other] && next_random(&random) % 16 == 0) {
-            records[other]->killed = true;
-            weft_actor_kill(actors[other]);
+        if (handles[other].actor && next_random(&random) % 16 == 0) {
+            handles[other].record->killed = true;
+            weft_actor_kill(handles[other].actor);
         }
     }
 }

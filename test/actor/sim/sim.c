@@ -36,10 +36,10 @@ void sim_failed(struct sim *sim, const char *file, int line, const char *what)
     const struct sim_setup *s = &sim->setup;
     fprintf(stderr,
             "TEST_SEED=%" PRIu64 " (%s, %u executors, quantum %u, %u actors of %u nodes, cabal %u, "
-            "limit %zu) after %" PRIu64 " steps (%u stolen, %u done, %u given back): ",
+            "limit %zu) after %" PRIu64 " steps (%u stolen, %u answered, %u refused): ",
             s->seed, s->steal == WEFT_STEAL_STRICT ? "strict" : "live", s->executors, s->counted,
-            s->actors, s->nodes, s->cabal_max, s->limit, sim->steps, sim->steals, sim->done,
-            sim->given_back);
+            s->actors, s->nodes, s->cabal_max, s->limit, sim->steps, sim->steals, sim->answered,
+            sim->refused);
     check_failed(file, line, what);
 }
 
@@ -59,6 +59,7 @@ void sim_setup_random(struct sim_setup *setup, uint64_t seed)
         .yields = dice_below(&dice, 3) == 0,
         .receives = dice_below(&dice, 3) == 0,
         .blocks = dice_below(&dice, 2) ? 600 : 0,
+        .marks = dice_below(&dice, 2),
     };
     setup->pace = setup->counted;
     if (dice_below(&dice, 3) == 0)
@@ -95,6 +96,7 @@ static struct node *grow(struct play *play, struct node **next, size_t count, un
         node->scratch = dice_below(dice, 3) ? 0 : 1 + dice_below(dice, setup->blocks);
         node->result = dice_below(dice, 3) ? 0 : 1 + dice_below(dice, setup->blocks);
     }
+    node->marks = setup->marks && dice_below(dice, 3) == 0;
     node->fails = setup->fails && dice_below(dice, setup->nodes) == 0;
     if (count < 3)
         return node;
@@ -114,6 +116,23 @@ static uint64_t evaluate(const struct node *node)
                        : mix(node->key, 0, 0);
 }
 
+/* What a single thread uses after it, and at most: it knows nothing of forks. */
+static size_t use_after(const struct node *node, size_t use, size_t *peak)
+{
+    size_t before = use;
+    use += node->scratch ? weft__arena_round(node->scratch) : 0;
+    *peak = use > *peak ? use : *peak;
+    if (node->right) {
+        use = use_after(node->left, use, peak);
+        use = use_after(node->right, use, peak);
+    }
+    if (node->marks)
+        use = before;
+    use += node->result ? weft__arena_round(node->result) : 0;
+    *peak = use > *peak ? use : *peak;
+    return use;
+}
+
 static void plan(struct sim *sim, struct play *play)
 {
     play->sim = sim;
@@ -124,6 +143,7 @@ static void plan(struct sim *sim, struct play *play)
     grow(play, &next, play->count, (unsigned)dice_below(&sim->dice, 3));
     CHECK(next == play->nodes + play->count);
     play->expected = evaluate(play->nodes);
+    use_after(play->nodes, 0, &play->peak);
     if (sim->setup.receives) /* what is on the leftmost path is never stolen */
         for (struct node *node = play->nodes; node; node = node->left)
             node->receives = dice_below(&sim->dice, 3) == 0;
@@ -193,6 +213,7 @@ static void run_sides(weft *w, struct node *node, struct weft__member *member)
     right->forked_on = weft__executor_of(weft__fiber_of(w));
     right->forked_in = right->forked_on->quanta;
     right->forked_at = ++sim->now;
+    right->lineage = member->lineage + member->arena.account.used;
     weft *in = weft_fork(w, run_node, right);
     user(sim, node, in, member);
     run_node(in, node->left);
@@ -204,16 +225,31 @@ static void run_sides(weft *w, struct node *node, struct weft__member *member)
     SIM_HOLDS(sim, sides_are_done(node) || node->play->failures);
 }
 
+/* What its sides have left, and not released, is there. */
+static void check_results(const struct node *node)
+{
+    struct sim *sim = node->play->sim;
+    if (!node->right || node->play->failures)
+        return;
+    const struct node *sides[] = {node->left, node->right};
+    for (int i = 0; i < 2; i++) {
+        SIM_HOLDS(sim, is_filled(sides[i]->bytes, sides[i]->result, sides[i]->key));
+        if (!sides[i]->marks)
+            check_results(sides[i]);
+    }
+}
+
 static void run_node(weft *w, void *arg)
 {
     struct node *node = arg;
     struct sim *sim = node->play->sim;
     struct weft__member *member = weft__fiber_of(w)->top;
     volatile uint64_t frame = node->key;
-    node->starts++;
+    SIM_HOLDS(sim, node->starts++ == 0); /* nothing is ever done twice */
     node->kept = NULL;
     node->frame = &frame;
     user(sim, node, w, member);
+    weft_mark mark = weft_alloc_mark(w);
     if (node->scratch)
         node->kept = fill(weft_alloc(w, node->scratch), node->scratch, node->key);
     poll(sim, node, w, member, node->before);
@@ -225,15 +261,18 @@ static void run_node(weft *w, void *arg)
     if (node->right)
         run_sides(w, node, member);
     pause_for(sim, node, w);
-    if (node->result)
-        node->bytes = fill(weft_alloc_result(w, node->result), node->result, node->key);
-    poll(sim, node, w, member, node->after);
     SIM_HOLDS(sim, is_filled(node->kept, node->scratch, node->key));
     node->kept = NULL;
+    if (node->marks) {
+        check_results(node);
+        weft_alloc_release(w, mark);
+    }
+    if (node->result)
+        node->bytes = fill(weft_alloc(w, node->result), node->result, node->key);
+    poll(sim, node, w, member, node->after);
     node->frame = NULL;
     node->value =
         node->right ? mix(node->key, node->left->value, node->right->value) : mix(node->key, 0, 0);
-    SIM_HOLDS(sim, !node->ended);
     node->ended = true;
 }
 
@@ -242,11 +281,10 @@ static int perform(weft *w, void *arg)
     struct play *play = arg;
     struct sim *sim = play->sim;
     run_node(w, play->nodes);
-    for (size_t i = 0; i < play->count && !play->failures; i++) {
-        struct node *node = &play->nodes[i];
-        SIM_HOLDS(sim, node->ended);
-        SIM_HOLDS(sim, is_filled(node->bytes, node->result, node->key));
-    }
+    for (size_t i = 0; i < play->count && !play->failures; i++)
+        SIM_HOLDS(sim, play->nodes[i].ended);
+    if (!play->nodes[0].marks)
+        check_results(play->nodes);
     return 0;
 }
 
@@ -294,14 +332,14 @@ bool sim_slot_is_eligible(struct context *context, weft *slot)
 {
     weft_fn *fn = atomic_load_relaxed(&weft__slot_of(slot)->fn);
     return fn && fn != run_node && /* it is marked */
-           (int32_t)(context->executor->quanta - weft__actor_slot_of(slot)->since) > 0;
+           (int32_t)(context->executor->quanta - weft__actor_slot_of(slot)->quantum) > 0;
 }
 
 unsigned sim_eligible(struct context *context, struct weft__member *member)
 {
     weft *end = NULL;
     unsigned count = 0;
-    if (member->outcome != OUTCOME_RUNS || member->keeps)
+    if (atomic_load_relaxed(&member->outcome) != OUTCOME_RUNS)
         return 0;
     for (struct weft__member *m = context->fiber->top; m != member; m = m->below)
         end = m->base;
@@ -354,17 +392,6 @@ static void member_pop(struct sim *sim, struct context *c)
     *m = (struct actor_member){0};
 }
 
-static void forget(struct node *node) /* it will be done again */
-{
-    node->ended = false;
-    node->kept = NULL;
-    node->frame = NULL;
-    if (node->right) {
-        forget(node->left);
-        forget(node->right);
-    }
-}
-
 static void answered(struct sim *sim, const struct weft__event *event)
 {
     struct actor_member *victim = sim_member(sim, event->member);
@@ -381,7 +408,7 @@ static struct context *account(struct sim *sim, const struct weft__event *event)
     case EVENT_SWITCH:
         if (!c) {
             c = context_make(sim, event);
-            if (event->fiber->held)
+            if (event->fiber->is_root)
                 member_push(sim, c, &c->actor->root, c->play->nodes);
         }
         c->just_ended = c->waits = false;
@@ -398,10 +425,13 @@ static struct context *account(struct sim *sim, const struct weft__event *event)
     case EVENT_START:
         member_push(sim, c, event->member, sim_node(event->slot));
         c->just_ended = false;
+        if (++c->play->delegates > c->play->most_delegates)
+            c->play->most_delegates = c->play->delegates;
         break;
     case EVENT_END:
         SIM_HOLDS(sim, sim_top(c)->member == event->member);
         member_pop(sim, c);
+        c->play->delegates--;
         c->ends++;
         c->just_ended = true;
         c->ended_in = c->executor->quanta;
@@ -417,14 +447,14 @@ static struct context *account(struct sim *sim, const struct weft__event *event)
         sim->thefts += !event->seamless;
         sim->seamless += event->seamless;
         break;
-    case EVENT_DONE:
+    case EVENT_ANSWER:
         answered(sim, event);
-        sim->done++;
+        sim->answered++;
         break;
-    case EVENT_GIVE_BACK:
+    case EVENT_REFUSE:
         answered(sim, event);
-        forget(sim_node(event->slot));
-        sim->given_back++;
+        SIM_HOLDS(sim, sim_node(event->slot)->starts == 0);
+        sim->refused++;
         break;
     case EVENT_RESUME:
         sim->resumes++;
@@ -520,17 +550,6 @@ static void act(weft *w, void *arg)
             SIM_HOLDS(sim, ++sim->steps < STEPS_MAX);
 }
 
-static size_t needs(const struct play *play)
-{
-    size_t all = ARENA_ALIGNMENT;
-    for (size_t i = 0; i < play->count; i++) {
-        const struct node *node = &play->nodes[i];
-        all += node->scratch ? weft__arena_round(node->scratch) : 0;
-        all += node->result ? weft__arena_round(node->result) : 0;
-    }
-    return all;
-}
-
 static void cast(struct sim *sim, struct play *play, unsigned i)
 {
     const struct sim_setup *setup = &sim->setup;
@@ -543,8 +562,8 @@ static void cast(struct sim *sim, struct play *play, unsigned i)
     config.supervisor = is_over;
     config.data = play;
     plan(sim, play);
-    if (setup->exact)
-        config.memory = WEFT_ACTOR_STACK + needs(play);
+    if (setup->exact && play->peak > 1)
+        config.memory = WEFT_ACTOR_STACK + play->peak - i % 2;
     CHECK(weft__actor_make(&play->actor, sim->system, perform, play, &config) == 0);
     CHECK(weft_actor_run(play->actor) == 0);
 }
@@ -557,7 +576,7 @@ static void check_end(struct sim *sim)
         struct weft_actor *actor = play->actor;
         SIM_HOLDS(sim, play->reports == 1 && weft_actor_done(actor));
         SIM_HOLDS(sim, atomic_load_relaxed(&actor->counts.memory) == 0);
-        SIM_HOLDS(sim, atomic_load_relaxed(&actor->elsewhere) == 0);
+        SIM_HOLDS(sim, atomic_load_relaxed(&actor->unmerged) == 0);
         SIM_HOLDS(sim, !actor->places || actor->cabal == 1);
         for (unsigned e = 0; actor->places && e < sim->setup.executors; e++)
             SIM_HOLDS(sim, actor->places[e].served <= 1);
@@ -625,10 +644,10 @@ struct sim_totals sim_trials(const struct watch *watch, sim_shape *shape, unsign
         totals.steals += sim.steals;
         totals.thefts += sim.thefts;
         totals.seamless += sim.seamless;
-        totals.given_back += sim.given_back;
+        totals.refused += sim.refused;
         totals.moves += sim.moves;
         totals.waits += sim.waits;
-        totals.done += sim.done;
+        totals.answered += sim.answered;
         totals.resumes += sim.resumes;
     }
     return totals;

@@ -4,14 +4,18 @@
  * looked at. A failure says with which seed; TEST_SEED=... tries that one alone, TEST_TIMES=100 a
  * hundred times as many.
  *
- * What actors do is a random tree: each node polls, perhaps allocates, yields or receives a
- * message, and forks its right side. Beside the library's own state there is a second account of
- * it, drawn from the trace: which contexts there are, which members are on them, what is pending.
+ * What actors do is a random tree: each node polls, perhaps allocates, marks and releases, yields
+ * or receives a message, and forks its right side. Beside the library's own state there is a second
+ * account of it, drawn from the trace: which contexts there are, which members are on them, what is
+ * pending. What a single thread would use at most is computed from the tree alone.
  */
 #ifndef TEST_SIM_H
 #define TEST_SIM_H
 
-#include "actor/actor.h"
+#include "actor/executor.h"
+#include "actor/fiber.h"
+#include "actor/life.h"
+#include "actor/system.h"
 #include "child.h"
 #include "property.h"
 
@@ -29,8 +33,8 @@ struct sim_setup {
     size_t limit;  /* bytes beside the stack; 0: plenty */
     size_t blocks; /* most bytes of one allocation; 0: none are made */
     enum weft_steal steal;
-    bool exact; /* the limit is what the actor needs without stealing */
-    bool yields, receives, fails, kills, pins, moves_pins;
+    bool exact; /* the limit is what a single thread needs; or a little less, for every second */
+    bool marks, yields, receives, fails, kills, pins, moves_pins;
 };
 
 /* A right side that was forked, or a left side. */
@@ -38,13 +42,15 @@ struct node {
     struct node *parent, *left, *right;
     struct play *play;
     unsigned before, between, after; /* polls */
-    size_t scratch, result;          /* bytes to allocate */
+    size_t scratch, result;          /* bytes to allocate, before and after its sides */
+    bool marks;                      /* what was allocated before `result` is released */
     bool yields, receives, fails, failed;
     uint64_t key, value;
     unsigned char *kept, *bytes;    /* scratch, result */
     const volatile uint64_t *frame; /* in its frame: its key; NULL: it does not run */
     unsigned starts;
-    bool ended; /* it has had an effective run */
+    bool ended;
+    size_t lineage; /* what its ancestors used when it was forked */
     struct weft__executor *forked_on;
     uint32_t forked_in; /* quantum of that executor */
     uint64_t forked_at; /* sim->now */
@@ -57,6 +63,8 @@ struct play {
     struct node *nodes;
     size_t count;
     uint64_t expected;
+    size_t peak;                        /* bytes, of a single thread */
+    unsigned delegates, most_delegates; /* that run */
     bool over, killed;
     int reason;
     unsigned reports;
@@ -122,7 +130,7 @@ struct sim {
     bool slow[16];
     uint64_t now, steps; /* events and instructions so far; steps of executors */
     /* How often, so that a test can say that it has seen something. */
-    unsigned steals, thefts, seamless, given_back, moves, waits, done, resumes;
+    unsigned steals, thefts, seamless, refused, moves, waits, answered, resumes;
     void *data;
 };
 
@@ -132,7 +140,7 @@ void sim_run(struct sim *sim, const struct sim_setup *setup, const struct watch 
 /* Runs it `times` times, each with another seed and what `shape` makes of it. Returns the numbers
  * of all runs. */
 struct sim_totals {
-    unsigned long steals, thefts, seamless, given_back, moves, waits, done, resumes;
+    unsigned long steals, thefts, seamless, refused, moves, waits, answered, resumes;
 };
 typedef void sim_shape(struct sim_setup *setup);
 struct sim_totals sim_trials(const struct watch *watch, sim_shape *shape, unsigned times);

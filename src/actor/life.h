@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* life.h: an actor's life, as seen from outside: made, started, killed, over, freed. */
+#ifndef WEFT_ACTOR_LIFE_H
+#define WEFT_ACTOR_LIFE_H
+
+#include "actor/actor.h"
+
+/* Create in a given system: pools' actors, and those of tests. */
+int weft__actor_make(struct weft_actor **actor, struct weft__actors *system, weft_actor_fn *fn,
+                     void *arg, const weft_actor_config *config);
+
+bool weft__actor_is_running(struct weft_actor *actor); /* under its lock; a hint */
+struct weft_actor *weft__actor_here(void);        /* whose fiber this thread runs; NULL: none */
+void weft__actor_start(struct weft_actor *actor); /* if it has not yet */
+void weft__actor_close(struct weft_actor *actor); /* no messages, no kill from now on */
+void weft__actor_over(struct weft_actor *actor, int reason);
+void weft__actor_over_unrun(struct weft_actor *actor, int reason); /* it never had a fiber */
+void weft__actor_unref(struct weft_actor *actor);
+
+/* Can it be seen that there is none? Others than the owner may use one that is released, until it
+ * is over. */
+_Noreturn void weft__actor_is_gone(const char *function);
+static inline void weft__actor_expect(const struct weft_actor *actor, const char *function)
+{
+    uint32_t handle = atomic_load_relaxed(&actor->handle); /* relaxed: a mistake or none */
+    if (handle != HANDLE_KEPT && handle != HANDLE_RELEASED)
+        weft__actor_is_gone(function);
+}
+
+static inline bool weft__actor_is_over(const struct weft_actor *actor)
+{
+    return atomic_load_acquire(&actor->state) == ACTOR_OVER; /* acquire A11 */
+}
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* Counted memory. What a member uses is what its code asked for since it began and has not
+ * released, and what right sides of its left when they were merged: the same, run after run,
+ * whoever ran them.
+ */
+#include "actor/memory.h"
+
+#include "actor/age.h"
+#include "actor/fiber.h"
+#include "actor/unwind.h"
+#include "core/fatal.h"
+#include "core/misuse.h"
+
+/* ---- For people ---- */
+
+static void count_blocks(struct weft_actor *actor, size_t more, size_t less)
+{
+    atomic_fetch_add_relaxed(&actor->counts.memory, more - less); /* relaxed: statistics */
+}
+
+/* What the actor itself had at most is what all of it would have had on a single thread. */
+static void note_peak(const struct weft__member *member, size_t peak)
+{
+    if (!member->victim) /* relaxed: statistics */
+        atomic_store_relaxed(&member->fiber->actor->counts.memory_peak, peak);
+}
+
+/* ---- What a delegate leaves ---- */
+
+void weft__memory_leave(struct weft__member *member, struct weft__actor_slot *slot)
+{
+    struct weft__fiber *fiber = member->fiber;
+    size_t used = member->arena.account.used;
+    fiber->used -= used;
+    if (used > 0)
+        atomic_fetch_add_relaxed(&fiber->actor->unmerged, used); /* relaxed: a count */
+    slot->left = weft__arena_leave(&member->arena);
+    slot->deferred = weft__cleanups_leave(member);
+}
+
+bool weft__memory_inherit(struct weft__member *victim, struct weft__actor_slot *slot, bool counts)
+{
+    struct weft__fiber *fiber = victim->fiber;
+    struct weft__account *mine = &victim->arena.account;
+    weft__cleanups_adopt(fiber, slot->deferred);
+    if (!slot->left)
+        return true;
+    struct weft__account its = slot->left->account;
+    weft__arena_adopt(&victim->arena, slot->left);
+    if (its.used > 0)
+        atomic_fetch_sub_relaxed(&fiber->actor->unmerged, its.used); /* relaxed: as above */
+    if (!counts)
+        return true;
+    if (its.peak > fiber->actor->limit - victim->lineage - mine->used)
+        return false;
+    if (mine->used + its.peak > mine->peak)
+        note_peak(victim, mine->peak = mine->used + its.peak);
+    mine->used += its.used;
+    fiber->used += its.used;
+    return true;
+}
+
+void weft__memory_drop(struct weft__member *member)
+{
+    struct weft__fiber *fiber = member->fiber;
+    if (!member->arena.newest)
+        return;
+    fiber->used -= member->arena.account.used;
+    count_blocks(fiber->actor, 0, member->arena.account.held);
+    weft__arena_drop(&member->arena);
+}
+
+/* ---- Allocating ---- */
+
+static void *take(struct weft__member *member, size_t bytes)
+{
+    struct weft__arena *arena = &member->arena;
+    struct weft_actor *actor = member->fiber->actor;
+    size_t allowed = actor->limit - member->lineage - arena->account.used;
+    if (bytes > allowed)
+        return NULL;
+    void *p = weft__arena_take(arena, bytes);
+    if (p)
+        return p;
+    size_t size = weft__arena_next(arena, bytes, allowed);
+    if (!weft__arena_grow(arena, size))
+        return NULL;
+    count_blocks(actor, size, 0);
+    return weft__arena_take(arena, bytes);
+}
+
+void *weft_alloc(weft *w, size_t bytes)
+{
+    WEFT__EXPECT_OWN_OR_NULL(w);
+    if (!w || !weft__context_of(w)->ops)
+        return NULL;
+    struct weft__fiber *fiber = weft__fiber_of(w);
+    struct weft__member *member = fiber->top;
+    size_t peak = member->arena.account.peak;
+    weft *top = weft__first_free(w);
+    weft__fiber_need_room(fiber);
+    bytes = weft__arena_round(bytes);
+    weft__age_note(fiber, top);
+    void *p = take(member, bytes);
+    if (!p) {
+        if (!weft__is_unwinding(member))
+            weft__unwind(top, OUTCOME_NO_MEMORY);
+        return NULL; /* what it has deferred runs, and has to do without */
+    }
+    fiber->used += bytes;
+    if (member->arena.account.peak > peak)
+        note_peak(member, member->arena.account.peak);
+    return p;
+}
+
+void *weft_alloc_result(weft *w, size_t bytes)
+{
+    return weft_alloc(w, bytes);
+}
+
+/* ---- Marks ---- */
+
+/* What is behind the public one. */
+struct mark {
+    struct weft__arena_mark arena;
+    struct weft__member *member; /* NULL: not in an actor */
+    weft *top;
+};
+
+_Static_assert(sizeof(struct mark) <= sizeof(weft_mark), "weft_mark is too small");
+
+weft_mark weft_alloc_mark(weft *w)
+{
+    WEFT__EXPECT_OWN_OR_NULL(w);
+    weft_mark public = {{0}};
+    struct mark *mark = (struct mark *)(void *)&public;
+    if (!w || !weft__context_of(w)->ops)
+        return public;
+    struct weft__member *member = weft__fiber_of(w)->top;
+    *mark = (struct mark){weft__arena_mark(&member->arena), member, weft__first_free(w)};
+    return public;
+}
+
+void weft_alloc_release(weft *w, weft_mark public)
+{
+    WEFT__EXPECT_OWN_OR_NULL(w);
+    const struct mark *mark = (const struct mark *)(const void *)&public;
+    if (!w || !weft__context_of(w)->ops)
+        return;
+    struct weft__fiber *fiber = weft__fiber_of(w);
+    struct weft__member *member = fiber->top;
+    weft *top = weft__first_free(w);
+    if (mark->member != member || mark->top != top)
+        weft__fatal("weft_alloc_release: the mark was made on another side of a fork, or what was "
+                    "forked since is not merged");
+    if (mark->arena.used > member->arena.account.used)
+        weft__fatal("weft_alloc_release: an older mark was released before");
+    weft__age_note(fiber, top);
+    fiber->used -= member->arena.account.used - mark->arena.used;
+    count_blocks(fiber->actor, 0, weft__arena_release(&member->arena, mark->arena));
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* merge.h: where a victim needs what was stolen from it, and waits until it is there. */
+#ifndef WEFT_ACTOR_MERGE_H
+#define WEFT_ACTOR_MERGE_H
+
+#include "actor/actor.h"
+
+bool weft__actor_merge(weft *w);
+
+/* The topmost member waits until this slot is answered; NULL: until all are. Whatever can run on
+ * top does so meanwhile, from the slot `top` on. */
+void weft__merge_await(struct weft__fiber *fiber, struct weft__actor_slot *awaited, weft *top);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* places.h: where a posse has fibers, and which executors serve it. */
+#ifndef WEFT_ACTOR_PLACES_H
+#define WEFT_ACTOR_PLACES_H
+
+#include "actor/actor.h"
+
+/* Could a delegation go there? A hint, asked before the executor is reserved. */
+bool weft__posse_may_join(struct weft_actor *actor, struct weft__executor *executor);
+
+/* One more, or less, is sent there or runs there. False: there are executors enough. */
+bool weft__posse_join(struct weft_actor *actor, struct weft__executor *executor);
+void weft__posse_leave(struct weft_actor *actor, struct weft__executor *executor);
+
+/* Is the actor on this fiber alone? Then it can be moved. */
+bool weft__actor_is_whole(struct weft__fiber *fiber);
+void weft__posse_moves(struct weft_actor *actor, struct weft__executor *from,
+                       struct weft__executor *to, struct weft__fiber *fiber);
+
+void weft__posse_wake(struct weft_actor *actor); /* wherever it waits */
+
+#endif

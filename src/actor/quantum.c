@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "actor/quantum.h"
+
+#include "actor/age.h"
+#include "actor/delegate.h"
+#include "actor/executor.h"
+#include "actor/fiber.h"
+#include "actor/merge.h"
+#include "actor/steal.h"
+#include "actor/unwind.h"
+#include "core/misuse.h"
+
+/* ---- Cancellation ---- */
+
+bool weft__quantum_is_cancelled(struct weft__fiber *fiber)
+{
+    bool noticed;
+    return weft__group_look(fiber->context.group, &noticed) == GROUP_CANCELLED;
+}
+
+/* Every merge of what is pending has to know that it need not be done. */
+static void call_merges(struct weft__fiber *fiber, weft *top)
+{
+    for (weft *w = top; w-- > fiber->context.first;)
+        atomic_store_relaxed(&weft__slot_of(w)->wanted, SLOT_WANTED); /* relaxed: own */
+}
+
+/* ---- The end of a quantum ---- */
+
+static bool quantum_is_over(struct weft__executor *executor)
+{
+    if (executor->system->counted)
+        return --executor->polls == 0;
+    if (!atomic_load_relaxed(&executor->tick)) /* relaxed: the ticker's request */
+        return false;
+    atomic_store_relaxed(&executor->tick, false);
+    return true;
+}
+
+/* Pinned to another executor meanwhile? */
+static bool is_wanted_elsewhere(struct weft__fiber *fiber)
+{
+    int pin = atomic_load_relaxed(&fiber->actor->pin); /* relaxed: a request */
+    return fiber->is_root && pin >= 0 && (unsigned)pin != weft__executor_of(fiber)->index;
+}
+
+static void end_quantum(struct weft__fiber *fiber, weft *top)
+{
+    struct weft__executor *executor = weft__executor_of(fiber);
+    struct weft_actor *actor = fiber->actor;
+    bool full = fiber->full;
+    fiber->full = true;
+    weft__trace(actor->system, (struct weft__event){.kind = EVENT_QUANTUM,
+                                                    .executor = executor,
+                                                    .fiber = fiber,
+                                                    .member = fiber->top,
+                                                    .full = full});
+    weft__arrivals_refuse(fiber);
+    weft__executor_quantum(executor);
+    /* relaxed, both: statistics. */
+    atomic_fetch_add_relaxed(&actor->counts.quanta, 1);
+    atomic_fetch_add_relaxed(&actor->counts.run_ns, executor->lasted);
+    weft__age_mark(fiber, top, executor->quanta);
+    struct weft__actor_slot *own = NULL;
+    if (full && !weft__executor_move_one(executor))
+        own = weft__steal_at_quantum(fiber, top);
+    bool leaves = is_wanted_elsewhere(fiber);
+    if (--fiber->turns == 0 || leaves) {
+        fiber->turns = actor->share;
+        if (leaves || weft__executor_should_turn(executor))
+            weft__fiber_switch_out(fiber, WHY_QUANTUM);
+    }
+    if (own) {
+        weft__delegate_run(fiber, own, top);
+        weft__merge_await(fiber, NULL, top);
+    }
+}
+
+/* ---- Looking up ---- */
+
+bool weft__quantum_look_up(struct weft__fiber *fiber, weft *top)
+{
+    if (fiber->blocks > 0) /* the executor is somebody else's meanwhile */
+        return weft__quantum_is_cancelled(fiber);
+    if (!weft__executor_of(fiber)->system->counted)
+        weft__fiber_guard(fiber, false);
+    if (quantum_is_over(weft__executor_of(fiber)))
+        end_quantum(fiber, top);
+    weft__check_ending(fiber, false);
+    bool cancelled = weft__quantum_is_cancelled(fiber);
+    if (cancelled) {
+        weft__fiber_guard(fiber, true);
+        call_merges(fiber, top);
+    }
+    return cancelled;
+}
+
+void weft__actor_fork(weft *w)
+{
+    struct weft__fiber *fiber = weft__fiber_of(w);
+    if (weft__executor_of(fiber)->system->counted)                    /* merges count, too */
+        atomic_store_relaxed(&weft__slot_of(w)->wanted, SLOT_WANTED); /* relaxed: own */
+    weft__quantum_look_up(fiber, w + 1);
+}
+
+void weft__actor_poll(weft *w)
+{
+    weft__quantum_look_up(weft__fiber_of(w), w);
+}
+
+void weft_poll_slow(weft *w)
+{
+    weft__expect_own(w, "weft_poll");
+    if (weft__context_of(w)->ops)
+        weft__context_of(w)->ops->poll(w);
+}
