@@ -442,7 +442,7 @@ typedef struct weft_worker_info {
     uint64_t jobs;      /* run from a queue, not counting right sides run by merge's caller */
     uint64_t steals;    /* of these, taken from others */
     uint64_t injected;  /* of these, submitted from outside */
-    uint64_t sleeps;    /* times it fell asleep */
+    uint64_t sleeps;    /* times it slept until somebody woke it */
     unsigned depth_max; /* of jobs run while another one waited */
     uint64_t cpu_ns;    /* CPU time of its thread, 0 if unknown */
 } weft_worker_info;

@@ -391,10 +391,10 @@ static void found_nothing(struct wait *wait)
     if (wait->holds)
         weft__block_uncount(root->pool);
     return_to_places(wait);
-    if (slept) {
+    if (slept && (!wait->counted || wait->idle.woken))
         weft__count_up(&wait->me->counts.sleeps);
+    if (slept)
         wait->patient_until = 0;
-    }
 }
 
 /* A limited waiter. True: it is the last one left of the pool's threads, and has to take

@@ -491,7 +491,8 @@ static enum outcome sleep_unless(bool (*last_look)(const struct weft__sleeper *s
     if (!last_look(sleeper, sleep))
         result = weft__park_sleep(sleeper->park, &sleep->counters, weft__lookout_turns(&lookout));
     weft__lookout_relieve(sleep, sleeper->park);
-    if (result != PARK_WAS_WOKEN) {
+    idle->woken = result == PARK_WAS_WOKEN;
+    if (!idle->woken) {
         /* Nobody woke it from sleep, so it uncounts itself. relaxed: a hint to others. */
         atomic_fetch_sub_relaxed(&sleep->counters, one_sleeping);
         weft__stay_awake(sleeper);

@@ -86,6 +86,7 @@ struct weft__idle {
     uint64_t jec;    /* as it was when the worker got sleepy */
     unsigned sleepy; /* its number in the crowd while it is the sleepy one, or 0 */
 
+    bool woken;       /* from its last sleep, by somebody: it did not get up by itself */
     bool looks_out;   /* it was the look-out when it slept last */
     bool relieves;    /* it may take one injected job whatever guests are there */
     bool overtakes;   /* it may take work in the place of a searcher that does not get to it */

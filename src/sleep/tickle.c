@@ -71,7 +71,8 @@ static bool fall_asleep(struct weft__sleep *sleep, struct weft__idle *idle, stru
     enum park_result result =
         weft__crowd_sleep(sleep->crowd, park, &sleep->counters, weft__lookout_turns(&lookout));
     weft__lookout_relieve(sleep, park);
-    if (result != PARK_WAS_WOKEN)
+    idle->woken = result == PARK_WAS_WOKEN;
+    if (!idle->woken)
         atomic_fetch_sub_relaxed(&sleep->counters, one_sleeping); /* relaxed: a hint */
     idle->round = result == PARK_TIMED_OUT ? sleep->rounds : 0;
     idle->sleepy = 0;
