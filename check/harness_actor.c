@@ -184,7 +184,7 @@ static void drive_victim(void);
 
 static void answer(struct weft__actor_slot *slot, enum stolen_state state, struct weft__fiber *here)
 {
-    struct weft__fiber *whose = weft__answer_give(slot, state);
+    struct weft__fiber *whose = weft__answer_count(weft__answer_give(slot, state));
     if (whose != here && weft__bell_ring(&whose->woken) &&
         weft__inbox_send(&inbox, &whose->wake, LETTER_WAKE))
         drive_victim();

@@ -308,6 +308,7 @@ enum weft__event_kind {
     EVENT_END,
     EVENT_ANSWER, /* its victim is about to be told so; or */
     EVENT_REFUSE, /* that it was not started */
+    EVENT_COUNT,  /* it is told, and about to be counted */
     EVENT_MERGE,  /* a stolen slot is merged */
     EVENT_RESUME, /* a victim goes on */
     EVENT_SWITCH, /* to a fiber */

@@ -24,14 +24,20 @@ static inline void weft__answer_expect(struct weft__actor_slot *slot, struct wef
     atomic_fetch_add_relaxed(&victim->pending, 1);
 }
 
-/* By who has the slot. Returns the victim's fiber, which is to be woken, unless this is it. */
-static inline struct weft__fiber *weft__answer_give(struct weft__actor_slot *slot,
-                                                    enum stolen_state state)
+/* By who has the slot. Returns the victim, which it still has to count down. */
+static inline struct weft__member *weft__answer_give(struct weft__actor_slot *slot,
+                                                     enum stolen_state state)
 {
     struct weft__member *victim = slot->victim;
-    struct weft__fiber *fiber = victim->fiber;
     atomic_store_release(&slot->state, state); /* release A4: the result, for who waits for this */
-    /* acq_rel A4: the same for who waits for all. */
+    return victim;
+}
+
+/* By the same. Returns the victim's fiber, which is to be woken, unless this is it. */
+static inline struct weft__fiber *weft__answer_count(struct weft__member *victim)
+{
+    struct weft__fiber *fiber = victim->fiber;
+    /* acq_rel A4: as above, for who waits for all. */
     atomic_fetch_sub_acq_rel(&victim->pending, 1);
     return fiber;
 }

@@ -30,7 +30,10 @@ static void trace(struct weft__executor *executor, struct weft__fiber *fiber,
 /* The last touch of the slot and of its victim; the memory of the victim's fiber stays. */
 static void answer(struct weft__actor_slot *slot, enum stolen_state state, struct weft__fiber *here)
 {
-    struct weft__fiber *fiber = weft__answer_give(slot, state);
+    struct weft__actors *system = slot->victim->fiber->actor->system;
+    struct weft__member *victim = weft__answer_give(slot, state);
+    weft__trace(system, (struct weft__event){.kind = EVENT_COUNT, .member = victim});
+    struct weft__fiber *fiber = weft__answer_count(victim);
     if (fiber != here)
         weft__fiber_wake(fiber);
 }

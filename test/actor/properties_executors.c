@@ -133,15 +133,133 @@ static void property_18_no_wake_up_is_lost(void **state)
     in_two_threads(WEFT_STEAL_STRICT, (SANITIZED ? 10000 : 500000));
 }
 
+/* ---- The last touch of a victim ---- */
+
+enum { NESTED = SCALED(2000, 10) };
+
+struct nested {
+    struct duo duo;
+    struct atomic_u64 ends; /* of delegates */
+    unsigned long late;     /* answers that came after their victim had seen the result */
+};
+
+static void outer_square(weft *w, void *arg)
+{
+    struct square inner = {.of = ((struct square *)arg)->of};
+    weft *in = weft_fork(w, square, &inner);
+    for (int i = 0; i < 8; i++)
+        weft_poll(in);
+    if (!weft_merge(w))
+        square(w, &inner);
+    ((struct square *)arg)->result = inner.result;
+}
+
+/* Delegates have delegates, and end right after they have merged them. */
+static int nested_squares(weft *w, void *arg)
+{
+    struct duo *duo = arg;
+    for (long t = 0; t < NESTED; t++) {
+        struct square s = {.of = t};
+        weft *in = weft_fork(w, outer_square, &s);
+        for (int i = 0; i < 4; i++)
+            weft_poll(in);
+        if (weft_merge(w))
+            duo->delegated++;
+        else
+            outer_square(w, &s);
+        CHECK(s.result == t * t);
+        watchdog_kick();
+    }
+    return 0;
+}
+
+/* Between the answer and its count, the victim gets all the time it needs to merge, and to end; and
+ * then nobody has to be left to count. */
+static void count_late(void *data, const struct weft__event *event)
+{
+    struct nested *nested = data;
+    if (event->kind == EVENT_COUNT) {
+        uint64_t ends = atomic_load_relaxed(&nested->ends);
+        for (int i = 0; i < 20 && atomic_load_relaxed(&nested->ends) == ends; i++)
+            sched_yield();
+        nested->late++;
+    } else if (event->kind == EVENT_END) {
+        CHECK(atomic_load_acquire(&event->member->pending) == 0);
+        atomic_fetch_add_relaxed(&nested->ends, 1);
+    }
+}
+
+static void property_33_no_member_ends_before_its_last_delegate_has_counted(void **state)
+{
+    struct nested nested = {.duo = {.system = system_make(2, 1)}};
+    nested.duo.system->trace = count_late;
+    nested.duo.system->trace_data = &nested;
+    nested.duo.actor = actor_make(nested.duo.system, nested_squares, &nested.duo, WEFT_STEAL_LIVE);
+    in_threads(2, drive_in_thread, &nested.duo);
+    assert_int_equal(weft_actor_wait(NULL, nested.duo.actor), 0);
+    assert_true(nested.duo.delegated > 0 && atomic_load_relaxed(&nested.ends) > 0);
+    weft_actor_release(nested.duo.actor);
+    weft__actors_free(nested.duo.system);
+}
+
+/* ---- A fiber that has moved ---- */
+
+static int move_and_receive(weft *w, void *arg)
+{
+    void *message;
+    struct weft__fiber *fiber = weft__fiber_of(w);
+    unsigned here = weft__executor_of(fiber)->index;
+    weft__fiber_wake(fiber); /* its letter is on its way to where it is */
+    CHECK(weft_actor_pin(weft_actor_self(w), here == 0) == 0);
+    while (weft__executor_of(fiber)->index == here)
+        weft_yield(w);
+    *(unsigned *)arg = 1 + here; /* where the letter is */
+    return weft_receive(w, &message);
+}
+
+/* Woken once more while its letter waits where it was: that has to be passed on. */
+static void wake_where_it_is(weft *w, void *arg)
+{
+    struct weft__actors *system = arg;
+    struct weft__worker *me = weft__worker_of(w);
+    unsigned old = 0;
+    weft_actor *actor = actor_make(system, move_and_receive, &old, WEFT_STEAL_LIVE);
+    unsigned first = weft__inbox_has_letters(&system->executors[1].inbox);
+    weft__executor_step(&system->executors[first], me);
+    while (weft__executor_step(&system->executors[!first], me)) /* until it waits there */
+        ;
+    CHECK(old == 1 + first && !weft_actor_done(actor));
+    CHECK(weft_actor_try_send(NULL, actor, NULL) == 0);
+    while (weft__executor_step(&system->executors[!first], me))
+        ;
+    CHECK(!weft_actor_done(actor)); /* the letter is still where it was */
+    while (weft__executor_step(&system->executors[first], me))
+        ;
+    while (weft__executor_step(&system->executors[!first], me))
+        ;
+    CHECK(weft_actor_done(actor));
+    weft_actor_release(actor);
+}
+
+static void property_18_a_moved_fiber_is_woken_where_it_is(void **state)
+{
+    struct weft__actors *system = system_make(2, 1000);
+    assert_int_equal(weft_run(sim_pool, wake_where_it_is, system), 0);
+    weft__actors_free(system);
+}
+
 /* ---- A stopped executor ---- */
 
-enum { DEEP = 1000, ROUNDS = SCALED(1000, 20) };
+enum { DEEP = 1000, FLOODS = SCALED(1000, 50) }; /* a million at once */
 
 struct flood {
     unsigned char runs[DEEP];
-    unsigned rounds;
     unsigned long sent;
-    bool in_between; /* all are sent */
+};
+
+struct floods {
+    struct flood all[FLOODS];
+    unsigned long sent;
 };
 
 static void count_run(weft *w, void *arg)
@@ -152,17 +270,13 @@ static void count_run(weft *w, void *arg)
 static int send_all(weft *w, void *arg)
 {
     struct flood *flood = arg;
-    for (unsigned round = 0; round < ROUNDS; round++) {
-        for (int i = 0; i < DEEP; i++)
-            weft_fork(w + i, count_run, &flood->runs[i]);
-        for (unsigned long all = flood->sent / DEEP * DEEP + DEEP; flood->sent < all;)
-            weft_poll(w + DEEP);
-        for (int i = DEEP; i-- > 0;) {
-            CHECK(weft_merge(w + i));
-            CHECK(flood->runs[i] == 1);
-            flood->runs[i] = 0;
-        }
-        flood->rounds++;
+    for (int i = 0; i < DEEP; i++)
+        weft_fork(w + i, count_run, &flood->runs[i]);
+    while (flood->sent < DEEP)
+        weft_poll(w + DEEP);
+    for (int i = DEEP; i-- > 0;) {
+        CHECK(weft_merge(w + i));
+        CHECK(flood->runs[i] == 1);
     }
     return 0;
 }
@@ -170,55 +284,60 @@ static int send_all(weft *w, void *arg)
 /* An executor takes one delegation at a time; here, it takes as many as there are. */
 static void not_reserved(void *data, const struct weft__event *event)
 {
-    struct flood *flood = data;
+    struct floods *floods = data;
     if (event->kind == EVENT_STEAL && event->to) {
         atomic_store_relaxed(&event->to->reserved, NULL);
-        flood->sent++;
+        ((struct flood *)event->fiber->actor->arg)->sent++;
+        floods->sent++;
     }
 }
 
 struct stopped {
     struct weft__actors *system;
-    weft_actor *actor;
-    struct flood *flood;
+    weft_actor *actors[FLOODS];
+    struct floods *floods;
 };
 
 static void drive_one_then_the_other(weft *w, void *arg)
 {
     struct stopped *s = arg;
     struct weft__worker *me = weft__worker_of(w);
-    struct weft__executor *one = &s->system->executors[0], *other = &s->system->executors[1];
-    if (weft__inbox_has_letters(&other->inbox)) { /* where the actor was sent */
-        struct weft__executor *swap = one;
-        one = other;
-        other = swap;
+    for (int i = 0; i < FLOODS; i++) {
+        CHECK(weft_actor_run(s->actors[i]) == 0);
+        while (weft__executor_step(&s->system->executors[0], me)) /* until it waits */
+            watchdog_kick();
     }
-    while (!weft_actor_done(s->actor)) {
-        while (weft__executor_step(one, me)) /* until it waits */
-            ;
-        CHECK(weft_actor_done(s->actor) || s->flood->sent == (s->flood->rounds + 1ul) * DEEP);
-        if (s->flood->rounds == 0) /* from here on, everybody has what he needs */
-            atomic_store_relaxed(&weft__alloc_fail_at, UINT32_MAX);
-        while (weft__executor_step(other, me))
-            ;
+    CHECK(s->floods->sent == (unsigned long)FLOODS * DEEP);
+    atomic_store_relaxed(&weft__alloc_fail_at, UINT32_MAX);
+    for (int i = 0; i < FLOODS; i++)
+        CHECK(weft_actor_pin(s->actors[i], -1) == 0);
+    bool goes_on;
+    do {
+        goes_on = weft__executor_step(&s->system->executors[1], me);
+        goes_on |= weft__executor_step(&s->system->executors[0], me);
         watchdog_kick();
-    }
+    } while (goes_on);
 }
 
 static void property_24_a_stopped_executor_loses_none_of_a_million(void **state)
 {
-    static struct flood flood;
-    struct stopped s = {.system = system_make(2, 1), .flood = &flood};
+    static struct floods floods;
+    struct stopped s = {.system = system_make(2, 1), .floods = &floods};
     s.system->trace = not_reserved;
-    s.system->trace_data = &flood;
-    s.actor = actor_make(s.system, send_all, &flood, WEFT_STEAL_LIVE);
+    s.system->trace_data = &floods;
+    weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+    config.pin = 1;
+    for (int i = 0; i < FLOODS; i++)
+        assert_int_equal(
+            weft__actor_make(&s.actors[i], s.system, send_all, &floods.all[i], &config), 0);
     assert_int_equal(weft_run(sim_pool, drive_one_then_the_other, &s), 0);
     uint32_t left = atomic_load_relaxed(&weft__alloc_fail_at);
     atomic_store_relaxed(&weft__alloc_fail_at, 0);
-    assert_int_equal(UINT32_MAX - left, 0); /* none allocated for */
-    assert_int_equal(weft_actor_wait(NULL, s.actor), 0);
-    assert_int_equal(flood.sent, (unsigned long)ROUNDS * DEEP);
-    weft_actor_release(s.actor);
+    assert_in_range(UINT32_MAX - left, 0, FLOODS); /* a slab for stacks, none for a delegation */
+    for (int i = 0; i < FLOODS; i++) {
+        assert_int_equal(weft_actor_wait(NULL, s.actors[i]), 0);
+        weft_actor_release(s.actors[i]);
+    }
     weft__actors_free(s.system);
 }
 
@@ -353,10 +472,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(property_16_threads_see_the_result_with_the_decrement),
         cmocka_unit_test(property_18_no_wake_up_is_lost),
+        cmocka_unit_test(property_18_a_moved_fiber_is_woken_where_it_is),
         cmocka_unit_test(property_24_a_stopped_executor_loses_none_of_a_million),
         cmocka_unit_test(property_25_the_load_word_has_one_writer_and_is_whole),
         cmocka_unit_test(property_26_members_pinned_and_waiting_actors_stay),
         cmocka_unit_test(property_32_compute_bound_actors_take_turns),
+        cmocka_unit_test(property_33_no_member_ends_before_its_last_delegate_has_counted),
     };
     return RUN_SIMULATED(tests);
 }

@@ -60,6 +60,7 @@ void sim_setup_random(struct sim_setup *setup, uint64_t seed)
         .receives = dice_below(&dice, 3) == 0,
         .blocks = dice_below(&dice, 2) ? 600 : 0,
         .marks = dice_below(&dice, 2),
+        .opens = dice_below(&dice, 2),
     };
     setup->pace = setup->counted;
     if (dice_below(&dice, 3) == 0)
@@ -97,6 +98,7 @@ static struct node *grow(struct play *play, struct node **next, size_t count, un
         node->result = dice_below(dice, 3) ? 0 : 1 + dice_below(dice, setup->blocks);
     }
     node->marks = setup->marks && dice_below(dice, 3) == 0;
+    node->opens = setup->opens && !setup->fails && dice_below(dice, 4) == 0;
     node->fails = setup->fails && dice_below(dice, setup->nodes) == 0;
     if (count < 3)
         return node;
@@ -151,8 +153,19 @@ static void plan(struct sim *sim, struct play *play)
 
 /* ---- What actors do ---- */
 
+/* What fails here cancels what is inside of the innermost scope, and nothing else. */
+static const void *scope_around(const struct node *node)
+{
+    const struct node *inside = node;
+    for (node = node->parent; node && !node->opens; node = node->parent)
+        inside = node;
+    return node ? (const void *)&node->scope : (const void *)&inside->play->actor->group;
+}
+
 static void user(struct sim *sim, struct node *node, weft *w, struct weft__member *member)
 {
+    const void *group = weft__context_of(w)->group;
+    SIM_HOLDS(sim, group == scope_around(node) || (node->opens && group == &node->scope));
     sim->now++;
     if (sim->watch->user)
         sim->watch->user(sim, node, w, member);
@@ -258,8 +271,12 @@ static void run_node(weft *w, void *arg)
         node->failed = true;
         weft_fail(w, -EDOM);
     }
+    if (node->opens)
+        weft_scope_open(w, &node->scope);
     if (node->right)
         run_sides(w, node, member);
+    if (node->opens)
+        weft_scope_close(w, &node->scope);
     pause_for(sim, node, w);
     SIM_HOLDS(sim, is_filled(node->kept, node->scratch, node->key));
     node->kept = NULL;

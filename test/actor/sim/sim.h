@@ -34,7 +34,7 @@ struct sim_setup {
     size_t blocks; /* most bytes of one allocation; 0: none are made */
     enum weft_steal steal;
     bool exact; /* the limit is what a single thread needs; or a little less, for every second */
-    bool marks, yields, receives, fails, kills, pins, moves_pins;
+    bool marks, opens, yields, receives, fails, kills, pins, moves_pins;
 };
 
 /* A right side that was forked, or a left side. */
@@ -44,6 +44,8 @@ struct node {
     unsigned before, between, after; /* polls */
     size_t scratch, result;          /* bytes to allocate, before and after its sides */
     bool marks;                      /* what was allocated before `result` is released */
+    bool opens;                      /* a scope, around its sides */
+    weft_scope scope;
     bool yields, receives, fails, failed;
     uint64_t key, value;
     unsigned char *kept, *bytes;    /* scratch, result */
