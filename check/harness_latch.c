@@ -143,13 +143,24 @@ static void setup_moved(void)
     elsewhere = false;
 }
 
-static void wait_and_end(void)
+static void end(void)
 {
-    sleep_on(&spin.core);
-    weft__park_go_to(&park, 0);
     weft__park_take_back(&park);
     MODEL_ASSERT(!park.held.thread);
     thread_moves(true); /* it has ended: nobody else does that any more */
+}
+
+static void wait_and_end(void)
+{
+    sleep_on(&spin.core);
+    end();
+}
+
+static void wait_and_move(void)
+{
+    sleep_on(&spin.core);
+    weft__park_go_to(&park, 0);
+    end();
 }
 
 const struct harness latch_harnesses[] = {
@@ -162,9 +173,13 @@ const struct harness latch_harnesses[] = {
      .setup = setup,
      .thread = {wait_spin, set_spin, wake_owner}},
     {.name = "latch-moved",
-     .what = "its waker and the look-out move a thread that moves itself, and ends",
+     .what = "its waker and the look-out move a thread that ends",
      .setup = setup_moved,
      .thread = {wait_and_end, set_spin, let_owner_go}},
+    {.name = "latch-moves",
+     .what = "its waker and the look-out move a thread that moves itself, and ends",
+     .setup = setup_moved,
+     .thread = {wait_and_move, set_spin, let_owner_go}},
     {.name = "latch-count",
      .what = "the last of two counts sets it",
      .setup = setup,

@@ -168,10 +168,10 @@ void weft__turns_begin(struct weft__turns *turns, struct weft__park *park)
     turns->is_on = -1;
 }
 
+/* Also if it never came to sleep: its waker may have held it before. */
 void weft__turns_end(const struct weft__turns *turns)
 {
-    if (turns->is_on >= 0)
-        weft__park_let_go(turns->park);
+    weft__park_let_go(turns->park);
 }
 
 bool weft__turn_wait(struct weft__turns *turns, struct atomic_u32 *word, uint32_t value)

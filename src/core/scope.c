@@ -143,6 +143,8 @@ void weft_scope_open(weft *w, weft_scope *public)
     struct scope *scope = scope_of(public);
     struct weft__context *context = weft__context_of(w);
     struct weft__slot *slot = weft__slot_of(w);
+    if (context->group == &scope->group)
+        weft__fatal("weft_scope_open: the scope is open already");
     *scope = (struct scope){
         .w = w,
         .outer_here = slot->group,

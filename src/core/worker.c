@@ -227,11 +227,14 @@ void weft__worker_remove(struct weft__worker *worker)
 }
 
 /* The innermost job's record lies in weft__execute()'s frame. If the stack is shorter than
- * that now, the job's frames are gone although it never returned. */
+ * that now, or something else lies there, the job's frames are gone although it never returned. */
 void weft__worker_check_left(const char *frame)
 {
     struct weft__worker *me = weft__current;
-    const char *job = me && me->frame ? me->frame->address : NULL;
+    const struct weft__frame *record = me ? me->frame : NULL;
+    if (record && record->self != record)
+        weft__fatal("a job was left by longjmp or an exception; jobs must return");
+    const char *job = record ? record->address : NULL;
     if (me && me->fiber && on_own_stack(me, frame))
         weft__fatal("an actor was left by longjmp; actors must return");
     if (job && on_own_stack(me, job) && on_own_stack(me, frame) && frame > job)
@@ -275,6 +278,7 @@ void weft__execute_untold(weft *w, struct weft__job *job)
     struct weft__worker *before = weft__current;
     struct weft__frame *outer = me->frame;
     struct weft__frame frame = {
+        .self = &frame,
         .outer = outer,
         .address = __builtin_frame_address(0),
         .depth = outer ? outer->depth + 1 : 0,

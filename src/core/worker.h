@@ -41,6 +41,7 @@ enum worker_state { WORKER_OUTSIDE, WORKER_BUSY, WORKER_SEARCHING, WORKER_BLOCKE
 
 /* A job that runs on this thread, innermost first. Lies in weft__execute()'s frame. */
 struct weft__frame {
+    struct weft__frame *self; /* or it has been overwritten: its job never returned */
     struct weft__frame *outer;
     const char *address; /* of that frame; a sanitizer may keep this record elsewhere */
     unsigned depth;

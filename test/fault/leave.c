@@ -142,6 +142,29 @@ static void longjmp_out_of_guest_then_call_from_below(void **state)
         assert_non_null(strstr(child.said, "longjmp"));
 }
 
+/* Something else lies where the job was, and the next call comes from further down. */
+static __attribute__((noinline)) void overwrite_stack_and_run(void)
+{
+    volatile char much[16 * 1024];
+    for (size_t i = 0; i < sizeof much; i++)
+        much[i] = 0x5a;
+    weft_run(pool_a, nothing, NULL);
+    much[0] = 0;
+}
+
+static void jump_and_overwrite(void *arg)
+{
+    pool_a = child_pool(1, 0, WAY_SPIN);
+    if (setjmp(out) == 0)
+        weft_run(pool_a, jump_out, NULL);
+    overwrite_stack_and_run();
+}
+
+static void longjmp_out_of_guest_then_overwrite(void **state)
+{
+    expect_abort(jump_and_overwrite, NULL, WORDS("longjmp"));
+}
+
 /* The caller of WEFT_USE_CALLER is worker 0, not a guest; the only one, as above. */
 static void jump_out_of_caller(void *arg)
 {
@@ -584,6 +607,7 @@ int main(void)
         cmocka_unit_test(longjmp_out_of_guest_then_create),
         cmocka_unit_test(longjmp_out_of_guest_then_create_from_same_frame),
         cmocka_unit_test(longjmp_out_of_guest_then_call_from_below),
+        cmocka_unit_test(longjmp_out_of_guest_then_overwrite),
         cmocka_unit_test(longjmp_out_of_caller),
         cmocka_unit_test(longjmp_from_pool_to_pool),
         cmocka_unit_test(longjmp_into_waiting_job_that_returns),

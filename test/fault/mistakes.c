@@ -559,6 +559,19 @@ static void closed_scope(void **state)
     expect_named_in_actor(spawns_too_late, WORDS("weft_spawn: ", "the scope is closed"));
 }
 
+static void opens_twice(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    weft_scope_open(w, &scope);
+}
+
+static void scope_opened_twice(void **state)
+{
+    expect_named(opens_twice, WORDS("weft_scope_open: ", "open already"));
+    expect_named_in_actor(opens_twice, WORDS("weft_scope_open: ", "open already"));
+}
+
 /* ---- Mutexes, events, channels and messages ---- */
 
 static void returns_with_mutex(weft *w, void *arg)
@@ -893,6 +906,7 @@ int main(void)
         IN_CHILD(task_never_submitted),
         IN_CHILD(task_that_waits_for_itself),
         cmocka_unit_test(closed_scope),
+        cmocka_unit_test(scope_opened_twice),
         cmocka_unit_test(mutex_that_is_kept),
         cmocka_unit_test(no_object),
         IN_CHILD(no_channel),
