@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "actor/deadlock.h"
 
-#include "actor/fiber.h"
 #include "os/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-/* Only the actor itself: if a right side waits elsewhere, others of its parts may go on. */
-void weft__deadlock_waits(struct weft_actor *whom)
-{
-    struct weft__fiber *fiber = (struct weft__fiber *)weft__fiber_here();
-    if (!fiber || fiber->top != &fiber->actor->root)
-        return;
-    struct weft__actor_counts *counts = &fiber->actor->counts;
-    /* relaxed, both: who looks does so twice, and believes what is the same. */
-    atomic_store_relaxed(&counts->waits, atomic_load_relaxed(&counts->waits) + 1);
-    atomic_store_relaxed(&counts->awaits, whom);
-}
 
 /* One that waits for another one, as seen by the first look. */
 struct look {

@@ -263,13 +263,14 @@ static bool leave_waiters(struct weft_actor *actor, struct weft__actor_waiter *w
 }
 
 /* False: the caller ends before. */
-static bool wait_for_end(struct weft_actor *actor, struct weft__actor_waiter *waiter)
+static bool wait_for_end(struct weft_actor *actor, struct weft__actor_waiter *waiter,
+                         struct weft__fiber *here)
 {
     struct weft__awaited awaited = {
         .what = "waits for the end of an actor", .may_end = true, .by = weft__executor_execute};
-    weft__deadlock_waits(actor);
+    weft__deadlock_waits(here, actor);
     bool over = weft__wait_anywhere(&waiter->latch, awaited);
-    weft__deadlock_waits(NULL);
+    weft__deadlock_waits(here, NULL);
     if (over)
         return true;
     if (leave_waiters(actor, waiter))
@@ -299,7 +300,7 @@ int weft_actor_wait(weft *w, weft_actor *actor)
         actor->waiters = &waiter;
     }
     weft__lock_drop(&actor->lock);
-    if (!over && !wait_for_end(actor, &waiter)) {
+    if (!over && !wait_for_end(actor, &waiter, here)) {
         weft__fiber_end_here();
         return -ECANCELED;
     }

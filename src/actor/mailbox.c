@@ -89,9 +89,10 @@ static int send(struct weft_actor *actor, void *message, bool wait)
     struct weft__awaited awaited = {.what = "waits for room in the mailbox of an actor",
                                     .may_end = true,
                                     .by = weft__executor_execute};
-    weft__deadlock_waits(actor);
+    struct weft__fiber *here = (struct weft__fiber *)weft__fiber_here();
+    weft__deadlock_waits(here, actor);
     bool served = weft__wait_anywhere(&sender.latch, awaited);
-    weft__deadlock_waits(NULL);
+    weft__deadlock_waits(here, NULL);
     if (!served) {
         if (leave_senders(actor, &sender)) {
             weft__fiber_end_here();
