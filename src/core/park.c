@@ -121,15 +121,16 @@ void weft__park_go_to(struct weft__park *park, int cpu)
     unclaim(park, thread);
 }
 
+/* Before each turn. Who looks up by itself may have been moved since the last one. */
 static void go_to_bed(struct weft__turns *turns)
 {
-    turns->is_on = turns->cpu;
     if (turns->ns != WEFT__SLEEP_ON) {
         if (weft__thread_cpu() != turns->cpu)
             weft__park_go_to(turns->park, turns->cpu);
         return;
     }
-    int thread = claim(turns->park);
+    int thread = turns->is_on != turns->cpu ? claim(turns->park) : 0;
+    turns->is_on = turns->cpu;
     if (!thread)
         return;
     weft__thread_hold(&turns->park->held, thread, turns->cpu);
@@ -176,7 +177,7 @@ void weft__turns_end(const struct weft__turns *turns)
 
 bool weft__turn_wait(struct weft__turns *turns, struct atomic_u32 *word, uint32_t value)
 {
-    if (turns->cpu != turns->is_on)
+    if (turns->cpu >= 0)
         go_to_bed(turns);
     if (turns->ns == WEFT__SLEEP_ON) {
         weft__futex_wait(word, value);

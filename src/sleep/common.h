@@ -62,7 +62,13 @@ static inline unsigned at_most(unsigned a, unsigned b)
 /* Wakes up to n of those who sleep in a parking place of their own, those on another CPU than
  * the caller's first, because the caller goes on working on its own; if it is about to sleep, the
  * other way round. How many it woke, but for the one more that it wakes if all are deep asleep. */
-unsigned weft__wake_any(struct weft__sleep *sleep, unsigned n, bool waits);
+enum weft__for {
+    FOR_FORKS, /* or more of what others have: their owners run them at the latest */
+    FOR_JOBS,  /* nobody else does. So who is woken is not held on the look-out's CPU: if that
+                  CPU is not to be had, neither of them would come. If no other one is free, the
+                  kernel chooses */
+};
+unsigned weft__wake_any(struct weft__sleep *sleep, unsigned n, enum weft__for what, bool waits);
 
 /* How many sleepers may be woken: a guest at work stands in for one. */
 static inline unsigned room(struct weft__sleep *sleep, uint64_t counters)

@@ -54,7 +54,7 @@ static bool new_fork(struct weft__sleep *sleep, bool was_empty)
         return true;
     unsigned most = room(sleep, counters);
     if (most > 0)
-        weft__wake_any(sleep, at_most(how_many(sleep, counters, 1), most), false);
+        weft__wake_any(sleep, at_most(how_many(sleep, counters, 1), most), FOR_FORKS, false);
     else
         call_spare_if_none_is_left(sleep, counters);
     return most > 0 || idle_in(counters) > 0;
@@ -67,9 +67,10 @@ static void new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits)
     uint64_t counters = atomic_load_acquire(&sleep->counters); /* acquire E1 */
     unsigned idle = idle_in(counters), most = room(sleep, counters);
     if (most > 0 && idle < jobs)
-        weft__wake_any(sleep, at_most(how_many(sleep, counters, jobs - idle), most), waits);
+        weft__wake_any(sleep, at_most(how_many(sleep, counters, jobs - idle), most), FOR_JOBS,
+                       waits);
     else if (most == 0 && needs_watch(sleep, counters))
-        weft__wake_any(sleep, 1, waits);
+        weft__wake_any(sleep, 1, FOR_JOBS, waits);
     else
         call_spare_if_none_is_left(sleep, counters);
 }

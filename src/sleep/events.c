@@ -49,7 +49,7 @@ static bool new_fork(struct weft__sleep *sleep, bool was_empty)
         call_spare_if_none_is_left(sleep, counters);
         return false;
     }
-    weft__wake_any(sleep, 1, false);
+    weft__wake_any(sleep, 1, FOR_FORKS, false);
     return true;
 }
 
@@ -61,9 +61,9 @@ static void new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits)
     uint64_t counters = jec_step_if(sleep, true);
     unsigned idle = idle_in(counters), most = room(sleep, counters);
     if (most > 0 && idle < jobs)
-        weft__wake_any(sleep, at_most(jobs - idle, most), waits);
+        weft__wake_any(sleep, at_most(jobs - idle, most), FOR_JOBS, waits);
     else if (most == 0 && needs_watch(sleep, counters))
-        weft__wake_any(sleep, 1, waits);
+        weft__wake_any(sleep, 1, FOR_JOBS, waits);
     else
         call_spare_if_none_is_left(sleep, counters);
 }

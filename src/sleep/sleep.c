@@ -91,6 +91,7 @@ void weft__sleep_start_looking(struct weft__sleep *sleep, struct weft__idle *idl
 struct waking {
     struct weft__used_cpus used;
     bool known, may_move; /* `used` is filled, and worth something */
+    bool apart;           /* not on the look-out's CPU */
 };
 
 static bool knows_cpus(struct weft__sleep *sleep, struct waking *waking, int own)
@@ -98,6 +99,9 @@ static bool knows_cpus(struct weft__sleep *sleep, struct waking *waking, int own
     if (!waking->known) {
         waking->may_move = sleep->used_cpus && sleep->used_cpus(sleep, &waking->used);
         weft__cpu_take(&waking->used, own);
+        /* Who gets no CPU there would not be seen. relaxed: a hint. */
+        if (waking->apart && weft__sleep_has_lookout(sleep))
+            weft__cpu_take(&waking->used, atomic_load_relaxed(&sleep->lookout_cpu));
     }
     waking->known = true;
     return waking->may_move;
@@ -118,11 +122,13 @@ static int where_to_wake(struct weft__sleep *sleep, struct waking *waking, struc
     return taken ? -1 : other;
 }
 
-/* All have slept for so long that nobody looks out. relaxed: a guess. */
-static bool is_deep_asleep(struct weft__sleep *sleep)
+/* All have slept for so long that nobody looks out, and there is a place for one more than these n:
+ * else it would take theirs. relaxed: a guess. */
+static bool wants_watch(struct weft__sleep *sleep, unsigned n)
 {
     uint64_t counters = atomic_load_relaxed(&sleep->counters);
-    return sleep->look_ns && sleeping_in(counters) == sleep->workers && !lookout_in(counters);
+    return sleep->look_ns && sleeping_in(counters) == sleep->workers && !lookout_in(counters) &&
+           room(sleep, counters) > n;
 }
 
 /* Who was woken from a deep sleep need not get its CPU soon, and nobody would see that. So one more
@@ -136,11 +142,11 @@ static void wake_watch(struct weft__sleep *sleep)
     }
 }
 
-unsigned weft__wake_any(struct weft__sleep *sleep, unsigned n, bool waits)
+unsigned weft__wake_any(struct weft__sleep *sleep, unsigned n, enum weft__for what, bool waits)
 {
     int cpu = weft__thread_cpu();
-    bool deep = is_deep_asleep(sleep);
-    struct waking waking = {.known = false};
+    bool watch = wants_watch(sleep, n);
+    struct waking waking = {.apart = what == FOR_JOBS};
     unsigned woken = 0;
     for (int pass = 0; pass < 3; pass++) {
         for (unsigned i = 0; i < sleep->places && woken < n; i++) {
@@ -156,7 +162,7 @@ unsigned weft__wake_any(struct weft__sleep *sleep, unsigned n, bool waits)
             woken += weft__park_wake_counted(park, where);
         }
     }
-    if (deep)
+    if (watch)
         wake_watch(sleep);
     return woken;
 }
@@ -185,7 +191,7 @@ void weft__more_work_counted(struct weft__sleep *sleep)
     /* acquire E1 */
     uint64_t counters = atomic_load_acquire(&sleep->counters);
     if (room(sleep, counters) > 0)
-        weft__wake_any(sleep, 1, false);
+        weft__wake_any(sleep, 1, FOR_FORKS, false);
     else
         call_spare_if_none_is_left(sleep, counters);
 }

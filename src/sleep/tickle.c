@@ -12,7 +12,7 @@ static unsigned wake_aside(struct weft__sleep *sleep, unsigned n, bool waits)
     if (atomic_load_relaxed(&sleep->aside) == 0) /* relaxed: after PushFence or LeaveFence */
         return 0;
     uint64_t counters = atomic_load_acquire(&sleep->counters); /* acquire E1: their places */
-    return weft__wake_any(sleep, at_most(n, room(sleep, counters)), waits);
+    return weft__wake_any(sleep, at_most(n, room(sleep, counters)), FOR_JOBS, waits);
 }
 
 static bool new_fork(struct weft__sleep *sleep, bool was_empty)
