@@ -7,6 +7,7 @@
 #include "core/search.h"
 #include "core/task.h"
 #include "core/wait.h"
+#include "os/sanitize.h"
 
 #include <errno.h>
 #include <sys/eventfd.h>
@@ -316,7 +317,7 @@ static bool run_it_here(struct weft__task *task, const char *entry)
  * first: then it is cancelled. True: the latch is not needed any more. */
 static bool leave_to_itself(struct weft__task *task, struct weft__spin_latch *latch)
 {
-    if (weft__context_of((weft *)(void *)task) == weft__fiber_here()) {
+    if (weft__context_of(weft__place_of_frame(task)) == weft__fiber_here()) {
         if (weft__group_fail(&task->group, -ECANCELED))
             weft__call_others(task->pool, task->group.root, NULL);
         return false;

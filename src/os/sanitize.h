@@ -11,6 +11,7 @@
 #define WEFT_OS_SANITIZE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Is the library itself compiled with it? Then nothing has to be said but for stacks. */
 #if defined __SANITIZE_THREAD__
@@ -33,6 +34,22 @@ WEFT__OF_TSAN void *__tsan_get_current_fiber(void);
 WEFT__OF_TSAN void *__tsan_create_fiber(unsigned flags);
 WEFT__OF_TSAN void __tsan_destroy_fiber(void *fiber);
 WEFT__OF_TSAN void __tsan_switch_to_fiber(void *fiber, unsigned flags);
+
+/* AddressSanitizer may keep variables of a frame elsewhere. An address of the frame itself; or p,
+ * if it does not. Weak, as above. */
+#ifndef WEFT_MODEL
+__attribute__((weak)) void *__asan_get_current_fake_stack(void);
+__attribute__((weak)) void *__asan_addr_is_in_fake_stack(void *stack, void *p, void **low,
+                                                         void **high);
+static inline void *weft__place_of_frame(void *p)
+{
+    void *stack = __asan_get_current_fake_stack ? __asan_get_current_fake_stack() : NULL;
+    void *place = stack ? __asan_addr_is_in_fake_stack(stack, p, NULL, NULL) : NULL;
+    return place ? place : p;
+}
+#else
+#define weft__place_of_frame(p) ((void *)(p))
+#endif
 
 #if defined WEFT__TSAN || defined WEFT_MODEL
 

@@ -162,6 +162,8 @@ static void jump_and_overwrite(void *arg)
 
 static void longjmp_out_of_guest_then_overwrite(void **state)
 {
+    if (SANITIZED && !SANITIZED_THREAD)
+        skip(); /* the record of the job is not on the stack */
     expect_abort(jump_and_overwrite, NULL, WORDS("longjmp"));
 }
 
