@@ -334,12 +334,6 @@ static bool is_used(struct weft__sleep *sleep, struct weft__idle *idle)
     return came || at_work(sleep, atomic_load_relaxed(&sleep->counters));
 }
 
-/* A worker was woken, say, for a job in the injector: but it need not have a CPU. */
-static bool somebody_searches(struct weft__sleep *sleep)
-{
-    return idle_in(atomic_load_relaxed(&sleep->counters)) > 0;
-}
-
 /* Jobs are in the injector, but guests keep all workers from them. After a while one is let in:
  * what the guests do may depend on it. */
 static bool is_starved(struct weft__sleep *sleep, struct weft__idle *idle, uint64_t now)
@@ -422,10 +416,8 @@ static uint64_t look_out(struct weft__turns *turns)
     struct weft__idle *idle = lookout->idle;
     uint64_t now = weft__clock_now();
     turns->cpu = choose_cpu(lookout);
-    bool used = is_used(sleep, idle);
-    if (used)
+    if (is_used(sleep, idle)) {
         idle->used = now;
-    if (used || somebody_searches(sleep)) {
         if (has_reason(sleep, idle, now))
             return WEFT__GET_UP;
         if (idle->overlooked)

@@ -239,23 +239,6 @@ static void gets_up_for_what_is_overlooked(void **state)
     house_close(&house);
 }
 
-/* A worker was woken for a job, and nobody is at work. If it does not come for it, the look-out
- * does. */
-static void gets_up_for_what_a_searcher_leaves(void **state)
-{
-    struct house house;
-    open_watched(&house, 0);
-    for (int i = 1; i < WORKERS; i++)
-        start_looking(&house, i);
-    house.mice[0].used = weft_now();
-    put_one_to_sleep(&house, 0, fall_asleep);
-    WAIT_UNTIL(looks_out(&house));
-    atomic_store_relaxed(&works_held, 1);
-    assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0); /* by itself */
-    assert_true(house.mice[0].idle.looks_out);
-    house_close(&house);
-}
-
 /* All have slept so long that nobody looks out: then new work wakes one more, who does. Not twice:
  * and not while there is a look-out, or somebody is up. */
 static void deep_sleep_wakes_one_more(void **state)
@@ -369,7 +352,6 @@ int main(void)
         cmocka_unit_test(looks_out_for_a_second),
         cmocka_unit_test(gets_up_for_work),
         cmocka_unit_test(gets_up_for_what_is_overlooked),
-        cmocka_unit_test(gets_up_for_what_a_searcher_leaves),
         cmocka_unit_test(deep_sleep_wakes_one_more),
         cmocka_unit_test(lets_go_who_gets_no_cpu),
         cmocka_unit_test(starved_jobs_are_relieved),
