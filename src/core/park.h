@@ -68,9 +68,8 @@ struct weft__turns {
     uint64_t (*look)(struct weft__turns *turns);
     void *arg;
     uint64_t end;            /* of this turn; 0: it has not begun */
-    int cpu, is_on;          /* where it should sleep, and where it does so far; -1: anywhere */
-    bool pinned;             /* it stays there, because its wakers don't choose its CPU; else: */
-    struct weft__park *park; /* its own */
+    struct weft__park *park; /* its own, */
+    int cpu, is_on;          /* where it should sleep, and where it is held so far; -1: anywhere */
 };
 
 #define WEFT__GET_UP 0
@@ -95,8 +94,8 @@ enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *co
                                   struct weft__turns turns);
 
 /* The owner's thread may be moved from one CPU to another: by its wakers, who choose on which CPU
- * it wakes up, and by itself. Before it ends it takes that back, which waits until nobody is at it.
- */
+ * it wakes up, by the look-out, and by itself. Before it ends it takes that back, which waits until
+ * nobody is at it. */
 void weft__park_lend(struct weft__park *park);
 void weft__park_take_back(struct weft__park *park);
 void weft__park_go_to(struct weft__park *park, int cpu); /* by the owner; a hint */
@@ -104,7 +103,8 @@ void weft__park_let_go(struct weft__park *park);         /* by anybody: it is no
 
 /* Both: true if the owner was asleep or about to sleep and this call changed that. The
  * first is for its latch and its mail, the second for new work, which uncounted owners
- * don't take. It wakes up on its own CPU, and on this one; -1: wherever the kernel likes. */
+ * don't take. By the first it wakes up on its own CPU, by the second on this one; -1: wherever the
+ * kernel likes. */
 bool weft__park_wake(struct weft__park *park);
 bool weft__park_wake_counted(struct weft__park *park, int cpu);
 

@@ -107,8 +107,8 @@ static bool knows_cpus(struct weft__sleep *sleep, struct waking *waking, int own
     return waking->may_move;
 }
 
-/* -1: wherever the kernel likes, as if all CPUs are taken. `own`: where the waker goes on working,
- * or -1. */
+/* -1: wherever the kernel likes, because all CPUs are taken. `own`: where the waker goes on
+ * working, or -1. */
 static int where_to_wake(struct weft__sleep *sleep, struct waking *waking, struct weft__park *park,
                          int own)
 {
