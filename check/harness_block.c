@@ -491,6 +491,33 @@ static void overtake_and_be_overtaken(void)
     get_up_and_overtake(0);
 }
 
+/* A guest comes and forks; who overtakes sees the fork. */
+static void come_and_fork(void)
+{
+    weft__sleep_guest_entered(&pool->sleep);
+    weft__latch_set(&gate[0]);
+}
+
+static void step_back_come_and_fork(void)
+{
+    atomic_store_relaxed(&pool->workers[0]->park->state, PARK_ASLEEP);
+    atomic_fetch_add_relaxed(&pool->sleep.counters, 1);
+    come_and_fork();
+}
+
+static void overtake_and_find(void)
+{
+    struct weft__worker *me = pool->workers[1];
+    overtake();
+    me->overtakes = begins[1];
+    begins[1] = weft__latch_probe(&gate[0]) && weft__may_begin(me);
+}
+
+static void none_begins(void)
+{
+    MODEL_ASSERT(!begins[1]);
+}
+
 static void one_begins(void)
 {
     MODEL_ASSERT(begins[0] + begins[1] + begins[2] <= 1);
@@ -512,6 +539,16 @@ const struct harness block_harnesses[] = {
      .setup = setup_searcher_and_one,
      .thread = {overtake_and_be_overtaken},
      .finish = one_begins},
+    {.name = "overtake-guest",
+     .what = "a guest comes and forks after the look-out has taken the place of a searcher",
+     .setup = setup_searcher_and_one,
+     .thread = {come_and_fork, overtake_and_find},
+     .finish = none_begins},
+    {.name = "overtake-late",
+     .what = "the searcher has stepped back, too, before that guest came",
+     .setup = setup_searcher_and_one,
+     .thread = {step_back_come_and_fork, overtake_and_find},
+     .finish = none_begins},
     {.name = "block-mutex-sleep",
      .what = "the holder of a mutex unlocks it, and sleeps",
      .setup = setup_two,

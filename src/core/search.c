@@ -29,16 +29,9 @@ static weft *fork_of(struct weft__worker *me, struct weft__worker *victim, struc
 
 bool weft__steps_back(struct weft__worker *me)
 {
-    return me->kind != WORKER_GUEST && !me->overtakes && weft__sleep_over_full(&me->pool->sleep);
-}
-
-bool weft__may_begin(struct weft__worker *me)
-{
-    if (me->kind == WORKER_GUEST)
-        return true;
-    atomic_store_relaxed(&weft__root_of(me)->seeks, SEEKS_TAKES); /* relaxed: the fence orders it */
-    atomic_fence_seq_cst(); /* fence F1; partner: weft__may_overtake() */
-    return !weft__steps_back(me);
+    struct weft__sleep *sleep = &me->pool->sleep;
+    return me->kind != WORKER_GUEST && weft__sleep_over_full(sleep) &&
+           !(me->overtakes && weft__sleep_is_one_too_many(sleep));
 }
 
 /* What it does, for the look-out that would take its place. One that sleeps has none. */
@@ -50,13 +43,12 @@ static enum worker_seeks seeks_of(struct weft__worker *worker)
     return seeks;
 }
 
-/* Who waits in a job has a place for that. */
-bool weft__may_overtake(struct weft__worker *root)
+/* Is there one thread too many up, and is that a searcher that takes nothing? The caller says that
+ * it takes, and has a fence behind it. Who waits in a job has a place for that. */
+static bool has_place_of_searcher(struct weft__worker *root)
 {
     struct weft_pool *pool = root->pool;
     unsigned seekers[SEEKS_TAKES + 1] = {0};
-    atomic_store_relaxed(&root->seeks, SEEKS_TAKES); /* relaxed: the fence orders it */
-    atomic_fence_seq_cst(); /* fence F1; partners: weft__may_begin(), and another look-out here */
     if (!weft__sleep_is_one_too_many(&pool->sleep))
         return false;
     /* relaxed: after the fence; and who was counted as asleep just now is not AWAKE here. */
@@ -65,6 +57,25 @@ bool weft__may_overtake(struct weft__worker *root)
             seekers[seeks_of(pool->workers[i])]++;
     return seekers[SEEKS_FREELY] > 0 && seekers[SEEKS_TAKES] == 0 &&
            atomic_load_relaxed(&pool->sleep.blocked) == 0; /* spares are not among these */
+}
+
+bool weft__may_begin(struct weft__worker *me)
+{
+    if (me->kind == WORKER_GUEST)
+        return true;
+    atomic_store_relaxed(&weft__root_of(me)->seeks, SEEKS_TAKES); /* relaxed: the fence orders it */
+    atomic_fence_seq_cst(); /* fence F1; partner: weft__may_overtake() */
+    if (!weft__sleep_over_full(&me->pool->sleep))
+        return true;
+    /* The searcher may have stepped back since this one got up, and guests have come. */
+    return me->overtakes && has_place_of_searcher(me);
+}
+
+bool weft__may_overtake(struct weft__worker *root)
+{
+    atomic_store_relaxed(&root->seeks, SEEKS_TAKES); /* relaxed: the fence orders it */
+    atomic_fence_seq_cst(); /* fence F1; partners: weft__may_begin(), and another look-out here */
+    return has_place_of_searcher(root);
 }
 
 bool weft__may_take(struct weft__worker *me, const struct weft__group *root,

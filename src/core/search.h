@@ -37,7 +37,9 @@ bool weft__steps_back(struct weft__worker *me);
 
 /* May `me`, which has seen something that it could run, begin it? It says that it takes something
  * before it looks whether there is a place for it: so the look-out that takes the place of a
- * searcher sees that, or is seen. Until it is counted as busy, or has found nothing after all. */
+ * searcher sees that, or is seen. Until it is counted as busy, or has found nothing after all. A
+ * look-out that took the place of a searcher asks here once more when it has seen a job: the
+ * searcher may be gone, and guests may have come. */
 bool weft__may_begin(struct weft__worker *me);
 
 /* May `root`, the look-out, take the place of a searcher that does not get to what there is? It is
