@@ -51,8 +51,11 @@ explains()
     for name in run outermost_run child; do
         is_explained out_of_$name '^weft: a job .*threw an exception' "$@"
     done
-    for name in short_loop long_loop sort reduction; do
+    for name in short_loop long_loop; do # here the caller's own thread throws
         is_explained out_of_$name '^weft: a function that a loop.*threw an exception' "$@"
+    done
+    for name in sort reduction; do # here it may be a thief
+        is_explained out_of_$name '^weft: a function that a loop.*threw an exception|^terminate called' "$@"
     done
     is_explained out_of_taken_fork '^weft: .*threw an exception|^terminate called' "$@"
     is_explained out_of_actor '^weft: .*threw an exception|^terminate called' "$@"
