@@ -194,8 +194,17 @@ static uint64_t cpu_time(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* Who else ran a part of it. */
+struct alone {
+    pthread_t caller;
+    atomic_ulong elsewhere;
+};
+
 static void compute_range(weft *w, size_t begin, size_t end, void *arg)
 {
+    struct alone *alone = arg;
+    if (!pthread_equal(pthread_self(), alone->caller))
+        atomic_fetch_add(&alone->elsewhere, 1);
     for (size_t i = begin; i < end; i++)
         for (volatile int k = 0; k < 100; k++)
             ;
@@ -206,21 +215,37 @@ static void compute(weft *w, void *arg)
 {
     uint64_t end = cpu_time(CLOCK_THREAD_CPUTIME_ID) + 50000000;
     while (cpu_time(CLOCK_THREAD_CPUTIME_ID) < end)
-        weft_for(w, 0, 10000, compute_range, NULL);
+        weft_for(w, 0, 10000, compute_range, arg);
 }
 
-/* The worker has no place, so all that is used is the caller's. */
+/* What other threads of the process have used, beyond what is allowed: the start of a thread, and a
+ * look-out's 1250 looks of up to 30 us in each second that passes. */
+static bool others_rest(weft_pool *pool, struct alone *alone)
+{
+    uint64_t all = cpu_time(CLOCK_PROCESS_CPUTIME_ID);
+    uint64_t own = cpu_time(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t passed = weft_now();
+    assert_int_equal(weft_run(pool, compute, alone), 0);
+    passed = weft_now() - passed;
+    own = cpu_time(CLOCK_THREAD_CPUTIME_ID) - own;
+    all = cpu_time(CLOCK_PROCESS_CPUTIME_ID) - all;
+    return all - own <= own / 5 + 10000000 + passed / 20;
+}
+
+/* The worker has no place: the caller runs all of it. What a virtual machine's host takes away
+ * counts as used by whoever had the CPU, so one of three has to do. */
 static void caller_computes_alone(void **state)
 {
     for (enum weft_sleep sleep = WEFT_SLEEP_TICKLE; sleep <= WEFT_SLEEP_COUNTERS_ALL; sleep++) {
-        weft_pool *pool = make(1, sleep);
-        uint64_t all = cpu_time(CLOCK_PROCESS_CPUTIME_ID);
-        uint64_t own = cpu_time(CLOCK_THREAD_CPUTIME_ID);
-        assert_int_equal(weft_run(pool, compute, NULL), 0);
-        all = cpu_time(CLOCK_PROCESS_CPUTIME_ID) - all;
-        own = cpu_time(CLOCK_THREAD_CPUTIME_ID) - own;
-        assert_in_range(all, 0, own + own / 5 + 10000000);
-        pool_drop(pool);
+        struct alone alone = {.caller = pthread_self()};
+        bool rest = false;
+        for (int i = 0; i < 3 && !rest; i++) {
+            weft_pool *pool = make(1, sleep);
+            rest = others_rest(pool, &alone);
+            pool_drop(pool);
+        }
+        assert_true(rest);
+        assert_int_equal(atomic_load(&alone.elsewhere), 0);
     }
 }
 
