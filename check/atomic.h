@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* atomic.h: the library's atomic operations, each a call of the model's. Takes the place of
- * the second half of src/core/atomic.h when that is compiled with WEFT_MODEL. */
+ * the second half of src/os/atomic.h when that is compiled with WEFT_MODEL. */
 #ifndef CHECK_ATOMIC_H
 #define CHECK_ATOMIC_H
 

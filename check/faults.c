@@ -60,7 +60,7 @@ static const struct {
      {.site = &(struct site){"sleep/sleep.c", 0, "sleeper->last_look(sleeper->arg)"},
       .dropped = true}},
     {7,
-     {.site = &(struct site){"core/latch.h", 0, "&latch->state"}, .from = SEQ_CST, .to = ACQ_REL}},
+     {.site = &(struct site){"sleep/latch.h", 0, "&latch->state"}, .from = SEQ_CST, .to = ACQ_REL}},
     {10, {.site = &(struct site){"sleep/events.c", 0, "fence"}, .dropped = true}},
     {118,
      {.site = &(struct site){"core/deque.c", 0, "&deque->ring"}, .from = RELEASE, .to = RELAXED}},

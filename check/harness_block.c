@@ -2,8 +2,8 @@
 /* Blocked workers against the look for deadlocks: it never reports one that is none, and always
  * one that is: there, an execution in which all are stuck and nobody said so fails by itself. */
 #include "blocking.h"
-#include "core/latch.h"
 #include "core/search.h"
+#include "sleep/latch.h"
 
 static weft_mutex mutex, other_mutex;
 static weft_event event, other_event;

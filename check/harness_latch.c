@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Latches and parking places by themselves: set against sleep, and who may touch what after
  * the set. */
-#include "core/latch.h"
 #include "harnesses.h"
+#include "sleep/latch.h"
 
 static struct weft__spin_latch spin;
 static struct weft__count_latch count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The library's own lock, step by step; all other harnesses have it in one step. */
 #define WEFT_MODEL_LOCK
-#include "core/lock.h"
+#include "os/lock.h"
 
 #include "harnesses.h"
 

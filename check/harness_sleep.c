@@ -2,11 +2,11 @@
 /* Every sleep protocol against everything that has to wake a worker. A worker here does what
  * core/wait.c does: look everywhere, tell the sleep module, and again. If it sleeps although
  * there is something for it, nobody can go on, and that is found. */
-#include "core/crowd.h"
 #include "core/deque.h"
 #include "core/queue.h"
 #include "harnesses.h"
 #include "sleep/common.h"
+#include "sleep/crowd.h"
 
 enum { WORKERS = 2 };
 

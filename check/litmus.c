@@ -4,8 +4,8 @@
  * Vafeiadis, Kang, Hur, Dreyer: Repairing Sequential Consistency in C/C++11, PLDI 2017), with
  * C++20's release sequences, and of the tables in Alglave, Maranget, Tautschnig: Herding Cats,
  * TOPLAS 2014, for what is common. Reasons are in RC11's words: sb, rf, mo, rb, hb, psc. */
-#include "core/atomic.h"
 #include "harnesses.h"
+#include "os/atomic.h"
 
 /* Places without lines: nothing here is for mutants, of which there is a limited number. */
 #undef CHECK_SITE

@@ -2,11 +2,11 @@
 /* The os layer, as the model has it: no time passes, there is one CPU, and nobody sleeps but in
  * a futex. Memory and threads run out where the harness says so. What wakes and what stops
  * everybody is in the headers, where it has a place in the source. */
-#include "core/atomic.h"
-#include "core/fatal.h"
 #include "explore.h"
 #include "harnesses.h"
+#include "os/atomic.h"
 #include "os/clock.h"
+#include "os/fatal.h"
 #include "os/futex.h"
 #include "os/membarrier.h"
 #include "os/memory.h"

@@ -50,8 +50,8 @@ static const char waiter[] =
     "the result comes with the latch that is set next; this has only to hand over the waiter";
 static const char answers[] =
     "each count-down goes on from the one before, so release alone would do, for the last one too; "
-    "but core/atomic.h has no such operation, and here it would save nothing on x86";
-static const char rests[] = "release alone would do (Z5); but core/atomic.h has no such operation, "
+    "but os/atomic.h has no such operation, and here it would save nothing on x86";
+static const char rests[] = "release alone would do (Z5); but os/atomic.h has no such operation, "
                             "and this is no fast road";
 static const char marked[] = "who is marked has passed a fence (F1) before it rests; that is far "
                              "away, and this is the plain "
@@ -72,14 +72,14 @@ static const struct known kept[] = {
     {"core/block.c", "fence", OP_FENCE, SEQ_CST, SEQ_CST, leaves},
     {"core/pool.c", "&pool->pending", OP_CAS, ACQUIRE, RELAXED, anew},
     {"sleep/tickle.c", "fence", OP_FENCE, SEQ_CST, SEQ_CST, enter},
-    {"core/crowd.c", "&crowd->state", OP_CAS, SEQ_CST, ACQ_REL, tickle},
-    {"core/crowd.h", "&crowd->state", OP_RMW, SEQ_CST, ACQ_REL, tickle},
+    {"sleep/crowd.c", "&crowd->state", OP_CAS, SEQ_CST, ACQ_REL, tickle},
+    {"sleep/crowd.h", "&crowd->state", OP_RMW, SEQ_CST, ACQ_REL, tickle},
     {"core/deque.c", "&deque->flag", OP_LOAD, SEQ_CST, ACQUIRE, tickle},
     {"core/deque.c", "&deque->flag", OP_STORE, SEQ_CST, RELEASE, tickle},
-    {"core/crowd.h", "&crowd->state", OP_LOAD, ACQUIRE, RELAXED, tickled},
-    {"core/crowd.c", "&crowd->state", OP_CAS, ACQ_REL, ACQUIRE, tickled},
-    {"core/census.h", "&census->word", OP_RMW, ACQ_REL, ACQUIRE, census},
-    {"core/census.h", "&census->word", OP_RMW, ACQ_REL, RELEASE, census},
+    {"sleep/crowd.h", "&crowd->state", OP_LOAD, ACQUIRE, RELAXED, tickled},
+    {"sleep/crowd.c", "&crowd->state", OP_CAS, ACQ_REL, ACQUIRE, tickled},
+    {"sleep/census.h", "&census->word", OP_RMW, ACQ_REL, ACQUIRE, census},
+    {"sleep/census.h", "&census->word", OP_RMW, ACQ_REL, RELEASE, census},
     {"sleep/sleep.c", "&sleep->counters", OP_CAS, ACQ_REL, ACQUIRE, fences},
     {"sleep/sleep.c", "&sleep->counters", OP_CAS, ACQ_REL, RELEASE, fences},
     {"core/block.c", "&me->rests", OP_RMW, ACQ_REL, RELEASE, rests},

@@ -15,10 +15,10 @@
 #include "actor/inbox.h"
 #include "core/fiber.h"
 #include "core/group.h"
-#include "core/latch.h"
-#include "core/lock.h"
 #include "core/pool.h"
+#include "os/lock.h"
 #include "os/strand.h"
+#include "sleep/latch.h"
 #include "weft/actor.h"
 
 #include <setjmp.h>

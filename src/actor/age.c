@@ -2,7 +2,7 @@
 #include "actor/age.h"
 
 #include "actor/fiber.h"
-#include "core/fatal.h"
+#include "os/fatal.h"
 
 void weft__marked(weft *w, void *arg)
 {

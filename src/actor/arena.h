@@ -10,7 +10,7 @@
 #ifndef WEFT_ACTOR_ARENA_H
 #define WEFT_ACTOR_ARENA_H
 
-#include "core/atomic.h"
+#include "os/atomic.h"
 
 enum { ARENA_ALIGNMENT = 16, ARENA_UNIT = 64 }; /* chunks are multiples of the unit */
 

@@ -8,7 +8,7 @@
 #include "actor/delegate.h"
 #include "actor/executor.h"
 #include "actor/fiber.h"
-#include "core/fatal.h"
+#include "os/fatal.h"
 #include "os/overflow.h"
 #include "os/thread.h"
 

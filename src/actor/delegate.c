@@ -11,8 +11,8 @@
 #include "actor/quantum.h"
 #include "actor/steal.h"
 #include "actor/unwind.h"
-#include "core/fatal.h"
 #include "core/misuse.h"
+#include "os/fatal.h"
 
 #include <errno.h>
 

@@ -17,7 +17,7 @@
 #include "actor/steal.h"
 #include "actor/ticker.h"
 #include "actor/unwind.h"
-#include "core/fatal.h"
+#include "os/fatal.h"
 #include "os/overflow.h"
 
 #include <errno.h>

@@ -20,7 +20,7 @@
 #include "actor/merge.h"
 #include "actor/quantum.h"
 #include "actor/unwind.h"
-#include "core/fatal.h"
+#include "os/fatal.h"
 #include "os/fault.h"
 #include "os/memory.h"
 #include "os/thread.h"
@@ -93,7 +93,8 @@ static struct weft__fiber *make(struct weft__actors *system)
     context->ops = &weft__actor_ops;
     context->fork_count = weft__fork_count();
     weft__park_init(&fiber->park);
-    fiber->park.fiber = context;
+    fiber->park.set_for = weft__fiber_set_for;
+    fiber->park.sleeper = context;
     atomic_store_relaxed(&context->oldest, context->first); /* relaxed: nobody has it yet */
     return fiber;
 }

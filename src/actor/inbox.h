@@ -10,7 +10,7 @@
 #ifndef WEFT_ACTOR_INBOX_H
 #define WEFT_ACTOR_INBOX_H
 
-#include "core/atomic.h"
+#include "os/atomic.h"
 
 struct weft__letter {
     void *next; /* tagged */

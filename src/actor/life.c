@@ -6,9 +6,9 @@
 #include "actor/fiber.h"
 #include "actor/places.h"
 #include "actor/system.h"
-#include "core/fatal.h"
 #include "core/misuse.h"
 #include "core/wait.h"
+#include "os/fatal.h"
 #include "os/memory.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #ifndef WEFT_ACTOR_LOAD_H
 #define WEFT_ACTOR_LOAD_H
 
-#include "core/atomic.h"
+#include "os/atomic.h"
 
 enum {
     LOAD_ONE = 256,          /* one fiber that always wants to run */

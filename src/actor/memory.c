@@ -8,8 +8,8 @@
 #include "actor/age.h"
 #include "actor/fiber.h"
 #include "actor/unwind.h"
-#include "core/fatal.h"
 #include "core/misuse.h"
+#include "os/fatal.h"
 
 /* ---- For people ---- */
 

@@ -10,7 +10,7 @@
 #include "actor/quantum.h"
 #include "actor/steal.h"
 #include "actor/unwind.h"
-#include "core/fatal.h"
+#include "os/fatal.h"
 
 static void trace(struct weft__fiber *fiber, enum weft__event_kind kind,
                   struct weft__actor_slot *slot)

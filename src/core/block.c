@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/block.h"
 
-#include "core/fatal.h"
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "core/pool.h"
@@ -9,6 +8,7 @@
 #include "core/search.h"
 #include "core/spare.h"
 #include "os/clock.h"
+#include "os/fatal.h"
 
 /* Somebody comes in the place of one that does not work: a sleeper, or else a spare. One that
  * searches already finds by itself what there is. */
@@ -144,11 +144,11 @@ void weft_block_begin(weft *w)
     WEFT__EXPECT_OWN_OR_NULL(w);
     if (!(w = context_or_none(w)))
         return;
-    if (weft__context_of(w)->ops) {
-        weft__context_of(w)->ops->block_begin(w);
-        return;
-    }
-    weft__block_outside(weft__worker_of(w));
+    const struct weft__fiber_ops *ops = weft__fiber_ops(w);
+    if (ops)
+        ops->block_begin(w);
+    else
+        weft__block_outside(weft__worker_of(w));
 }
 
 /* Whoever ends the wait may call it: so w need not be this thread's. */
@@ -156,11 +156,11 @@ void weft_block_end(weft *w)
 {
     if (!(w = context_or_none(w)))
         return;
-    if (weft__context_of(w)->ops) {
-        weft__context_of(w)->ops->block_end(w);
-        return;
-    }
-    weft__block_outside_ends(weft__worker_of(w));
+    const struct weft__fiber_ops *ops = weft__fiber_ops(w);
+    if (ops)
+        ops->block_end(w);
+    else
+        weft__block_outside_ends(weft__worker_of(w));
 }
 
 /* ---- Nobody moves ---- */

@@ -11,9 +11,9 @@
 #ifndef WEFT_CORE_BLOCK_H
 #define WEFT_CORE_BLOCK_H
 
-#include "core/census.h"
-#include "core/lock.h"
 #include "core/worker.h"
+#include "os/lock.h"
+#include "sleep/census.h"
 
 struct weft__sync;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a pool is made of: the caller's wishes, the environment, the defaults. */
+#include "core/config.h"
+
 #include "core/pool.h"
 #include "os/topology.h"
 

@@ -19,8 +19,8 @@
 #define WEFT_CORE_CONTEXT_H
 
 #include "core/job.h"
-#include "core/latch.h"
-#include "core/lock.h"
+#include "os/lock.h"
+#include "sleep/latch.h"
 
 struct weft__cleanup;
 struct weft__mutex;

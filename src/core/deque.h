@@ -12,7 +12,7 @@
 #ifndef WEFT_CORE_DEQUE_H
 #define WEFT_CORE_DEQUE_H
 
-#include "core/atomic.h"
+#include "os/atomic.h"
 
 #include <stddef.h>
 

@@ -9,13 +9,13 @@
  * Locks are tried for a while, never waited for: a debugger may have stopped who has them. Nothing
  * is written while one is held: nobody knows what a FILE does. */
 #include "core/misuse.h"
+#include "core/object.h"
 #include "core/pool.h"
 #include "core/standing.h"
 #include "core/wait.h"
 #include "os/clock.h"
 #include "os/syscall.h"
 #include "os/thread.h"
-#include "sync/mutex.h"
 
 /* One thread, at some moment. */
 struct look {

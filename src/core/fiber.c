@@ -3,9 +3,9 @@
 
 struct atomic_u32 weft__fiber_wakers;
 
-void weft__fiber_latch_set(struct weft__latch *latch, struct weft__park *owner)
+void weft__fiber_set_for(struct weft__latch *latch, struct weft__park *owner)
 {
-    struct weft__context *fiber = owner->fiber;       /* before the last touch */
+    struct weft__context *fiber = owner->sleeper;     /* before the last touch */
     atomic_fetch_add_relaxed(&weft__fiber_wakers, 1); /* relaxed: the latch publishes it (L1) */
     if (weft__latch_set(latch))
         fiber->ops->wake(fiber);

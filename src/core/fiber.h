@@ -31,6 +31,15 @@ struct weft__fiber_ops {
  * that, so pools wait for them before they free fibers. */
 extern struct atomic_u32 weft__fiber_wakers;
 
+/* The `set_for` of a fiber's parking place, whose `sleeper` is the fiber. */
+void weft__fiber_set_for(struct weft__latch *latch, struct weft__park *owner);
+
+/* How this context does what a thread does otherwise; NULL: it is a thread's own. */
+static inline const struct weft__fiber_ops *weft__fiber_ops(weft *w)
+{
+    return weft__context_of(w)->ops;
+}
+
 /* The fiber that runs on this thread in its worker's place; NULL: none. */
 static inline struct weft__context *weft__fiber_here(void)
 {

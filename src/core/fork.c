@@ -34,13 +34,14 @@
 #include "core/fork.h"
 
 #include "core/cancel.h"
-#include "core/fatal.h"
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "core/pool.h"
+#include "core/scope.h"
 #include "core/search.h"
 #include "core/wait.h"
 #include "os/clock.h"
+#include "os/fatal.h"
 #include "os/membarrier.h"
 
 #undef weft_fork
@@ -293,8 +294,8 @@ void weft_fork_slow(weft *w)
     if (!atomic_load_relaxed(&weft__slot_of(w)->fn))
         weft__lacks("weft_fork", "a function", "right");
     struct weft__context *context = weft__context_of(w);
-    if (context->ops) {
-        context->ops->fork(w);
+    if (weft__fiber_ops(w)) {
+        weft__fiber_ops(w)->fork(w);
         return;
     }
     if (context->eager) {
@@ -327,8 +328,8 @@ bool weft_merge_slow(weft *w)
     weft__expect_fork(w, "weft_merge");
     struct weft__context *context = weft__context_of(w);
     struct weft__slot *slot = weft__slot_of(w);
-    if (context->ops)
-        return context->ops->merge(w);
+    if (weft__fiber_ops(w))
+        return weft__fiber_ops(w)->merge(w);
     if (context->eager) {
         bool over = published_merge(context, w);
         slot->execute = NULL; /* the next fork looks */

@@ -8,7 +8,7 @@
 #ifndef WEFT_CORE_GROUP_H
 #define WEFT_CORE_GROUP_H
 
-#include "core/atomic.h"
+#include "os/atomic.h"
 
 struct weft__group {
     struct weft__group *parent; /* outlives this one; written before it is shared */

@@ -13,8 +13,8 @@
 #ifndef WEFT_CORE_GUEST_H
 #define WEFT_CORE_GUEST_H
 
-#include "core/lock.h"
 #include "core/worker.h"
+#include "os/lock.h"
 
 struct weft__guests {
     struct weft__lock lock;    /* all but the list's links, which are written under it */

@@ -5,7 +5,7 @@
 #ifndef WEFT_CORE_JOB_H
 #define WEFT_CORE_JOB_H
 
-#include "core/atomic.h"
+#include "os/atomic.h"
 #include "weft.h"
 
 struct weft__group;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/misuse.h"
 
-#include "core/fatal.h"
 #include "core/fiber.h"
 #include "core/fork.h"
 #include "core/pool.h"
+#include "os/fatal.h"
 
 #include <dlfcn.h>
 

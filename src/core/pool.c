@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/pool.h"
+#include "core/config.h"
 #include "core/wait.h"
 
 #include "core/fiber.h"

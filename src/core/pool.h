@@ -76,16 +76,4 @@ static inline bool weft__pool_is_forked(const struct weft_pool *pool)
 /* Starts its thread. 0 or a negative errno. */
 int weft__worker_start(struct weft_pool *pool, struct weft__worker *worker);
 
-/* Moves the spawned jobs on the worker's deque to the injector, when its thread goes away
- * from them for an unknown time (fault 27). No forks may be on it. */
-void weft__worker_spill(struct weft__worker *worker);
-
-/* A spawned job, taken from a deque, as something that can stand in a queue. What stands on a
- * deque is that, or a fork. */
-bool weft__job_is_spawn(const struct weft__job *job);
-struct weft__node *weft__spawn_node(struct weft__job *job);
-
-/* Fills in defaults and the environment. 0, -EINVAL or -ENOTSUP. */
-int weft__config_complete(weft_config *full, const weft_config *given, unsigned cpus);
-
 #endif

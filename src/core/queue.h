@@ -9,7 +9,7 @@
 #define WEFT_CORE_QUEUE_H
 
 #include "core/job.h"
-#include "core/lock.h"
+#include "os/lock.h"
 
 struct weft__queue {
     struct weft__lock lock;

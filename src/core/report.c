@@ -5,15 +5,15 @@
  * A thread is *alive* if something outside the pool may set it going, or if it waits for one
  * that is alive. A deadlock is a blocked thread that is not. */
 #include "core/report.h"
-#include "core/fatal.h"
 #include "core/misuse.h"
+#include "core/object.h"
 #include "core/pool.h"
 #include "core/search.h"
 #include "core/standing.h"
 #include "core/task.h"
 #include "core/wait.h"
+#include "os/fatal.h"
 #include "os/memory.h"
-#include "sync/mutex.h"
 
 #include <stdlib.h>
 

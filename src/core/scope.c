@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Scopes and spawned jobs. */
-#include "core/fatal.h"
+#include "core/scope.h"
+
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "core/pool.h"
 #include "core/wait.h"
+#include "os/fatal.h"
 #include "os/memory.h"
 
 #include <errno.h>
@@ -151,7 +152,7 @@ void weft_scope_open(weft *w, weft_scope *public)
         .token = {.group = &scope->group, .execute = execute_oldest},
     };
     weft__group_begin(&scope->group, context->group);
-    if (context->ops)
+    if (weft__fiber_ops(w))
         scope->group.left = scope_left;
     weft__count_latch_init(&scope->latch, weft__context_park(context), 1);
     context->group = slot->group = &scope->group;
@@ -239,7 +240,7 @@ int weft_spawn(weft *w, weft_scope *public, weft_fn *fn, void *arg)
     struct weft__worker *me = weft__worker_of(w);
     if (weft__pool_is_forked(me->pool))
         return -ECHILD;
-    if (weft__context_of(w)->ops)
+    if (weft__fiber_ops(w))
         return spawn_in_fiber(scope, fn, arg);
     struct spawn *spawn = spawn_make(me);
     if (!spawn)
@@ -265,7 +266,7 @@ int weft_spawn_fifo(weft *w, weft_scope *public, weft_fn *fn, void *arg)
     struct weft__worker *me = weft__worker_of(w);
     if (weft__pool_is_forked(me->pool))
         return -ECHILD;
-    if (weft__context_of(w)->ops)
+    if (weft__fiber_ops(w))
         return spawn_in_fiber(scope, fn, arg);
     if (scope->group.left) /* an actor's: its fifo has no tokens */
         return weft_spawn(w, public, fn, arg);
@@ -291,7 +292,7 @@ int weft_scope_close(weft *w, weft_scope *public)
     struct weft__context *context = weft__context_of(w);
     if (!scope || context->group != &scope->group || scope->w != w)
         weft__fatal("weft_scope_close: not the innermost scope that is open in this context");
-    if (context->ops)
+    if (weft__fiber_ops(w))
         close_in_fiber(w, scope);
     weft__count_latch_down(&scope->latch);
     weft__wait(w, &scope->latch.spin.core, WEFT__AWAITS_CHILDREN(&scope->group));

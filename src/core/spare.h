@@ -5,8 +5,8 @@
 #ifndef WEFT_CORE_SPARE_H
 #define WEFT_CORE_SPARE_H
 
-#include "core/lock.h"
 #include "core/worker.h"
+#include "os/lock.h"
 
 struct weft__spare;
 

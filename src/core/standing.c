@@ -2,8 +2,8 @@
 #include "core/standing.h"
 
 #include "core/misuse.h"
+#include "core/object.h"
 #include "core/pool.h"
-#include "sync/mutex.h"
 
 static const char *const kinds[] = {"worker", "caller", "guest", "spare"};
 static const char *const object_kinds[] = {"", "mutex", "event", "channel", "channel"};

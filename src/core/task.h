@@ -10,7 +10,7 @@
 
 #include "core/group.h"
 #include "core/job.h"
-#include "core/latch.h"
+#include "sleep/latch.h"
 
 /* A thread outside that waits for a task. Lies in its frame. */
 struct weft__outsider {
@@ -34,6 +34,11 @@ struct weft__task {
                                     read by reports, while the task is not over */
     int result;                  /* valid once the latch is set */
 };
+
+/* weft_submit(). `waits`: the caller is about to wait for it; `parent`: the group around it, or
+ * NULL. 0, -EBUSY, or what weft__pool_enter() says. */
+int weft__submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *arg, bool waits,
+                 struct weft__group *parent);
 
 void weft__tasks_forked(void); /* in a forked child: none is pending */
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/wait.h"
 
-#include "core/crowd.h"
-#include "core/fatal.h"
 #include "core/fiber.h"
 #include "core/fork.h"
 #include "core/pool.h"
+#include "core/scope.h"
 #include "core/search.h"
 #include "os/clock.h"
+#include "os/fatal.h"
 #include "os/thread.h"
+#include "sleep/crowd.h"
 
 enum {
     STUCK_NS = 10000000, /* how long a pool stands still before its last limited waiter helps */
@@ -481,7 +482,7 @@ static struct shown shown_of(const struct weft__awaited *awaited)
 
 bool weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited)
 {
-    if (weft__context_of(w)->ops)
+    if (weft__fiber_ops(w))
         return suspend_until(weft__context_of(w), latch, &awaited);
     struct weft__worker *me = weft__worker_of(w);
     struct wait wait = {

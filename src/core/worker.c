@@ -2,12 +2,14 @@
 #include "core/worker.h"
 
 #include "core/cancel.h"
-#include "core/fatal.h"
+#include "core/fiber.h"
 #include "core/fork.h"
 #include "core/misuse.h"
 #include "core/pool.h"
+#include "core/scope.h"
 #include "core/search.h"
 #include "os/clock.h"
+#include "os/fatal.h"
 #include "os/membarrier.h"
 #include "os/memory.h"
 #include "os/overflow.h"
@@ -348,7 +350,7 @@ static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, boo
     struct weft__context *context = weft__context_of(w);
     struct weft__slot *slot = weft__slot_of(w);
     struct weft__group *outer = context->group, *outer_here = slot->group;
-    struct weft__frame *frame = context->ops ? NULL : context->worker->frame;
+    struct weft__frame *frame = weft__fiber_ops(w) ? NULL : context->worker->frame;
     struct weft__group *outer_root = atomic_load_relaxed(&context->root);
     struct weft__group *root = group->root;
     bool mixes = outer_root && outer_root != root;

@@ -320,4 +320,8 @@ void weft__worker_caller_out(struct weft__worker *me);
 int weft__post_fork(struct weft__worker *worker, struct weft__job *job);
 int weft__post_spawn(struct weft__worker *worker, struct weft__job *job);
 
+/* Moves the spawned jobs on the worker's deque to the injector, when its thread goes away
+ * from them for an unknown time (fault 27). No forks may be on it. */
+void weft__worker_spill(struct weft__worker *worker);
+
 #endif

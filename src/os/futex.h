@@ -4,7 +4,7 @@
 #ifndef WEFT_OS_FUTEX_H
 #define WEFT_OS_FUTEX_H
 
-#include "core/atomic.h"
+#include "os/atomic.h"
 
 /* Sleeps while *word == value. May return at any time, for no reason: callers loop. */
 void weft__futex_wait(struct atomic_u32 *word, uint32_t value);

@@ -4,7 +4,7 @@
 #ifndef WEFT_OS_MEMBARRIER_H
 #define WEFT_OS_MEMBARRIER_H
 
-#include "core/atomic.h"
+#include "os/atomic.h"
 
 /* Registers the process, once. False: the kernel has no such thing, or forbids it. */
 bool weft__membarrier_init(void);

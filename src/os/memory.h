@@ -3,7 +3,7 @@
 #ifndef WEFT_OS_MEMORY_H
 #define WEFT_OS_MEMORY_H
 
-#include "core/atomic.h"
+#include "os/atomic.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/overflow.h"
 
-#include "core/atomic.h"
+#include "os/atomic.h"
 #include "os/memory.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* sanitize.h: a program may be compiled with ThreadSanitizer and linked with a library that is not,
  * as an installed one is. Then the sanitizer sees what the program does with its data, but not what
  * the library does to hand them from thread to thread, and takes it for races. So it is told, at
- * run time, if it is there: of each release and each acquire (../core/atomic.h), and of each switch
+ * run time, if it is there: of each release and each acquire (../os/atomic.h), and of each switch
  * of stacks (strand.h).
  *
  * A fork that costs nothing has nothing that it could be told by: while it is there, pools take the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/thread.h"
 
-#include "core/atomic.h"
+#include "os/atomic.h"
 #include "os/clock.h"
 #include "os/memory.h"
 #include "os/overflow.h"

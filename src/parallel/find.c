@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Searches: loops that end when somebody has found something. */
-#include "core/fatal.h"
 #include "core/misuse.h"
+#include "os/fatal.h"
 #include "parallel/for.h"
 #include "parallel/reduce.h"
+#include "parallel/unordered.h"
 
 /* ---- Where ---- */
 

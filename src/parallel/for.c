@@ -4,8 +4,8 @@
  * there is one for each stretch. Thieves take the oldest, and so the longest, that is left. */
 #include "parallel/for.h"
 
-#include "core/fatal.h"
 #include "core/misuse.h"
+#include "os/fatal.h"
 
 #undef weft_for
 

@@ -3,6 +3,7 @@
 #include "parallel/reduce.h"
 
 #include "core/misuse.h"
+#include "parallel/unordered.h"
 
 struct histogram {
     const char *in;

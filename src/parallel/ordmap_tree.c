@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Trees by joining: all that changes one is made of join(), which is the only function that
  * knows about balance, and of taking trees apart. */
-#include "parallel/ordmap.h"
+#include "parallel/ordmap_tree.h"
 
 #include "os/memory.h"
 #include "parallel/element.h"

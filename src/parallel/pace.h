@@ -13,10 +13,10 @@
 #ifndef WEFT_PARALLEL_PACE_H
 #define WEFT_PARALLEL_PACE_H
 
-#include "core/atomic.h"
 #include "core/cancel.h"
 #include "core/fiber.h"
 #include "core/fork.h"
+#include "os/atomic.h"
 
 enum {
     WEFT__STRETCH_NS = 20000,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* How far a long computation has come, and the bar that shows it. Whoever finds that it is time
  * for a report makes it, unless somebody is at it. */
-#include "core/atomic.h"
 #include "core/misuse.h"
+#include "os/atomic.h"
 #include "os/clock.h"
 #include "weft.h"
 

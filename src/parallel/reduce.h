@@ -40,7 +40,5 @@ static inline void weft__expect_reducer(const weft_reducer *reducer, const void 
 /* Without the underscore and the key: where the elements cost what the key does. */
 void weft__reduce(weft *w, size_t begin, size_t end, const weft_reducer *reducer, void *arg,
                   void *result, weft__key *key);
-void weft__reduce_unordered(weft *w, size_t begin, size_t end, const weft_reducer *reducer,
-                            void *arg, void *result, weft__key *key);
 
 #endif

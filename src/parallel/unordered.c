@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Reductions in which every thread goes on collecting in one accumulator for as long as nobody
  * takes anything from it. Only who takes a part makes an accumulator for it. */
-#include "parallel/reduce.h"
+#include "parallel/unordered.h"
 
 #include "core/fiber.h"
 #include "core/misuse.h"
+#include "parallel/reduce.h"
 
 #include <stdlib.h>
 

@@ -14,7 +14,7 @@ extern const struct weft__protocol weft__events, weft__counters, weft__counters_
  */
 
 enum { THREAD_BITS = 16 };
-static const uint64_t one_sleeping = 1; /* wakers take this off, in core/park.c and crowd.c */
+static const uint64_t one_sleeping = 1; /* wakers take this off, in sleep/park.c and crowd.c */
 static const uint64_t one_inactive = (uint64_t)1 << THREAD_BITS;
 static const uint64_t one_lookout = (uint64_t)1 << 31;
 static const uint64_t one_guest_came = ((uint64_t)1 << 32) + 1;

@@ -2,10 +2,10 @@
 /* What all protocols share: the counts, guests, the look-out, and sleep in one's own place. */
 #include "sleep/common.h"
 
-#include "core/crowd.h"
 #include "os/clock.h"
 #include "os/memory.h"
 #include "os/thread.h"
+#include "sleep/crowd.h"
 
 #include <errno.h>
 #include <string.h>

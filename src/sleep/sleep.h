@@ -24,9 +24,9 @@
 #ifndef WEFT_SLEEP_SLEEP_H
 #define WEFT_SLEEP_SLEEP_H
 
-#include "core/atomic.h"
-#include "core/latch.h"
+#include "os/atomic.h"
 #include "sleep/cpus.h"
+#include "sleep/latch.h"
 #include "weft.h"
 
 enum {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The `tickle` protocols: one worker at a time gets sleepy, then sleeps in the crowd, and
- * whatever happens wakes them all. Their word is core/crowd.h's. */
-#include "core/crowd.h"
+ * whatever happens wakes them all. Their word is sleep/crowd.h's. */
 #include "os/thread.h"
 #include "sleep/common.h"
+#include "sleep/crowd.h"
 
 /* Those who stepped back sleep each in a place of their own, and know nothing of a tickle. How many
  * of them it woke. */

@@ -2,8 +2,8 @@
 /* A ring of items, a line of receivers while it is empty, a line of senders while it is full.
  * Never are there items and waiting receivers, or room and waiting senders: who comes first
  * is served directly. */
-#include "core/fatal.h"
 #include "core/misuse.h"
+#include "os/fatal.h"
 #include "os/memory.h"
 #include "sync/sync.h"
 

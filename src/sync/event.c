@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/sync.h"
 
-#include "core/fatal.h"
 #include "core/misuse.h"
+#include "os/fatal.h"
 
 struct event {
     struct weft__sync sync;

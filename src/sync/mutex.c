@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/mutex.h"
 
-#include "core/fatal.h"
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "core/pool.h"
 #include "core/wait.h"
+#include "os/fatal.h"
 
 #ifndef WEFT__MUTEX_SPINS
 #define WEFT__MUTEX_SPINS 100 /* sections are often short */

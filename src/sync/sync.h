@@ -12,7 +12,7 @@
 #define WEFT_SYNC_SYNC_H
 
 #include "core/block.h"
-#include "core/lock.h"
+#include "core/object.h"
 
 struct weft__waiter {
     struct weft__waiter *next;    /* under the object's lock */
@@ -25,17 +25,6 @@ struct weft__waiter {
     int result; /* written before it goes */
     unsigned
         vain; /* mutexes: how often it was let go, and found it taken; who was is first in line */
-};
-
-struct weft__line {
-    struct weft__waiter *first, *last;
-};
-
-struct weft__sync {
-    struct weft__lock lock;
-    struct atomic_bool outside; /* threads use it that no pool knows, */
-    struct atomic_ptr pool;     /* or, if not NULL, only this pool's */
-    const char *name;
 };
 
 /* Under the lock: notes who uses it. NULL: an outside thread. */

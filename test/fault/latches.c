@@ -2,10 +2,10 @@
 /* latches.c: what went wrong in other people's latches: memory that died with its owner,
  * and sets that nobody heard. Owners here free or overwrite a latch the moment they see it
  * set, so a setter that touches it once more is caught. */
-#include "core/latch.h"
+#include "sleep/latch.h"
 
 #include "child.h"
-#include "core/park.h"
+#include "sleep/park.h"
 #include "sleep/sleep.h"
 
 #include <stdatomic.h>

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Atomic operations are those of src/core/atomic.h, with the order in their name.
+# Atomic operations are those of src/os/atomic.h, with the order in their name.
 set -eu
 cd "$(dirname "$0")/../.."
 
-find src -name '*.[ch]' ! -path src/core/atomic.h -exec awk '
+find src -name '*.[ch]' ! -path src/os/atomic.h -exec awk '
     {
         line = $0
         gsub(/atomic_[a-z0-9_]*_(relaxed|acquire|release|acq_rel|seq_cst)\(/, "", line)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* config.c: wishes, the environment, defaults, and programs of another release. */
+#include "core/config.h"
 #include "check.h"
 #include "core/pool.h"
 #include "os/topology.h"

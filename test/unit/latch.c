@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* latch.c: whoever waits for a set sees it, asleep or not. */
-#include "core/latch.h"
+#include "sleep/latch.h"
 
 #include "check.h"
 #include "sleep/sleep.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* lock.c: one at a time, nobody forgotten, and nothing touched after the drop. */
-#include "core/lock.h"
+#include "os/lock.h"
 
 #include "check.h"
 

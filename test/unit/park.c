@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* park.c: nobody sleeps through a wake, and each sleep is counted off once. */
-#include "core/park.h"
+#include "sleep/park.h"
 
 #include "check.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tickle.c: the crowd's word, step by step, and the tickle protocols around it. */
-#include "core/crowd.h"
+#include "sleep/crowd.h"
 #include "unit/house.h"
 
 static const enum weft_sleep protocols[] = {

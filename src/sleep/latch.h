@@ -15,13 +15,13 @@
  *
  * A latch often lies in a frame that its owner leaves as soon as it is set: after the
  * set, the setter touches nothing but parking places and crowds, which are never freed. */
-#ifndef WEFT_CORE_LATCH_H
-#define WEFT_CORE_LATCH_H
+#ifndef WEFT_SLEEP_LATCH_H
+#define WEFT_SLEEP_LATCH_H
 
-#include "core/atomic.h"
-#include "core/crowd.h"
-#include "core/park.h"
+#include "os/atomic.h"
 #include "os/futex.h"
+#include "sleep/crowd.h"
+#include "sleep/park.h"
 
 enum latch_state { LATCH_UNSET, LATCH_SLEEPY, LATCH_SLEEPING, LATCH_SET };
 
@@ -66,15 +66,12 @@ static inline bool weft__latch_set(struct weft__latch *latch)
     return atomic_exchange_seq_cst(&latch->state, LATCH_SET) == LATCH_SLEEPING;
 }
 
-/* The same for an owner that is no thread; see fiber.h. */
-void weft__fiber_latch_set(struct weft__latch *latch, struct weft__park *owner);
-
 /* Wakes the owner, wherever it sleeps. */
 static inline void weft__latch_set_for(struct weft__latch *latch, struct weft__park *owner)
 {
     struct weft__crowd *crowd = owner->crowd; /* before the last touch */
-    if (owner->fiber) {
-        weft__fiber_latch_set(latch, owner);
+    if (owner->set_for) {
+        owner->set_for(latch, owner);
         return;
     }
     if (weft__latch_set(latch))

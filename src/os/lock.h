@@ -2,10 +2,10 @@
 /* lock.h: a small mutex on a futex, for short sections off the fast path. Zero is free.
  *   FREE -take-> HELD        -take by another-> CONTENDED, and that one sleeps
  *   HELD -drop-> FREE        CONTENDED -drop-> FREE, and one sleeper wakes */
-#ifndef WEFT_CORE_LOCK_H
-#define WEFT_CORE_LOCK_H
+#ifndef WEFT_OS_LOCK_H
+#define WEFT_OS_LOCK_H
 
-#include "core/atomic.h"
+#include "os/atomic.h"
 #include "os/futex.h"
 
 #ifndef WEFT__LOCK_SPINS

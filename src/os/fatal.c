@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/fatal.h"
+#include "os/fatal.h"
 
-#include "core/atomic.h"
+#include "os/atomic.h"
 
 #include <stdarg.h>
 #include <stdio.h>

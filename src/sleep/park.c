@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/park.h"
+#include "sleep/park.h"
 
-#include "core/crowd.h"
-#include "core/lock.h"
 #include "os/clock.h"
 #include "os/futex.h"
+#include "os/lock.h"
 #include "os/memory.h"
 #include "os/thread.h"
+#include "sleep/crowd.h"
 
 static struct {
     struct weft__lock lock;
@@ -21,7 +21,7 @@ void weft__park_init(struct weft__park *park)
     park->census = NULL;
     park->crowd = NULL;
     park->place = 0;
-    park->fiber = NULL;
+    park->set_for = NULL;
 }
 
 struct weft__park *weft__park_get(void)

@@ -16,12 +16,12 @@
  * when its sleeper was woken by somebody else and has left, pool and all. Such a wake
  * finds a live word and is at worst one wake-up for nothing, and everybody here looks
  * again after waking (faults 1 to 3: waking through memory that died with its owner). */
-#ifndef WEFT_CORE_PARK_H
-#define WEFT_CORE_PARK_H
+#ifndef WEFT_SLEEP_PARK_H
+#define WEFT_SLEEP_PARK_H
 
-#include "core/atomic.h"
-#include "core/census.h"
+#include "os/atomic.h"
 #include "os/thread.h"
+#include "sleep/census.h"
 
 enum park_state {
     PARK_AWAKE,
@@ -32,8 +32,8 @@ enum park_state {
     PARK_UNCOUNTED = 1 << 3, /* beside DROWSY or ASLEEP */
 };
 
-struct weft__context;
 struct weft__crowd;
+struct weft__latch;
 
 struct weft__park {
     WEFT__ALIGNED struct atomic_u32 state; /* enum park_state */
@@ -48,8 +48,11 @@ struct weft__park {
     struct weft__crowd *crowd;   /* where its owner may sleep instead, or NULL; written before it is
                                     in use, */
     unsigned place;              /* and which one of the sleep module's places it is */
-    struct weft__context *fiber; /* which sleeps here, instead of a thread; see fiber.h */
-    struct weft__park *next;     /* in the list of free ones */
+    /* If no thread sleeps here, but something else: sets the latch, and wakes that. NULL: a thread.
+     * Written before it is in use. */
+    void (*set_for)(struct weft__latch *latch, struct weft__park *owner);
+    void *sleeper;           /* what sleeps here then */
+    struct weft__park *next; /* in the list of free ones */
 };
 
 void weft__park_init(struct weft__park *park);

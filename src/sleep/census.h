@@ -6,10 +6,10 @@
  * A thread counts itself as resting just before it sleeps. Whoever wakes it takes it off
  * again, before it wakes: so a thread that wakes another and then rests itself never leaves a
  * moment in which all seem to rest. */
-#ifndef WEFT_CORE_CENSUS_H
-#define WEFT_CORE_CENSUS_H
+#ifndef WEFT_SLEEP_CENSUS_H
+#define WEFT_SLEEP_CENSUS_H
 
-#include "core/atomic.h"
+#include "os/atomic.h"
 
 struct weft__census {
     struct atomic_u64 word;                        /* present << 32 | resting */

@@ -17,12 +17,12 @@
  * Crowds are never freed, only handed to another pool, for the reason for which parking
  * places are: who sets a latch tickles afterwards, when its owner and the pool may be gone. A
  * crowd keeps its kind, so that such a late one finds it as it was. */
-#ifndef WEFT_CORE_CROWD_H
-#define WEFT_CORE_CROWD_H
+#ifndef WEFT_SLEEP_CROWD_H
+#define WEFT_SLEEP_CROWD_H
 
-#include "core/atomic.h"
-#include "core/lock.h"
-#include "core/park.h"
+#include "os/atomic.h"
+#include "os/lock.h"
+#include "sleep/park.h"
 
 enum crowd_kind {
     CROWD_ACQ_REL, /* acquire and release on the word: may lose news, see README.md */

@@ -5,8 +5,8 @@
  *
  * Comments beside a synchronising access carry a tag that its partner carries too
  * ("release D1" there, "acquire D1" here); README.md in this folder lists the tags. */
-#ifndef WEFT_CORE_ATOMIC_H
-#define WEFT_CORE_ATOMIC_H
+#ifndef WEFT_OS_ATOMIC_H
+#define WEFT_OS_ATOMIC_H
 
 #ifdef WEFT_MODEL
 #include "check/atomic.h" /* weft check: every operation is the model's */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/crowd.h"
+#include "sleep/crowd.h"
 
 #include "os/futex.h"
 #include "os/memory.h"
