@@ -268,9 +268,9 @@ static bool wait_for_end(struct weft_actor *actor, struct weft__actor_waiter *wa
 {
     struct weft__awaited awaited = {
         .what = "waits for the end of an actor", .may_end = true, .by = weft__executor_execute};
-    weft__deadlock_waits(here, actor);
+    weft__deadlock_waits(here, actor, awaited.what);
     bool over = weft__wait_anywhere(&waiter->latch, awaited);
-    weft__deadlock_waits(here, NULL);
+    weft__deadlock_waits(here, NULL, awaited.what);
     if (over)
         return true;
     if (leave_waiters(actor, waiter))

@@ -90,9 +90,9 @@ static int send(struct weft_actor *actor, void *message, bool wait)
                                     .may_end = true,
                                     .by = weft__executor_execute};
     struct weft__fiber *here = (struct weft__fiber *)weft__fiber_here();
-    weft__deadlock_waits(here, actor);
+    weft__deadlock_waits(here, actor, awaited.what);
     bool served = weft__wait_anywhere(&sender.latch, awaited);
-    weft__deadlock_waits(here, NULL);
+    weft__deadlock_waits(here, NULL, awaited.what);
     if (!served) {
         if (leave_senders(actor, &sender)) {
             weft__fiber_end_here();
