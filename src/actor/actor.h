@@ -213,7 +213,7 @@ struct weft_actor {
     void *arg;
     char name[32];
     unsigned executors;          /* the system's, which may be gone when somebody asks */
-    size_t limit;                /* bytes that it may use beside its stack */
+    size_t limit;                /* bytes that it may use beside its stack and mailbox */
     struct atomic_size unmerged; /* bytes that delegates have left, and nobody has merged yet */
     unsigned cabal_max, share;
     bool strict;

@@ -4,6 +4,7 @@
 #include "actor/deadlock.h"
 #include "actor/executor.h"
 #include "actor/fiber.h"
+#include "actor/mailbox.h"
 #include "actor/places.h"
 #include "actor/system.h"
 #include "core/fatal.h"
@@ -14,7 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { MAILBOX = 16, SHARE_MAX = 100 };
+enum { SHARE_MAX = 100 };
 
 static const size_t default_memory = (size_t)64 << 20;
 
@@ -25,35 +26,40 @@ void weft__actor_is_gone(const char *function)
 
 /* ---- Making ---- */
 
+/* What it may allocate: what is left beside its stack and its mailbox; 0: nothing is. */
+static size_t limit_of(const weft_actor_config *config)
+{
+    size_t memory = config->memory ? config->memory : default_memory;
+    if (memory / ARENA_ALIGNMENT > UINT32_MAX) /* what a slot has room for */
+        memory = (size_t)UINT32_MAX * ARENA_ALIGNMENT;
+    size_t others = WEFT_ACTOR_STACK + weft__mailbox_bytes(config->mailbox);
+    return memory > others ? memory - others : 0;
+}
+
 static int check(const struct weft__actors *system, const weft_actor_config *config)
 {
     if (config->size != sizeof *config)
         return -EINVAL;
-    if (config->memory && config->memory <= WEFT_ACTOR_STACK)
-        return -EINVAL;
     if (config->share > SHARE_MAX || config->mailbox > SIZE_MAX / sizeof(void *) / 2 ||
-        config->pin < 0 || (unsigned)config->pin > system->executor_count ||
-        (unsigned)config->steal > WEFT_STEAL_LIVE)
+        limit_of(config) == 0 || config->pin < 0 ||
+        (unsigned)config->pin > system->executor_count || (unsigned)config->steal > WEFT_STEAL_LIVE)
         return -EINVAL;
     return 0;
 }
 
 static void configure(struct weft_actor *actor, const weft_actor_config *config)
 {
-    size_t memory = config->memory ? config->memory : default_memory;
-    if (memory / ARENA_ALIGNMENT > UINT32_MAX) /* what a slot has room for */
-        memory = (size_t)UINT32_MAX * ARENA_ALIGNMENT;
     static const char usual[] = "actor"; /* a name costs a call, this one two instructions */
     if (config->name)
         strncpy(actor->name, config->name, sizeof actor->name - 1); /* it was all zeros */
     else
         memcpy(actor->name, usual, sizeof usual);
-    actor->limit = memory - WEFT_ACTOR_STACK;
+    actor->limit = limit_of(config);
     actor->cabal_max = config->cabal_max && config->cabal_max < actor->executors ? config->cabal_max
                                                                                  : actor->executors;
     actor->share = config->share ? config->share : 1;
     actor->strict = config->steal == WEFT_STEAL_STRICT;
-    actor->mailbox = config->mailbox ? config->mailbox : MAILBOX;
+    actor->mailbox = config->mailbox ? config->mailbox : MAILBOX_USUAL;
     actor->supervisor = config->supervisor;
     actor->drop = config->drop;
     actor->data = config->data;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages, and waiting for a time. */
+#include "actor/mailbox.h"
+
 #include "actor/deadlock.h"
 #include "actor/executor.h"
 #include "actor/fiber.h"
