@@ -47,7 +47,7 @@ struct weft__actor_slot {
     union {
         size_t use;                 /* marked: what its member used when it was forked */
         struct weft__letter letter; /* stolen */
-        struct weft__chunk *left;   /* done: the delegate's memory, */
+        struct weft__chunk *chunks; /* done: the delegate's memory, */
     };
     struct atomic_u32 state; /* enum stolen_state */
     union {

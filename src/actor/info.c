@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Looking inside: what anybody may know of an actor. */
+#include "actor/info.h"
+
 #include "actor/executor.h"
 #include "actor/fiber.h"
 #include "actor/life.h"

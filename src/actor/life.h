@@ -9,7 +9,6 @@
 int weft__actor_make(struct weft_actor **actor, struct weft__actors *system, weft_actor_fn *fn,
                      void *arg, const weft_actor_config *config);
 
-bool weft__actor_is_running(struct weft_actor *actor); /* under its lock; a hint */
 struct weft_actor *weft__actor_here(void);        /* whose fiber this thread runs; NULL: none */
 void weft__actor_start(struct weft_actor *actor); /* if it has not yet */
 void weft__actor_close(struct weft_actor *actor); /* no messages, no kill from now on */
