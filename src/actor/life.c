@@ -215,14 +215,24 @@ void weft__actor_close(struct weft_actor *actor)
     weft__lock_drop(&actor->lock);
 }
 
+/* Nobody comes to send any more. Who waits to do so, and ends, finds itself in line, or knows that
+ * it will be let go. */
+static struct weft__actor_waiter *close_to_senders(struct weft_actor *actor)
+{
+    weft__lock_take(&actor->lock);
+    struct weft__actor_waiter *senders = actor->senders;
+    actor->closed = true;
+    actor->senders = NULL;
+    weft__lock_drop(&actor->lock);
+    return senders;
+}
+
 void weft__actor_over(struct weft_actor *actor, int reason)
 {
     struct weft_pool *pool = actor->system->simulated ? NULL : actor->system->pool;
     actor->reason = reason;
     delist(actor);
-    weft__actor_close(actor);
-    struct weft__actor_waiter *senders = actor->senders; /* nobody comes to send any more */
-    actor->senders = NULL;
+    struct weft__actor_waiter *senders = close_to_senders(actor);
     for (struct weft__actor_waiter *sender = senders; sender; sender = sender->next)
         sender->result = -EPIPE;
     let_go(senders);
@@ -304,14 +314,18 @@ int weft_actor_wait(weft *w, weft_actor *actor)
     if (!over) {
         waiter.next = actor->waiters;
         actor->waiters = &waiter;
+        weft__actor_ref(actor); /* its owner may have released it, or do so meanwhile */
     }
     weft__lock_drop(&actor->lock);
-    if (!over && !wait_for_end(actor, &waiter, here)) {
+    bool ends = !over && !wait_for_end(actor, &waiter, here);
+    int reason = ends ? -ECANCELED : actor->reason;
+    if (!over)
+        weft__actor_unref(actor);
+    if (ends)
         weft__fiber_end_here();
-        return -ECANCELED;
-    }
-    weft__thread_unpark(waiter.latch.owner);
-    return actor->reason;
+    else
+        weft__thread_unpark(waiter.latch.owner);
+    return reason;
 }
 
 void weft_actor_release(weft_actor *actor)

@@ -16,6 +16,13 @@ void weft__actor_over(struct weft_actor *actor, int reason);
 void weft__actor_over_unrun(struct weft_actor *actor, int reason); /* it never had a fiber */
 void weft__actor_unref(struct weft_actor *actor);
 
+/* By who knows that it is there: it is not over, and can't be meanwhile; or by another reference.
+ */
+static inline void weft__actor_ref(struct weft_actor *actor)
+{
+    atomic_fetch_add_relaxed(&actor->refs, 1); /* relaxed: there is one already */
+}
+
 /* Can it be seen that there is none? Others than the owner may use one that is released, until it
  * is over. */
 _Noreturn void weft__actor_is_gone(const char *function);

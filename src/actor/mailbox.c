@@ -77,10 +77,12 @@ static int send(struct weft_actor *actor, void *message, bool wait)
     }
     if (waits) {
         sender.latch.owner = weft__thread_park();
-        if (!sender.latch.owner)
+        if (!sender.latch.owner) {
             error = -ENOMEM;
-        else
+        } else {
             stand_in_line(actor, &sender);
+            weft__actor_ref(actor); /* it may be over, and released, before this is back */
+        }
     }
     /* The first message starts it; under the lock, so that it is not over yet. */
     if (!error)
@@ -95,13 +97,15 @@ static int send(struct weft_actor *actor, void *message, bool wait)
     weft__deadlock_waits(here, actor, awaited.what);
     bool served = weft__wait_anywhere(&sender.latch, awaited);
     weft__deadlock_waits(here, NULL, awaited.what);
-    if (!served) {
-        if (leave_senders(actor, &sender)) {
-            weft__fiber_end_here();
-            return -ECANCELED;
-        }
+    bool ends = !served && leave_senders(actor, &sender);
+    if (!served && !ends) {
         awaited.may_end = false;
         weft__wait_anywhere(&sender.latch, awaited);
+    }
+    weft__actor_unref(actor);
+    if (ends) {
+        weft__fiber_end_here();
+        return -ECANCELED;
     }
     weft__thread_unpark(sender.latch.owner);
     return sender.result;

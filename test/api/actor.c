@@ -131,6 +131,64 @@ static void released_ones_go_on(void **state)
     pool_drop(pool);
 }
 
+struct farewell {
+    weft_actor *to;
+    weft_event event;
+    atomic_uint waiting;
+};
+
+static int leave_when_told(weft *w, void *arg)
+{
+    struct farewell *farewell = arg;
+    weft_event_wait(w, &farewell->event);
+    return 7;
+}
+
+static int wait_for_leaver(weft *w, void *arg)
+{
+    struct farewell *farewell = arg;
+    atomic_fetch_add(&farewell->waiting, 1);
+    return weft_actor_wait(w, farewell->to);
+}
+
+static int send_to_leaver(weft *w, void *arg)
+{
+    struct farewell *farewell = arg;
+    atomic_fetch_add(&farewell->waiting, 1);
+    while (weft_actor_send(w, farewell->to, NULL) == 0)
+        ;
+    return 7;
+}
+
+/* Others wait for one that its owner has released: nothing of it goes before they are back. */
+static void released_while_others_wait(void **state)
+{
+    weft_pool *pool = pool_make(2, 0);
+    for (int round = 0; round < rounds_of(SCALED(200, 5)); round++) {
+        struct farewell farewell = {.event = WEFT_EVENT_INIT};
+        weft_actor *others[4];
+        weft_actor_info info;
+        farewell.to = start(pool, leave_when_told, &farewell, NULL);
+        for (int i = 0; i < 4; i++)
+            others[i] = start(pool, i % 2 ? wait_for_leaver : send_to_leaver, &farewell, NULL);
+        for (int i = 0; i < 4; i++)
+            do {
+                weft_actor_get_info(others[i], &info);
+                sched_yield();
+            } while (info.state != WEFT_ACTOR_WAITING);
+        weft_actor_release(farewell.to);
+        weft_event_set(NULL, &farewell.event);
+        for (int i = 0; i < 4; i++) /* one that is killed leaves the line; or it was let go */
+            if (i == round % 5)
+                weft_actor_kill(others[i]);
+        for (int i = 0; i < 4; i++) {
+            int reason = end(others[i]);
+            assert_true(reason == 7 || (i == round % 5 && reason == -ECANCELED));
+        }
+    }
+    pool_drop(pool);
+}
+
 /* ---- Reasons ---- */
 
 struct report {
@@ -801,6 +859,7 @@ int main(void)
         cmocka_unit_test(setup_comes_first),
         cmocka_unit_test(runs_once),
         cmocka_unit_test(released_ones_go_on),
+        cmocka_unit_test(released_while_others_wait),
         cmocka_unit_test(supervisor_is_told_once),
         cmocka_unit_test(one_that_never_ran_ends_too),
         cmocka_unit_test(killed_wherever_it_is),
