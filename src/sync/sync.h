@@ -33,12 +33,13 @@ struct weft__line {
 
 struct weft__sync {
     struct weft__lock lock;
-    struct atomic_bool outside; /* threads use it that no pool knows, */
-    struct atomic_ptr pool;     /* or, if not NULL, only this pool's */
+    struct atomic_bool outside; /* threads use it that no pool knows, or several pools' */
+    struct atomic_bool actors;  /* actors do */
+    struct atomic_ptr pool;     /* unless `outside`: NULL, or only this one's threads and actors */
     const char *name;
 };
 
-/* Under the lock: notes who uses it. NULL: an outside thread. */
+/* Under the lock: notes who uses it. NULL: an outside thread, or the actor that runs here. */
 void weft__sync_used_by(struct weft__sync *sync, const struct weft__worker *me);
 
 /* The worker that calls; NULL for an outside thread and for an actor, which is at no worker for
