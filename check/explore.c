@@ -255,7 +255,10 @@ bool explore_choose_spurious(void)
 
 bool explore_choose_failure(void)
 {
-    return running && choose_bounded(2, &failures, (int)harness->failures) > 0;
+    bool fails = running && choose_bounded(2, &failures, (int)harness->failures) > 0;
+    if (fails)
+        note_choice(1); /* what fails is no event */
+    return fails;
 }
 
 bool explore_choose_impatience(void)

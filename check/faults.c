@@ -48,6 +48,8 @@ static const struct fault faults[] = {
      "crossbeam 726", "deque-grow-two", race},
     {18, "push goes on in the old ring after growing", "Le et al. 2013", "deque-grow", not_true},
     {118, "the larger ring is published relaxed", "Le et al. 2013", "deque-grow", race},
+    {30, "a thief trusts an answer that was for another one, when the slot was used before",
+     "weft itself", "fork-lazy-reused-thieves", race},
     {19, "bottom - 1 of an empty deque is a huge number", "crossbeam 33", "deque-empty", not_true},
 };
 
