@@ -93,6 +93,11 @@ static char why[600];
 static bool finishing;
 static jmp_buf end_of_finish;
 
+static struct rules rules_now(void)
+{
+    return harness->rules ? *harness->rules : options->rules;
+}
+
 /* ---- Where executions have been ---- */
 
 struct place {
@@ -428,7 +433,7 @@ static void leave(void)
 {
     unsigned list[THREADS_MAX], n = candidates(list);
     if (n == 0 && running && threads[running].state == YIELDED) {
-        if (++idle_yields > 2)
+        if (++idle_yields > 2 + rules_now().late)
             end_with(ENDLESS);
         return; /* it is the only one */
     }
@@ -443,7 +448,7 @@ static void leave(void)
     unsigned next = choose_thread(list, n, LEAVE);
     if (threads[next].state == YIELDED) {
         threads[next].state = READY;
-        if (++idle_yields > 3 * THREADS_MAX)
+        if (++idle_yields > (3 + rules_now().late) * THREADS_MAX)
             end_with(ENDLESS);
     }
     switch_to(next);
@@ -696,7 +701,7 @@ static void execute(void)
     why[0] = '\0';
     thread_total = 0;
     watch_reset();
-    memory_reset();
+    memory_reset(rules_now());
     harness->setup();
     for (uintptr_t i = 0; i < HARNESS_THREADS && harness->thread[i]; i++)
         explore_start(harness_main, (void *)i);

@@ -20,12 +20,14 @@ struct harness {
                           land earlier than last; 0: as the options say */
     unsigned stale_in; /* only in these threads, as bits; 0: in all */
     unsigned failures; /* so many allocations and thread creations fail */
+    const struct rules *rules; /* of the memory; NULL: as the options say */
 };
 
 struct options {
     int preemptions;     /* at most so many; -1: any number */
     int stale;           /* the same for old values; -1: any number */
     int spurious;        /* and for wake-ups without a reason */
+    struct rules rules;  /* of the memory */
     uint64_t executions; /* gives up after so many; 0: never */
     bool verbose;
 };

@@ -22,6 +22,10 @@ static const char help[] =
     "  -p, --preemptions N  at most so many switches away from a thread that could go on;\n"
     "                       default 2, 'none' for any number\n"
     "  -s, --stale N        at most so many old values read, or stores that land early; default 2\n"
+    "  -t, --late N         who spins has to see what was new N spins ago; default 0: now;\n"
+    "                       at most 3\n"
+    "      --calls-order    who spins, sleeps or wakes somebody has done a step that counts for\n"
+    "                       sequential consistency, which RC11 does not say\n"
     "  -m, --mutate         weaken or leave out one thing at a time, and see that a harness fails\n"
     "  -f, --faults         put in known bugs of others, and see that they are found\n"
     "  -r, --replay TRAIL   show one execution, as a failure names it\n"
@@ -125,10 +129,21 @@ static int number(const char *text)
     exit(EXIT_FAILURE);
 }
 
+static unsigned late(const char *text)
+{
+    int value = number(text);
+    if (value >= 0 && value <= LATE_MAX)
+        return (unsigned)value;
+    fprintf(stderr, "weft check: '%s' spins are too many\n", text);
+    exit(EXIT_FAILURE);
+}
+
 int main(int argc, char **argv)
 {
     static const struct option names[] = {{"preemptions", required_argument, NULL, 'p'},
                                           {"stale", required_argument, NULL, 's'},
+                                          {"late", required_argument, NULL, 't'},
+                                          {"calls-order", no_argument, NULL, 'C'},
                                           {"mutate", no_argument, NULL, 'm'},
                                           {"faults", no_argument, NULL, 'f'},
                                           {"replay", required_argument, NULL, 'r'},
@@ -142,13 +157,19 @@ int main(int argc, char **argv)
     struct share share = {1, 1, false};
     bool mutate = false;
     setvbuf(stdout, NULL, _IOLBF, 0); /* progress: a line for each */
-    for (int option; (option = getopt_long(argc, argv, "p:s:mfr:dolh", names, NULL)) != -1;)
+    for (int option; (option = getopt_long(argc, argv, "p:s:t:mfr:dolh", names, NULL)) != -1;)
         switch (option) {
         case 'p':
             options.preemptions = number(optarg);
             break;
         case 's':
             options.stale = number(optarg);
+            break;
+        case 't':
+            options.rules.late = late(optarg);
+            break;
+        case 'C':
+            options.rules.calls_are_steps = true;
             break;
         case 'm':
             mutate = true;
