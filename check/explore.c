@@ -28,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 enum {
     CHOICES_MAX = 4000,
@@ -78,7 +79,9 @@ static struct fiber explorer;
 static unsigned running, thread_total; /* 1 to thread_total */
 static unsigned preemptions, stale, spurious, failures, impatience, steps, idle_yields, asleep,
     data_choices;
-static bool replaying; /* the trail tells choices by step, and all others are usual */
+static unsigned resumed; /* so many choices at the beginning of the trail are another process's */
+static bool misfits;     /* and they were made in another harness */
+static bool replaying;   /* the trail tells choices by step, and all others are usual */
 static struct {
     const char *at;
     size_t size;
@@ -179,6 +182,8 @@ static bool been_here(void)
 
 /* ---- Choices ---- */
 
+static void __attribute__((noreturn)) end_with(enum ending how);
+
 static struct choice *next_choice(unsigned n, char kind)
 {
     if (position == CHOICES_MAX)
@@ -186,6 +191,10 @@ static struct choice *next_choice(unsigned n, char kind)
     if (position == trail_length)
         trail[trail_length++] = (struct choice){.count = n, .asleep = asleep};
     struct choice *choice = &trail[position++];
+    if (position <= resumed && (choice->step != steps || choice->kind != kind)) {
+        misfits = true;
+        end_with(KNOWN);
+    }
     choice->step = steps;
     choice->kind = kind;
     choice->value = choice->chosen;
@@ -688,12 +697,17 @@ static void harness_main(void *arg)
     harness->thread[(uintptr_t)arg]();
 }
 
+static void prepare(void)
+{
+    if (arena)
+        return;
+    make_memory();
+    catch_crashes();
+}
+
 static void execute(void)
 {
-    if (!arena) {
-        make_memory();
-        catch_crashes();
-    }
+    prepare();
     arena_used = blocks_used = gone_count = position = 0;
     preemptions = stale = spurious = failures = impatience = steps = idle_yields = asleep =
         data_choices = 0;
@@ -723,37 +737,186 @@ static void begin(const struct harness *h, const struct options *o)
 {
     harness = h;
     options = o;
-    trail_length = shared_count = 0;
+    trail_length = shared_count = resumed = 0;
+    misfits = false;
     places_forget();
+}
+
+/* ---- Positions: which locations are shared, and the trail, for another process ---- */
+
+extern char __data_start[], _end[];
+
+enum { REGIONS = 3 };
+
+/* Where addresses are in this process. Static data, blocks, and all that is behind them. */
+static struct region {
+    char letter;
+    const char *from;
+    size_t size;
+} regions[REGIONS];
+
+static void find_regions(void)
+{
+    size_t behind = ARENA + (THREADS_MAX - 1) * sizeof(struct fiber);
+    regions[0] = (struct region){'s', __data_start, (size_t)(_end - __data_start)};
+    regions[1] = (struct region){'b', blocks, (size_t)BLOCKS * BLOCK};
+    regions[2] = (struct region){'a', arena, behind};
+}
+
+static bool write_address(FILE *out, const char *at)
+{
+    for (unsigned i = 0; i < REGIONS; i++)
+        if (at >= regions[i].from && at < regions[i].from + regions[i].size) {
+            fprintf(out, " %c%zu", regions[i].letter, (size_t)(at - regions[i].from));
+            return true;
+        }
+    return false;
+}
+
+/* NULL: no memory, or a location that is nowhere. */
+static char *position_write(void)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    bool complete = true;
+    find_regions();
+    fprintf(out, "%u", shared_count);
+    for (unsigned i = 0; i < shared_count; i++)
+        complete &= write_address(out, shared[i]);
+    fprintf(out, " %u", trail_length);
+    for (unsigned i = 0; i < trail_length; i++)
+        fprintf(out, " %u%c%u/%u/%u", trail[i].step, trail[i].kind, trail[i].chosen, trail[i].count,
+                trail[i].asleep);
+    if (fclose(out) != 0 || !complete) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static const void *read_address(const char **text)
+{
+    char letter;
+    size_t offset;
+    int length;
+    if (sscanf(*text, " %c%zu%n", &letter, &offset, &length) != 2)
+        return NULL;
+    *text += length;
+    for (unsigned i = 0; i < REGIONS; i++)
+        if (regions[i].letter == letter && offset < regions[i].size)
+            return regions[i].from + offset;
+    return NULL;
+}
+
+static bool read_choice(const char **text, struct choice *choice)
+{
+    int length;
+    *choice = (struct choice){0};
+    if (sscanf(*text, " %u%c%u/%u/%u%n", &choice->step, &choice->kind, &choice->chosen,
+               &choice->count, &choice->asleep, &length) != 5)
+        return false;
+    *text += length;
+    return choice->chosen < choice->count;
+}
+
+static bool read_count(const char **text, unsigned most, unsigned *count)
+{
+    int length;
+    if (sscanf(*text, " %u%n", count, &length) != 1 || *count > most)
+        return false;
+    *text += length;
+    return true;
+}
+
+static bool position_read(const char *text)
+{
+    find_regions();
+    if (!read_count(&text, SHARED_MAX, &shared_count))
+        return false;
+    for (unsigned i = 0; i < shared_count; i++)
+        if (!(shared[i] = read_address(&text)))
+            return false;
+    if (!read_count(&text, CHOICES_MAX, &trail_length))
+        return false;
+    for (unsigned i = 0; i < trail_length; i++)
+        if (!read_choice(&text, &trail[i]))
+            return false;
+    resumed = trail_length;
+    return true;
+}
+
+/* ---- All executions ---- */
+
+static double cpu_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static bool is_enough(const struct result *result, double until)
+{
+    uint64_t most = options->executions;
+    return (most && result->executions + result->known >= most) ||
+           (options->seconds > 0 && cpu_seconds() >= until);
+}
+
+/* False: there are no more. */
+static bool next_execution(void)
+{
+    resumed = 0;
+    if (!shared_grew)
+        return next_trail();
+    trail_length = position = 0;
+    places_forget();
+    return true;
+}
+
+static struct result explore_all(void)
+{
+    struct result result = {.verdict = VERDICT_FINE};
+    double until = cpu_seconds() + options->seconds;
+    do {
+        if ((result.executions || result.known) && is_enough(&result, until)) {
+            result.verdict = VERDICT_GAVE_UP;
+            result.position = options->resumable ? position_write() : NULL;
+            return result;
+        }
+        shared_grew = false;
+        execute();
+        if (misfits)
+            return result;
+        *(ending == KNOWN ? &result.known : &result.executions) += 1;
+        if (ending != FAILED && ending != STUCK && ending != ENDLESS)
+            continue;
+        if (memory_consistent()) {
+            result.verdict = VERDICT_FAILED;
+            snprintf(result.why, sizeof result.why, "%s", why);
+            trail_write(result.trail, sizeof result.trail);
+            return result;
+        }
+        result.forbidden++;
+    } while (next_execution());
+    return result;
 }
 
 struct result explore(const struct harness *h, const struct options *o)
 {
-    struct result result = {.verdict = VERDICT_FINE};
     begin(h, o);
-    do {
-        shared_grew = false;
-        execute();
-        *(ending == KNOWN ? &result.known : &result.executions) += 1;
-        if (ending == FAILED || ending == STUCK || ending == ENDLESS) {
-            if (memory_consistent()) {
-                result.verdict = VERDICT_FAILED;
-                snprintf(result.why, sizeof result.why, "%s", why);
-                trail_write(result.trail, sizeof result.trail);
-                return result;
-            }
-            result.forbidden++;
-        }
-        if (o->executions && result.executions + result.known >= o->executions) {
-            result.verdict = VERDICT_GAVE_UP;
-            return result;
-        }
-        if (shared_grew) {
-            trail_length = position = 0;
-            places_forget();
-        }
-    } while (shared_grew || next_trail());
-    return result;
+    return explore_all();
+}
+
+struct result explore_on(const struct harness *h, const struct options *o, const char *text)
+{
+    begin(h, o);
+    prepare();
+    if (!position_read(text))
+        return explore(h, o);
+    struct result result = explore_all();
+    return misfits ? explore(h, o) : result;
 }
 
 const char *explore_again(const struct harness *h, const struct options *o, const char *text)

@@ -29,6 +29,8 @@ struct options {
     int spurious;        /* and for wake-ups without a reason */
     struct rules rules;  /* of the memory */
     uint64_t executions; /* gives up after so many; 0: never */
+    double seconds;      /* and after so much CPU time; 0: never */
+    bool resumable;      /* and says where */
     bool verbose;
 };
 
@@ -41,9 +43,16 @@ struct result {
     uint64_t forbidden;  /* failed, but RC11 does not allow them */
     char why[600];
     char trail[4000];
+    char *position; /* given up, and resumable: where to go on, in a line for explore_on(); to be
+                       freed */
 };
 
 struct result explore(const struct harness *harness, const struct options *options);
+
+/* Goes on where another process of the same program has given up. What that one knew of places is
+ * lost, so some executions are done again. Begins at the beginning if the line does not fit. */
+struct result explore_on(const struct harness *harness, const struct options *options,
+                         const char *position);
 
 /* One execution again. Returns why it fails; "": it does not. */
 const char *explore_again(const struct harness *harness, const struct options *options,

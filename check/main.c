@@ -3,6 +3,7 @@
 #include "faults.h"
 #include "harnesses.h"
 #include "mutate.h"
+#include "resume.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ static const struct harness *const lists[] = {litmus_harnesses, deque_harnesses,
                                               latch_harnesses,  sleep_harnesses, fork_harnesses,
                                               sync_harnesses,   block_harnesses, pool_harnesses,
                                               actor_harnesses,  fault_harnesses};
-enum { LISTS = sizeof lists / sizeof lists[0] };
+enum { LISTS = sizeof lists / sizeof lists[0], HARNESSES_MAX = 512, LINE_LENGTH = 100 };
 
 static const char help[] =
     "Usage: weft check [OPTION]... [NAME]...\n"
@@ -28,6 +29,10 @@ static const char help[] =
     "                       sequential consistency, which RC11 does not say\n"
     "  -m, --mutate         weaken or leave out one thing at a time, and see that a harness fails\n"
     "  -f, --faults         put in known bugs of others, and see that they are found\n"
+    "      --seconds N      give up a harness after so many seconds of CPU time\n"
+    "      --executions N   or after so many\n"
+    "      --resume FILE    note in FILE what was exhausted, and where the others gave up; go on\n"
+    "                       there the next time\n"
     "  -r, --replay TRAIL   show one execution, as a failure names it\n"
     "  -d, --diagram        show failing executions, the expected ones as well\n"
     "  -o, --others         all but those that are named\n"
@@ -56,23 +61,81 @@ bool wanted(const struct harness *harness, char **names)
 
 /* ---- Checking ---- */
 
+/* Goes on where it gave up before, if it did; `before`: all that is known of it. */
+static struct result explore_more(const struct harness *harness, const struct options *options,
+                                  struct progress before)
+{
+    if (before.standing == STANDING_WRONG)
+        return explore(harness, options); /* again */
+    struct result result =
+        before.position ? explore_on(harness, options, before.position) : explore(harness, options);
+    result.executions += before.executions;
+    result.known += before.known;
+    return result;
+}
+
+static void note(const struct harness *harness, const struct result *result, bool good)
+{
+    resume_set(harness, (struct progress){.standing = result->verdict == VERDICT_GAVE_UP
+                                                          ? STANDING_UNFINISHED
+                                                      : good ? STANDING_EXHAUSTED
+                                                             : STANDING_WRONG,
+                                          .executions = result->executions,
+                                          .known = result->known,
+                                          .position = result->position});
+}
+
 static bool check(const struct harness *harness, const struct options *options)
 {
-    struct result result = explore(harness, options);
+    struct progress before = resume_get(harness);
+    if (before.standing == STANDING_EXHAUSTED)
+        return true;
+    struct result result = explore_more(harness, options, before);
     bool failed = result.verdict == VERDICT_FAILED;
-    bool good = harness->fails ? failed && strstr(result.why, harness->fails)
-                               : result.verdict == VERDICT_FINE;
+    bool good = result.verdict == VERDICT_GAVE_UP ? true
+                : harness->fails                  ? failed && strstr(result.why, harness->fails)
+                                                  : !failed;
     printf("%-26s %9llu executions, %9llu cut off, %s%s\n", harness->name,
            (unsigned long long)result.executions, (unsigned long long)result.known,
            result.verdict == VERDICT_GAVE_UP ? "gave up"
            : failed                          ? "fails"
                                              : "never fails",
            good ? (failed ? " as it should" : "") : ": WRONG");
+    note(harness, &result, good);
+    free(result.position);
     if (failed && !good)
         printf("  %s\n  weft check --replay %s:%s\n", result.why, harness->name, result.trail);
     if (failed && options->verbose)
         explore_show(harness, options, result.trail);
     return good;
+}
+
+static unsigned count_standing(const struct harness *const *list, unsigned n,
+                               enum standing standing)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < n; i++)
+        found += resume_get(list[i]).standing == standing;
+    return found;
+}
+
+static void print_standing(const struct harness *const *list, unsigned n, enum standing standing,
+                           const char *title)
+{
+    unsigned column = LINE_LENGTH;
+    printf("%s: %u", title, count_standing(list, n, standing));
+    for (unsigned i = 0; i < n; i++) {
+        if (resume_get(list[i]).standing != standing)
+            continue;
+        unsigned length = (unsigned)strlen(list[i]->name) + 1;
+        if (column + length > LINE_LENGTH) {
+            printf("\n ");
+            column = 1;
+        }
+        printf(" %s", list[i]->name);
+        column += length;
+    }
+    putchar('\n');
 }
 
 /* Which ones: those that are named, or the others; of these every `parts`th, beginning with number
@@ -84,14 +147,22 @@ struct share {
 
 static int check_all(const struct options *options, struct share share, char **names)
 {
+    static const struct harness *ours[HARNESSES_MAX];
     unsigned bad = 0, count = 0, turn = 0;
     for (unsigned i = 0; i < LISTS; i++)
         for (const struct harness *h = lists[i]; h->name; h++)
-            if (wanted(h, names) != share.others && turn++ % share.parts == share.part - 1) {
-                count++;
-                bad += !check(h, options);
-            }
-    printf("%u harnesses, %u wrong\n", count, bad);
+            if (wanted(h, names) != share.others && turn++ % share.parts == share.part - 1 &&
+                count < HARNESSES_MAX)
+                ours[count++] = h;
+    for (unsigned i = 0; i < count; i++)
+        bad += !check(ours[i], options);
+    unsigned unfinished = count_standing(ours, count, STANDING_UNFINISHED);
+    if (unfinished > 0 || options->resumable) {
+        print_standing(ours, count, STANDING_EXHAUSTED, "exhausted");
+        print_standing(ours, count, STANDING_UNFINISHED, "not exhausted");
+    }
+    printf("%u harnesses, %u wrong", count, bad);
+    printf(unfinished > 0 ? ", %u not exhausted\n" : "\n", unfinished);
     return count > 0 && bad == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -129,6 +200,16 @@ static int number(const char *text)
     exit(EXIT_FAILURE);
 }
 
+static double amount(const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (*text && !*end && value > 0)
+        return value;
+    fprintf(stderr, "weft check: '%s' is no amount\n", text);
+    exit(EXIT_FAILURE);
+}
+
 static unsigned late(const char *text)
 {
     int value = number(text);
@@ -146,6 +227,9 @@ int main(int argc, char **argv)
                                           {"calls-order", no_argument, NULL, 'C'},
                                           {"mutate", no_argument, NULL, 'm'},
                                           {"faults", no_argument, NULL, 'f'},
+                                          {"seconds", required_argument, NULL, 'S'},
+                                          {"executions", required_argument, NULL, 'E'},
+                                          {"resume", required_argument, NULL, 'R'},
                                           {"replay", required_argument, NULL, 'r'},
                                           {"diagram", no_argument, NULL, 'd'},
                                           {"others", no_argument, NULL, 'o'},
@@ -156,6 +240,7 @@ int main(int argc, char **argv)
     struct options options = {.preemptions = 2, .stale = 2, .spurious = 1};
     struct share share = {1, 1, false};
     bool mutate = false;
+    const char *resume = NULL;
     setvbuf(stdout, NULL, _IOLBF, 0); /* progress: a line for each */
     for (int option; (option = getopt_long(argc, argv, "p:s:t:mfr:dolh", names, NULL)) != -1;)
         switch (option) {
@@ -178,6 +263,16 @@ int main(int argc, char **argv)
             return faults_all(&options, lists, LISTS);
         case 'r':
             return replay(&options, optarg);
+        case 'S':
+            options.seconds = amount(optarg);
+            break;
+        case 'E':
+            options.executions = (uint64_t)amount(optarg);
+            break;
+        case 'R':
+            resume = optarg;
+            options.resumable = true;
+            break;
         case 'd':
             options.verbose = true;
             break;
@@ -199,6 +294,8 @@ int main(int argc, char **argv)
         default:
             return EXIT_FAILURE;
         }
+    if (resume)
+        resume_open(resume, &options);
     return mutate ? mutate_all(options, lists + 1, LISTS - 1, argv + optind)
                   : check_all(&options, share, argv + optind);
 }
