@@ -40,6 +40,7 @@ enum {
     BLOCK = 4 << 20,
     BLOCK_USED = 16 << 10, /* what a harness can fill */
     STEPS_MAX = 3000,
+    TIME_OUTS_MAX = 4,
 };
 
 enum kind { CHANGE = 't', LEAVE = 'l', DATA = 'c' }; /* the next one of one step: 'd', and so on */
@@ -59,6 +60,7 @@ struct thread {
     struct fiber *fiber;
     enum state state;
     int waits_for;   /* location; -1: a thread's end */
+    uint64_t ns;     /* and for how long; 0: until it is woken */
     unsigned stops;  /* how many times it came to where another could go on */
     uint64_t chosen; /* a digest of what was chosen for it, which its events don't show */
     enum touch touch;
@@ -77,10 +79,11 @@ static bool shared_grew;
 static struct thread threads[THREADS_MAX];
 static struct fiber explorer;
 static unsigned running, thread_total; /* 1 to thread_total */
-static unsigned preemptions, stale, spurious, failures, impatience, steps, idle_yields, asleep,
-    data_choices;
+static unsigned preemptions, stale, spurious, failures, impatience, time_outs, steps, idle_yields,
+    asleep, data_choices;
 static unsigned resumed; /* so many choices at the beginning of the trail are another process's */
 static bool misfits;     /* and they were made in another harness */
+static uint64_t passed;  /* ns */
 static bool replaying;   /* the trail tells choices by step, and all others are usual */
 static struct {
     const char *at;
@@ -147,12 +150,13 @@ static void places_grow(void)
 static struct digest here(void)
 {
     struct digest digest = memory_digest();
-    uint64_t more = stale | spurious << 8 | failures << 16 | impatience << 20;
+    uint64_t more = stale | spurious << 8 | failures << 16 | impatience << 20 | time_outs << 28;
     if (options->preemptions >= 0)
-        more |= (uint64_t)preemptions << 24 | (uint64_t)running << 32;
+        more |= (uint64_t)preemptions << 32 | (uint64_t)running << 40;
     for (unsigned t = 1; t <= thread_total; t++) {
         more = more * 31 + threads[t].state + 4 * threads[t].stops;
         more = more * 31 + threads[t].chosen;
+        more = more * 31 + (threads[t].state == WAITING ? threads[t].ns : 0);
         more = more * 31 + (uintptr_t)(threads[t].state == WAITING && threads[t].waits_for >= 0
                                            ? memory_address(threads[t].waits_for)
                                            : NULL);
@@ -437,10 +441,31 @@ static unsigned choose_thread(unsigned list[static THREADS_MAX], unsigned n, cha
     return next;
 }
 
+/* Nobody can go on: who sleeps for the shortest time does. */
+static bool time_passes(void)
+{
+    uint64_t least = UINT64_MAX;
+    for (unsigned t = 1; t <= thread_total; t++)
+        if (threads[t].state == WAITING && threads[t].ns > 0 && threads[t].ns < least)
+            least = threads[t].ns;
+    if (!harness->times_out || least == UINT64_MAX || ++time_outs > TIME_OUTS_MAX)
+        return false;
+    passed += least;
+    for (unsigned t = 1; t <= thread_total; t++)
+        if (threads[t].state == WAITING && threads[t].ns > 0 && (threads[t].ns -= least) == 0)
+            threads[t].state = READY;
+    return true;
+}
+
 /* The running thread can't go on, or should not. */
 static void leave(void)
 {
     unsigned list[THREADS_MAX], n = candidates(list);
+    if (n == 0 && threads[running].state != YIELDED && time_passes()) {
+        if (threads[running].state == READY) /* it is one of those */
+            return;
+        n = candidates(list);
+    }
     if (n == 0 && running && threads[running].state == YIELDED) {
         if (++idle_yields > 2 + rules_now().late)
             end_with(ENDLESS);
@@ -543,13 +568,19 @@ int explore_location(const void *at, unsigned size)
     return location;
 }
 
-void explore_wait(int location)
+void explore_wait(int location, uint64_t ns)
 {
     threads[running].state = WAITING;
+    threads[running].ns = ns;
     threads[running].waits_for = location;
     threads[running].touch = TOUCH_ALL;
     next_step();
     leave();
+}
+
+uint64_t explore_passed(void)
+{
+    return passed;
 }
 
 unsigned explore_waiting(int location, unsigned list[static THREADS_MAX])
@@ -610,7 +641,7 @@ unsigned explore_start(void (*fn)(void *), void *arg)
 void explore_join(unsigned thread)
 {
     while (threads[thread].state != DONE)
-        explore_wait(-1);
+        explore_wait(-1, 0);
     memory_synchronise(thread, running);
 }
 
@@ -709,8 +740,9 @@ static void execute(void)
 {
     prepare();
     arena_used = blocks_used = gone_count = position = 0;
-    preemptions = stale = spurious = failures = impatience = steps = idle_yields = asleep =
-        data_choices = 0;
+    preemptions = stale = spurious = failures = impatience = time_outs = steps = idle_yields =
+        asleep = data_choices = 0;
+    passed = 0;
     ending = GOES_ON;
     why[0] = '\0';
     thread_total = 0;

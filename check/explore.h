@@ -20,6 +20,8 @@ struct harness {
                           land earlier than last; 0: as the options say */
     unsigned stale_in; /* only in these threads, as bits; 0: in all */
     unsigned failures; /* so many allocations and thread creations fail */
+    bool times_out;    /* when nobody can go on, those who sleep for a time have slept enough; a few
+                          times */
     const struct rules *rules; /* of the memory; NULL: as the options say */
 };
 
@@ -92,7 +94,8 @@ void explore_join(unsigned thread);
 void explore_stack(const char **low, const char **high);
 
 /* The running thread waits at a location, until somebody makes it ready. */
-void explore_wait(int location);
+void explore_wait(int location, uint64_t ns); /* 0: not for a time */
+uint64_t explore_passed(void); /* so many ns have passed, because nobody could go on */
 unsigned explore_waiting(int location, unsigned list[static THREADS_MAX]);
 void explore_ready(unsigned thread);
 

@@ -420,7 +420,7 @@ THREAD(go_plain_touch, W_REL(x, 1); plain = 1)
 
 /* ---- Waiting ---- */
 
-#define WAIT(a, v) model_wait(&a.value, 4, v)
+#define WAIT(a, v) model_wait(&a.value, 4, v, 0)
 #define WAKE(a, n) model_wake(&a, n, NULL)
 THREAD(wa_loop, while (!R(x)) WAIT(x, 0))
 THREAD(wa_once, if (!R(x)) WAIT(x, 0); MODEL_ASSERT(R(x)))
