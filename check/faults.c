@@ -59,13 +59,17 @@ static const struct {
     struct mutant mutant;
 } mutants[] = {
     {5,
-     {.site = &(struct site){"sleep/sleep.c", 0, "sleeper->last_look(sleeper->arg)"},
+     {.site = &(struct site){.file = "sleep/sleep.c", .what = "sleeper->last_look(sleeper->arg)"},
       .dropped = true}},
     {7,
-     {.site = &(struct site){"core/latch.h", 0, "&latch->state"}, .from = SEQ_CST, .to = ACQ_REL}},
-    {10, {.site = &(struct site){"sleep/events.c", 0, "fence"}, .dropped = true}},
+     {.site = &(struct site){.file = "core/latch.h", .what = "&latch->state"},
+      .from = SEQ_CST,
+      .to = ACQ_REL}},
+    {10, {.site = &(struct site){.file = "sleep/events.c", .what = "fence"}, .dropped = true}},
     {118,
-     {.site = &(struct site){"core/deque.c", 0, "&deque->ring"}, .from = RELEASE, .to = RELAXED}},
+     {.site = &(struct site){.file = "core/deque.c", .what = "&deque->ring"},
+      .from = RELEASE,
+      .to = RELAXED}},
 };
 
 /* 0: the library as it is. */

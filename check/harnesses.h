@@ -16,12 +16,4 @@ void thread_moves(bool begins);
 /* Is it one of these, by a part of its name? None: all are. */
 bool wanted(const struct harness *harness, char **names);
 
-struct mutant;
-
-/* The harness that kills it if nothing is bounded; NULL: none is known. */
-const char *stubborn_killer_of(const struct mutant *mutant);
-
-/* Why a stronger order is kept although no harness needs it; NULL: no reason is known. */
-const char *reason_for(const struct mutant *mutant);
-
 #endif

@@ -9,10 +9,10 @@
 
 /* Places without lines: nothing here is for mutants, of which there is a limited number. */
 #undef CHECK_SITE
-#define CHECK_SITE(what)                                      \
-    (__extension__({                                          \
-        static const struct site site_ = {__FILE__, 0, what}; \
-        &site_;                                               \
+#define CHECK_SITE(what, operation, order)                                            \
+    (__extension__({                                                                  \
+        static const struct site site_ = {__FILE__, 0, operation, order, what, NULL}; \
+        &site_;                                                                       \
     }))
 
 static struct atomic_u32 w, x, y, z;

@@ -3,6 +3,7 @@
 #include "faults.h"
 #include "harnesses.h"
 #include "mutate.h"
+#include "reasons.h"
 #include "resume.h"
 
 #include <getopt.h>
@@ -29,6 +30,7 @@ static const char help[] =
     "                       sequential consistency, which RC11 does not say\n"
     "  -m, --mutate         weaken or leave out one thing at a time, and see that a harness fails\n"
     "  -f, --faults         put in known bugs of others, and see that they are found\n"
+    "      --reasons        see that each reason to keep what survives is true of one place\n"
     "      --seconds N      give up a harness after so many seconds of CPU time\n"
     "      --executions N   or after so many\n"
     "      --resume FILE    note in FILE what was exhausted, and where the others gave up; go on\n"
@@ -227,6 +229,7 @@ int main(int argc, char **argv)
                                           {"calls-order", no_argument, NULL, 'C'},
                                           {"mutate", no_argument, NULL, 'm'},
                                           {"faults", no_argument, NULL, 'f'},
+                                          {"reasons", no_argument, NULL, 'W'},
                                           {"seconds", required_argument, NULL, 'S'},
                                           {"executions", required_argument, NULL, 'E'},
                                           {"resume", required_argument, NULL, 'R'},
@@ -263,6 +266,8 @@ int main(int argc, char **argv)
             return faults_all(&options, lists, LISTS);
         case 'r':
             return replay(&options, optarg);
+        case 'W':
+            return reasons_check();
         case 'S':
             options.seconds = amount(optarg);
             break;

@@ -149,7 +149,7 @@ bool model_recheck(bool found, const struct site *site)
 
 /* ---- Locks: the word is 1 while somebody has it ---- */
 
-static const struct site lock_site = {"lock.h", 0, "lock"};
+static const struct site lock_site = {.file = "lock.h", .what = "lock"};
 
 void model_lock(void *at)
 {
@@ -198,7 +198,7 @@ static uint64_t clock_word;
 
 uint64_t model_clock(void)
 {
-    static const struct site site = {"clock", 0, "clock"};
+    static const struct site site = {.file = "clock", .what = "clock"};
     if (!clock_word || !model_thread())
         return 1 + explore_passed();
     return model_rmw(&clock_word, sizeof clock_word, RMW_ADD, 1, RELAXED, &site);

@@ -25,7 +25,9 @@ enum operation { OP_LOAD, OP_STORE, OP_RMW, OP_CAS, OP_FENCE, OP_WAKE, OP_RECHEC
 struct site {
     _Alignas(32) const char *file;
     int line;
-    const char *what; /* the operand's text */
+    uint8_t operation, order; /* enum operation, enum order */
+    const char *what;         /* the operand's text */
+    const char *function;
 };
 
 enum rmw { RMW_EXCHANGE, RMW_ADD, RMW_SUB, RMW_OR };

@@ -2,6 +2,7 @@
 #include "mutate.h"
 
 #include "harnesses.h"
+#include "reasons.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -243,8 +244,9 @@ int mutate_all(struct options options, const struct harness *const *lists, unsig
         killed += killer != NULL;
         unexplained += !killer && !reason;
     }
+    unsigned stale = *names ? 0 : reasons_stale();
     printf("%u places that no harness comes by\n", unseen);
-    printf("%u mutants, %u killed, %u kept for a reason, %u unexplained\n", total, killed,
-           total - killed - unexplained, unexplained);
-    return unexplained == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    printf("%u mutants, %u killed, %u kept for a reason, %u unexplained; %u stale reasons\n", total,
+           killed, total - killed - unexplained, unexplained, stale);
+    return unexplained == 0 && stale == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
