@@ -253,6 +253,18 @@ static void come_in(void)
     relies = !weft__sleep_needs_lookout(&sleep_module, 0);
 }
 
+/* A guest comes in, and its first fork wakes somebody, if there is somebody to wake; else it relies
+ * on who falls asleep later: that one sees the guest, and looks out. */
+static void come_in_and_fork(void)
+{
+    weft__sleep_guest_entered(&sleep_module);
+    bool tells = weft__sleep_has_room(&sleep_module);
+    data = 1;
+    MODEL_ASSERT(weft__deque_push(&deque, &spawned) == 0);
+    if (tells)
+        (void)weft__sleep_new_fork(&sleep_module, true);
+}
+
 /* The same for a worker that was away. */
 static void come_back(void)
 {
@@ -307,6 +319,17 @@ GUEST_IN(events)
 GUEST_IN(counters)
 GUEST_IN(seqcst)
 
+/* There is a place for the guest. */
+#define ROOM(name)                         \
+    static void name##_room(void)          \
+    {                                      \
+        name##_two();                      \
+        weft__sleep_absent(&sleep_module); \
+    }
+ROOM(events)
+ROOM(counters)
+ROOM(seqcst)
+
 /* Its only worker sleeps, and is the look-out. */
 static void on_duty(void)
 {
@@ -356,6 +379,12 @@ SETUPS(swap, WEFT_SLEEP_TICKLE_SWAP)
     {                                                                                              \
         .name = base "-later-" protocol, .what = text ", and the look-out finds it", .setup = how, \
         .thread = {first_worker, post}, .times_out = true                                          \
+    }
+#define ENTER(protocol, how)                                                            \
+    {                                                                                   \
+        .name = "enter-" protocol,                                                      \
+        .what = "a guest comes in and forks while a worker falls asleep", .setup = how, \
+        .thread = {first_worker, come_in_and_fork}, .times_out = true                   \
     }
 #define COUNTERS(protocol, how)                                                             \
     ON_DEQUE("spawn", "a job on a deque", protocol, how##_two, spawn, "a wake-up is lost"), \
@@ -425,6 +454,9 @@ const struct harness sleep_harnesses[] = {
      .setup = on_duty_alone,
      .thread = {go_off_duty, come_back},
      .finish = nobody_relies_on_nobody},
+    ENTER("events", events_room),
+    ENTER("counters", counters_room),
+    ENTER("tickle-seqcst", seqcst_room),
     EACH("counters", counters, NULL, 1),
     TWO("counters", counters, NULL, 2),
     COUNTERS("counters", counters),

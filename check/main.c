@@ -38,7 +38,8 @@ static const char help[] =
     "  -r, --replay TRAIL   show one execution, as a failure names it\n"
     "  -d, --diagram        show failing executions, the expected ones as well\n"
     "  -o, --others         all but those that are named\n"
-    "      --part K/N       only every Nth harness, from the Kth on: N processes share the work\n"
+    "      --part K/N       only every Nth harness, or mutant, from the Kth on: N processes\n"
+    "                       share the work\n"
     "  -l, --list           show what there is\n"
     "  -h, --help           show this\n";
 
@@ -139,13 +140,6 @@ static void print_standing(const struct harness *const *list, unsigned n, enum s
     }
     putchar('\n');
 }
-
-/* Which ones: those that are named, or the others; of these every `parts`th, beginning with number
- * `part`, from 1. */
-struct share {
-    unsigned part, parts;
-    bool others;
-};
 
 static int check_all(const struct options *options, struct share share, char **names)
 {
@@ -301,6 +295,6 @@ int main(int argc, char **argv)
         }
     if (resume)
         resume_open(resume, &options);
-    return mutate ? mutate_all(options, lists + 1, LISTS - 1, argv + optind)
+    return mutate ? mutate_all(options, lists + 1, LISTS - 1, share, argv + optind)
                   : check_all(&options, share, argv + optind);
 }

@@ -215,7 +215,8 @@ static void describe(const struct mutant *m, char *text, size_t size)
                  order_name(m->to));
 }
 
-int mutate_all(struct options options, const struct harness *const *lists, unsigned n, char **names)
+int mutate_all(struct options options, const struct harness *const *lists, unsigned n,
+               struct share share, char **names)
 {
     static struct mutant mutants[MUTANTS_MAX];
     static struct trial trials[HARNESSES_MAX];
@@ -226,8 +227,8 @@ int mutate_all(struct options options, const struct harness *const *lists, unsig
     broad.executions = 20000;
     unsigned count = look_around(&broad, lists, n, names, trials);
     unsigned unseen = *names ? 0 : list_unseen();
-    unsigned total = list_mutants(mutants), killed = 0, unexplained = 0;
-    for (unsigned i = 0; i < total; i++) {
+    unsigned total = list_mutants(mutants), tried = 0, killed = 0, unexplained = 0;
+    for (unsigned i = share.part - 1; i < total; i += share.parts) {
         char text[300];
         describe(&mutants[i], text, sizeof text);
         const struct harness *killer = killer_of(&mutants[i], &options, trials, count);
@@ -241,12 +242,14 @@ int mutate_all(struct options options, const struct harness *const *lists, unsig
                killer   ? killer->name
                : reason ? reason
                         : "");
+        tried++;
         killed += killer != NULL;
         unexplained += !killer && !reason;
     }
-    unsigned stale = *names ? 0 : reasons_stale();
+    bool all = !*names && share.parts == 1;
+    unsigned stale = all ? reasons_stale() : 0; /* else there may be use for them elsewhere */
     printf("%u places that no harness comes by\n", unseen);
-    printf("%u mutants, %u killed, %u kept for a reason, %u unexplained; %u stale reasons\n", total,
-           killed, total - killed - unexplained, unexplained, stale);
+    printf("%u mutants, %u killed, %u kept for a reason, %u unexplained; %u stale reasons\n", tried,
+           killed, tried - killed - unexplained, unexplained, stale);
     return unexplained == 0 && stale == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
