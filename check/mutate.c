@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACES_MAX = 600, MUTANTS_MAX = 900, HARNESSES_MAX = 192 };
+enum { PLACES_MAX = 600, MUTANTS_MAX = 900, HARNESSES_MAX = 256 };
 
 struct place {
     const struct site *site;
