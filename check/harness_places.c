@@ -74,9 +74,10 @@ struct weft__fiber *weft__fiber_get(struct weft__executor *executor, struct weft
     fiber->top = NULL;
     fiber->arrivals = NULL;
     fiber->waits_at = NULL;
-    atomic_store_relaxed(&fiber->merging, false); /* relaxed, both: as in fiber.c */
+    /* relaxed, all: fiber.c releases the last one (A6), since its blocks are used again. */
+    atomic_store_relaxed(&fiber->merging, false);
     atomic_store_relaxed(&fiber->executor, executor);
-    atomic_store_release(&fiber->woken, false); /* release A6 */
+    atomic_store_relaxed(&fiber->woken, false);
     return fiber;
 }
 
@@ -148,7 +149,7 @@ void weft__actor_over(struct weft_actor *over, int reason)
 
 void weft__ticker_busy(struct weft__actors *system)
 {
-    atomic_fetch_add_acq_rel(&system->busy, 1); /* acq_rel A5 */
+    atomic_fetch_add_relaxed(&system->busy, 1); /* relaxed: nobody reads it here */
 }
 
 /* These are not come to, or do nothing here. */

@@ -32,7 +32,7 @@ static const char help[] =
     "  -f, --faults         put in known bugs of others, and see that they are found\n"
     "      --reasons        see that each reason to keep what survives is true of one place\n"
     "      --seconds N      give up a harness after so many seconds of CPU time\n"
-    "      --executions N   or after so many\n"
+    "      --executions N   or after so many; of mutants that survive a first look, 60000\n"
     "      --resume FILE    note in FILE what was exhausted, and where the others gave up; go on\n"
     "                       there the next time\n"
     "  -r, --replay TRAIL   show one execution, as a failure names it\n"

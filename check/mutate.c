@@ -221,10 +221,11 @@ int mutate_all(struct options options, const struct harness *const *lists, unsig
     static struct mutant mutants[MUTANTS_MAX];
     static struct trial trials[HARNESSES_MAX];
     struct options patient = options; /* for those that survive the first look for no reason */
-    options.executions = 3000;
-    patient.executions = 60000;
     struct options broad = options;
-    broad.executions = 20000;
+    if (!patient.executions)
+        patient.executions = 60000;
+    broad.executions = patient.executions / 3;
+    options.executions = 3000;
     unsigned count = look_around(&broad, lists, n, names, trials);
     unsigned unseen = *names ? 0 : list_unseen();
     unsigned total = list_mutants(mutants), tried = 0, killed = 0, unexplained = 0;

@@ -70,15 +70,29 @@ static const char watch[] =
     "a worker that is made while two others sleep";
 static const char helper[] =
     "the ticker wakes a guest that waits for an actor by it; in no harness there is a ticker";
-static const char current[] = "the ticker reads it, and raises a guard; in no harness there is one";
+static const char ticker[] = "the ticker reads it; in no harness there is one";
+static const char posse[] =
+    "both sides hold the posse's lock, which does the same; who leaves a place "
+    "does not, but hands nothing over";
+static const char killed[] =
+    "that the actor's group has failed is for those who unwind, and these are in no harness";
 
 static const struct known kept[] = {
+    {"actor/executor.c", "stop_driving", "release A5", OP_RMW, ACQ_REL, ACQUIRE, ticker},
+    {"actor/executor.c", "stop_driving", "release A5", OP_RMW, ACQ_REL, RELEASE, ticker},
+    {"actor/places.c", "weft__posse_may_join", "acquire A8", OP_LOAD, ACQUIRE, RELAXED, posse},
+    {"actor/places.c", "weft__posse_wake", "acquire A8", OP_LOAD, ACQUIRE, RELAXED, posse},
+    {"actor/places.c", "weft__posse_moves", "release A8", OP_STORE, RELEASE, RELAXED, posse},
+    {"actor/delegate.c", "weft__delegation_arrives", "release A8", OP_STORE, RELEASE, RELAXED,
+     posse},
+    {"actor/fiber.h", "weft__fiber_is_wanted_no_more", "acquire A14", OP_LOAD, ACQUIRE, RELAXED,
+     killed},
     {"sleep/tickle.c", "work_found", "fence F1 (FoundFence)", OP_FENCE, SEQ_CST, SEQ_CST, unseen},
     {"sleep/sleep.c", "wake_watch", "acquire E3", OP_LOAD, ACQUIRE, RELAXED, watch},
     {"core/wait.c", "weft__wait", "release G3: its parking place", OP_STORE, RELEASE, RELAXED,
      helper},
     {"core/wait.c", "weft__wait", "release G3: the same", OP_STORE, RELEASE, RELAXED, helper},
-    {"actor/executor.c", "begin", "release A13", OP_STORE, RELEASE, RELAXED, current},
+    {"actor/executor.c", "begin", "release A13", OP_STORE, RELEASE, RELAXED, ticker},
     {"core/deque.c", "weft__deque_push", "acquire D3", OP_LOAD, ACQUIRE, RELAXED, lb},
     {"core/deque.c", "weft__deque_pop", "seq_cst D4", OP_CAS, SEQ_CST, ACQ_REL, le},
     {"core/deque.c", "weft__deque_take", "seq_cst D4", OP_CAS, SEQ_CST, ACQ_REL, le},
