@@ -183,7 +183,7 @@ WEFT_API void weft_poll_slow(weft *w);
 #if defined __GNUC__
 static inline void weft_poll(weft *w)
 {
-    if (WEFT_SLOW((uintptr_t)w < WEFT_GUARD(w)))
+    if (WEFT_IS_CALLED(w))
         weft_poll_slow(w);
 }
 #else
