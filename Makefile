@@ -17,7 +17,8 @@
 #: make test-counters  nor this: WEFT_SLEEP=counters; likewise any other protocol
 #: make lint         the lint tests alone
 #: make test-check   all harnesses of weft check, as the suite runs them
-#: make check-full   every harness of weft check without bounds: hours
+#: make check-full   every harness of weft check without bounds, CHECK_SECONDS (60) of each at most;
+#:                   begun again, it goes on where it stopped (build/release/check-full.txt)
 #: make format       format the sources
 #: make install      install below PREFIX (/usr/local) inside DESTDIR (empty)
 #: make uninstall    remove what was installed
@@ -27,6 +28,7 @@
 
 PREFIX ?= /usr/local
 ARGS ?=
+CHECK_SECONDS ?= 60
 PEERS := OFF
 BUILD := build/release
 JOBS := $(shell nproc 2>/dev/null || echo 2)
@@ -72,7 +74,8 @@ lint:
 	@sh test/matrix.sh lint
 
 check-full: build
-	@$(BUILD)/weft check --preemptions none --stale none
+	@$(BUILD)/weft check --preemptions none --stale none --late 1 --seconds $(CHECK_SECONDS) \
+	    --resume $(BUILD)/check-full.txt $(ARGS)
 
 format:
 	@sh test/lint/format.sh --fix

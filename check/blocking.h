@@ -8,6 +8,7 @@
 #include "harnesses.h"
 
 static weft_pool *pool;
+static enum weft_sleep sleep_protocol; /* of make_pool(), if a setup says so */
 
 static inline int start_nobody(void (*run)(void *arg), void *arg, unsigned worker, void *data)
 {
@@ -23,6 +24,7 @@ static inline void make_pool(unsigned workers, int spares, weft_deadlock_fn *dea
     config.quantum = WEFT_QUANTUM_NONE;
     config.spin_rounds = -1;
     config.spares = spares;
+    config.sleep = sleep_protocol;
     config.deadlock = deadlock;
     config.spawn_thread = start_nobody;
     MODEL_ASSERT(weft_pool_create(&pool, &config) == 0);

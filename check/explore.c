@@ -28,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 enum {
     CHOICES_MAX = 4000,
@@ -39,6 +40,7 @@ enum {
     BLOCK = 4 << 20,
     BLOCK_USED = 16 << 10, /* what a harness can fill */
     STEPS_MAX = 3000,
+    TIME_OUTS_MAX = 4,
 };
 
 enum kind { CHANGE = 't', LEAVE = 'l', DATA = 'c' }; /* the next one of one step: 'd', and so on */
@@ -58,6 +60,7 @@ struct thread {
     struct fiber *fiber;
     enum state state;
     int waits_for;   /* location; -1: a thread's end */
+    uint64_t ns;     /* and for how long; 0: until it is woken */
     unsigned stops;  /* how many times it came to where another could go on */
     uint64_t chosen; /* a digest of what was chosen for it, which its events don't show */
     enum touch touch;
@@ -76,9 +79,12 @@ static bool shared_grew;
 static struct thread threads[THREADS_MAX];
 static struct fiber explorer;
 static unsigned running, thread_total; /* 1 to thread_total */
-static unsigned preemptions, stale, spurious, failures, impatience, steps, idle_yields, asleep,
-    data_choices;
-static bool replaying; /* the trail tells choices by step, and all others are usual */
+static unsigned preemptions, stale, spurious, failures, impatience, time_outs, steps, idle_yields,
+    asleep, data_choices;
+static unsigned resumed; /* so many choices at the beginning of the trail are another process's */
+static bool misfits;     /* and they were made in another harness */
+static uint64_t passed;  /* ns */
+static bool replaying;   /* the trail tells choices by step, and all others are usual */
 static struct {
     const char *at;
     size_t size;
@@ -92,6 +98,11 @@ static enum ending ending;
 static char why[600];
 static bool finishing;
 static jmp_buf end_of_finish;
+
+static struct rules rules_now(void)
+{
+    return harness->rules ? *harness->rules : options->rules;
+}
 
 /* ---- Where executions have been ---- */
 
@@ -139,12 +150,13 @@ static void places_grow(void)
 static struct digest here(void)
 {
     struct digest digest = memory_digest();
-    uint64_t more = stale | spurious << 8 | failures << 16 | impatience << 20;
+    uint64_t more = stale | spurious << 8 | failures << 16 | impatience << 20 | time_outs << 28;
     if (options->preemptions >= 0)
-        more |= (uint64_t)preemptions << 24 | (uint64_t)running << 32;
+        more |= (uint64_t)preemptions << 32 | (uint64_t)running << 40;
     for (unsigned t = 1; t <= thread_total; t++) {
         more = more * 31 + threads[t].state + 4 * threads[t].stops;
         more = more * 31 + threads[t].chosen;
+        more = more * 31 + (threads[t].state == WAITING ? threads[t].ns : 0);
         more = more * 31 + (uintptr_t)(threads[t].state == WAITING && threads[t].waits_for >= 0
                                            ? memory_address(threads[t].waits_for)
                                            : NULL);
@@ -174,6 +186,8 @@ static bool been_here(void)
 
 /* ---- Choices ---- */
 
+static void __attribute__((noreturn)) end_with(enum ending how);
+
 static struct choice *next_choice(unsigned n, char kind)
 {
     if (position == CHOICES_MAX)
@@ -181,6 +195,10 @@ static struct choice *next_choice(unsigned n, char kind)
     if (position == trail_length)
         trail[trail_length++] = (struct choice){.count = n, .asleep = asleep};
     struct choice *choice = &trail[position++];
+    if (position <= resumed && (choice->step != steps || choice->kind != kind)) {
+        misfits = true;
+        end_with(KNOWN);
+    }
     choice->step = steps;
     choice->kind = kind;
     choice->value = choice->chosen;
@@ -255,7 +273,10 @@ bool explore_choose_spurious(void)
 
 bool explore_choose_failure(void)
 {
-    return running && choose_bounded(2, &failures, (int)harness->failures) > 0;
+    bool fails = running && choose_bounded(2, &failures, (int)harness->failures) > 0;
+    if (fails)
+        note_choice(1); /* what fails is no event */
+    return fails;
 }
 
 bool explore_choose_impatience(void)
@@ -420,12 +441,33 @@ static unsigned choose_thread(unsigned list[static THREADS_MAX], unsigned n, cha
     return next;
 }
 
+/* Nobody can go on: who sleeps for the shortest time does. */
+static bool time_passes(void)
+{
+    uint64_t least = UINT64_MAX;
+    for (unsigned t = 1; t <= thread_total; t++)
+        if (threads[t].state == WAITING && threads[t].ns > 0 && threads[t].ns < least)
+            least = threads[t].ns;
+    if (!harness->times_out || least == UINT64_MAX || ++time_outs > TIME_OUTS_MAX)
+        return false;
+    passed += least;
+    for (unsigned t = 1; t <= thread_total; t++)
+        if (threads[t].state == WAITING && threads[t].ns > 0 && (threads[t].ns -= least) == 0)
+            threads[t].state = READY;
+    return true;
+}
+
 /* The running thread can't go on, or should not. */
 static void leave(void)
 {
     unsigned list[THREADS_MAX], n = candidates(list);
+    if (n == 0 && threads[running].state != YIELDED && time_passes()) {
+        if (threads[running].state == READY) /* it is one of those */
+            return;
+        n = candidates(list);
+    }
     if (n == 0 && running && threads[running].state == YIELDED) {
-        if (++idle_yields > 2)
+        if (++idle_yields > 2 + rules_now().late)
             end_with(ENDLESS);
         return; /* it is the only one */
     }
@@ -440,7 +482,7 @@ static void leave(void)
     unsigned next = choose_thread(list, n, LEAVE);
     if (threads[next].state == YIELDED) {
         threads[next].state = READY;
-        if (++idle_yields > 3 * THREADS_MAX)
+        if (++idle_yields > (3 + rules_now().late) * THREADS_MAX)
             end_with(ENDLESS);
     }
     switch_to(next);
@@ -526,13 +568,19 @@ int explore_location(const void *at, unsigned size)
     return location;
 }
 
-void explore_wait(int location)
+void explore_wait(int location, uint64_t ns)
 {
     threads[running].state = WAITING;
+    threads[running].ns = ns;
     threads[running].waits_for = location;
     threads[running].touch = TOUCH_ALL;
     next_step();
     leave();
+}
+
+uint64_t explore_passed(void)
+{
+    return passed;
 }
 
 unsigned explore_waiting(int location, unsigned list[static THREADS_MAX])
@@ -593,7 +641,7 @@ unsigned explore_start(void (*fn)(void *), void *arg)
 void explore_join(unsigned thread)
 {
     while (threads[thread].state != DONE)
-        explore_wait(-1);
+        explore_wait(-1, 0);
     memory_synchronise(thread, running);
 }
 
@@ -680,20 +728,26 @@ static void harness_main(void *arg)
     harness->thread[(uintptr_t)arg]();
 }
 
+static void prepare(void)
+{
+    if (arena)
+        return;
+    make_memory();
+    catch_crashes();
+}
+
 static void execute(void)
 {
-    if (!arena) {
-        make_memory();
-        catch_crashes();
-    }
+    prepare();
     arena_used = blocks_used = gone_count = position = 0;
-    preemptions = stale = spurious = failures = impatience = steps = idle_yields = asleep =
-        data_choices = 0;
+    preemptions = stale = spurious = failures = impatience = time_outs = steps = idle_yields =
+        asleep = data_choices = 0;
+    passed = 0;
     ending = GOES_ON;
     why[0] = '\0';
     thread_total = 0;
     watch_reset();
-    memory_reset();
+    memory_reset(rules_now());
     harness->setup();
     for (uintptr_t i = 0; i < HARNESS_THREADS && harness->thread[i]; i++)
         explore_start(harness_main, (void *)i);
@@ -715,37 +769,186 @@ static void begin(const struct harness *h, const struct options *o)
 {
     harness = h;
     options = o;
-    trail_length = shared_count = 0;
+    trail_length = shared_count = resumed = 0;
+    misfits = false;
     places_forget();
+}
+
+/* ---- Positions: which locations are shared, and the trail, for another process ---- */
+
+extern char __data_start[], _end[];
+
+enum { REGIONS = 3 };
+
+/* Where addresses are in this process. Static data, blocks, and all that is behind them. */
+static struct region {
+    char letter;
+    const char *from;
+    size_t size;
+} regions[REGIONS];
+
+static void find_regions(void)
+{
+    size_t behind = ARENA + (THREADS_MAX - 1) * sizeof(struct fiber);
+    regions[0] = (struct region){'s', __data_start, (size_t)(_end - __data_start)};
+    regions[1] = (struct region){'b', blocks, (size_t)BLOCKS * BLOCK};
+    regions[2] = (struct region){'a', arena, behind};
+}
+
+static bool write_address(FILE *out, const char *at)
+{
+    for (unsigned i = 0; i < REGIONS; i++)
+        if (at >= regions[i].from && at < regions[i].from + regions[i].size) {
+            fprintf(out, " %c%zu", regions[i].letter, (size_t)(at - regions[i].from));
+            return true;
+        }
+    return false;
+}
+
+/* NULL: no memory, or a location that is nowhere. */
+static char *position_write(void)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    bool complete = true;
+    find_regions();
+    fprintf(out, "%u", shared_count);
+    for (unsigned i = 0; i < shared_count; i++)
+        complete &= write_address(out, shared[i]);
+    fprintf(out, " %u", trail_length);
+    for (unsigned i = 0; i < trail_length; i++)
+        fprintf(out, " %u%c%u/%u/%u", trail[i].step, trail[i].kind, trail[i].chosen, trail[i].count,
+                trail[i].asleep);
+    if (fclose(out) != 0 || !complete) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static const void *read_address(const char **text)
+{
+    char letter;
+    size_t offset;
+    int length;
+    if (sscanf(*text, " %c%zu%n", &letter, &offset, &length) != 2)
+        return NULL;
+    *text += length;
+    for (unsigned i = 0; i < REGIONS; i++)
+        if (regions[i].letter == letter && offset < regions[i].size)
+            return regions[i].from + offset;
+    return NULL;
+}
+
+static bool read_choice(const char **text, struct choice *choice)
+{
+    int length;
+    *choice = (struct choice){0};
+    if (sscanf(*text, " %u%c%u/%u/%u%n", &choice->step, &choice->kind, &choice->chosen,
+               &choice->count, &choice->asleep, &length) != 5)
+        return false;
+    *text += length;
+    return choice->chosen < choice->count;
+}
+
+static bool read_count(const char **text, unsigned most, unsigned *count)
+{
+    int length;
+    if (sscanf(*text, " %u%n", count, &length) != 1 || *count > most)
+        return false;
+    *text += length;
+    return true;
+}
+
+static bool position_read(const char *text)
+{
+    find_regions();
+    if (!read_count(&text, SHARED_MAX, &shared_count))
+        return false;
+    for (unsigned i = 0; i < shared_count; i++)
+        if (!(shared[i] = read_address(&text)))
+            return false;
+    if (!read_count(&text, CHOICES_MAX, &trail_length))
+        return false;
+    for (unsigned i = 0; i < trail_length; i++)
+        if (!read_choice(&text, &trail[i]))
+            return false;
+    resumed = trail_length;
+    return true;
+}
+
+/* ---- All executions ---- */
+
+static double cpu_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static bool is_enough(const struct result *result, double until)
+{
+    uint64_t most = options->executions;
+    return (most && result->executions + result->known >= most) ||
+           (options->seconds > 0 && cpu_seconds() >= until);
+}
+
+/* False: there are no more. */
+static bool next_execution(void)
+{
+    resumed = 0;
+    if (!shared_grew)
+        return next_trail();
+    trail_length = position = 0;
+    places_forget();
+    return true;
+}
+
+static struct result explore_all(void)
+{
+    struct result result = {.verdict = VERDICT_FINE};
+    double until = cpu_seconds() + options->seconds;
+    do {
+        if ((result.executions || result.known) && is_enough(&result, until)) {
+            result.verdict = VERDICT_GAVE_UP;
+            result.position = options->resumable ? position_write() : NULL;
+            return result;
+        }
+        shared_grew = false;
+        execute();
+        if (misfits)
+            return result;
+        *(ending == KNOWN ? &result.known : &result.executions) += 1;
+        if (ending != FAILED && ending != STUCK && ending != ENDLESS)
+            continue;
+        if (memory_consistent()) {
+            result.verdict = VERDICT_FAILED;
+            snprintf(result.why, sizeof result.why, "%s", why);
+            trail_write(result.trail, sizeof result.trail);
+            return result;
+        }
+        result.forbidden++;
+    } while (next_execution());
+    return result;
 }
 
 struct result explore(const struct harness *h, const struct options *o)
 {
-    struct result result = {.verdict = VERDICT_FINE};
     begin(h, o);
-    do {
-        shared_grew = false;
-        execute();
-        *(ending == KNOWN ? &result.known : &result.executions) += 1;
-        if (ending == FAILED || ending == STUCK || ending == ENDLESS) {
-            if (memory_consistent()) {
-                result.verdict = VERDICT_FAILED;
-                snprintf(result.why, sizeof result.why, "%s", why);
-                trail_write(result.trail, sizeof result.trail);
-                return result;
-            }
-            result.forbidden++;
-        }
-        if (o->executions && result.executions + result.known >= o->executions) {
-            result.verdict = VERDICT_GAVE_UP;
-            return result;
-        }
-        if (shared_grew) {
-            trail_length = position = 0;
-            places_forget();
-        }
-    } while (shared_grew || next_trail());
-    return result;
+    return explore_all();
+}
+
+struct result explore_on(const struct harness *h, const struct options *o, const char *text)
+{
+    begin(h, o);
+    prepare();
+    if (!position_read(text))
+        return explore(h, o);
+    struct result result = explore_all();
+    return misfits ? explore(h, o) : result;
 }
 
 const char *explore_again(const struct harness *h, const struct options *o, const char *text)

@@ -20,13 +20,19 @@ struct harness {
                           land earlier than last; 0: as the options say */
     unsigned stale_in; /* only in these threads, as bits; 0: in all */
     unsigned failures; /* so many allocations and thread creations fail */
+    bool times_out;    /* when nobody can go on, those who sleep for a time have slept enough; a few
+                          times */
+    const struct rules *rules; /* of the memory; NULL: as the options say */
 };
 
 struct options {
     int preemptions;     /* at most so many; -1: any number */
     int stale;           /* the same for old values; -1: any number */
     int spurious;        /* and for wake-ups without a reason */
+    struct rules rules;  /* of the memory */
     uint64_t executions; /* gives up after so many; 0: never */
+    double seconds;      /* and after so much CPU time; 0: never */
+    bool resumable;      /* and says where */
     bool verbose;
 };
 
@@ -39,9 +45,16 @@ struct result {
     uint64_t forbidden;  /* failed, but RC11 does not allow them */
     char why[600];
     char trail[4000];
+    char *position; /* given up, and resumable: where to go on, in a line for explore_on(); to be
+                       freed */
 };
 
 struct result explore(const struct harness *harness, const struct options *options);
+
+/* Goes on where another process of the same program has given up. What that one knew of places is
+ * lost, so some executions are done again. Begins at the beginning if the line does not fit. */
+struct result explore_on(const struct harness *harness, const struct options *options,
+                         const char *position);
 
 /* One execution again. Returns why it fails; "": it does not. */
 const char *explore_again(const struct harness *harness, const struct options *options,
@@ -81,7 +94,8 @@ void explore_join(unsigned thread);
 void explore_stack(const char **low, const char **high);
 
 /* The running thread waits at a location, until somebody makes it ready. */
-void explore_wait(int location);
+void explore_wait(int location, uint64_t ns); /* 0: not for a time */
+uint64_t explore_passed(void); /* so many ns have passed, because nobody could go on */
 unsigned explore_waiting(int location, unsigned list[static THREADS_MAX]);
 void explore_ready(unsigned thread);
 

@@ -48,6 +48,8 @@ static const struct fault faults[] = {
      "crossbeam 726", "deque-grow-two", race},
     {18, "push goes on in the old ring after growing", "Le et al. 2013", "deque-grow", not_true},
     {118, "the larger ring is published relaxed", "Le et al. 2013", "deque-grow", race},
+    {30, "a thief trusts an answer that was for another one, when the slot was used before",
+     "weft itself", "fork-lazy-reused-thieves", race},
     {19, "bottom - 1 of an empty deque is a huge number", "crossbeam 33", "deque-empty", not_true},
 };
 
@@ -57,13 +59,17 @@ static const struct {
     struct mutant mutant;
 } mutants[] = {
     {5,
-     {.site = &(struct site){"sleep/sleep.c", 0, "sleeper->last_look(sleeper->arg)"},
+     {.site = &(struct site){.file = "sleep/sleep.c", .what = "sleeper->last_look(sleeper->arg)"},
       .dropped = true}},
     {7,
-     {.site = &(struct site){"sleep/latch.h", 0, "&latch->state"}, .from = SEQ_CST, .to = ACQ_REL}},
-    {10, {.site = &(struct site){"sleep/events.c", 0, "fence"}, .dropped = true}},
+     {.site = &(struct site){.file = "sleep/latch.h", .what = "&latch->state"},
+      .from = SEQ_CST,
+      .to = ACQ_REL}},
+    {10, {.site = &(struct site){.file = "sleep/events.c", .what = "fence"}, .dropped = true}},
     {118,
-     {.site = &(struct site){"core/deque.c", 0, "&deque->ring"}, .from = RELEASE, .to = RELAXED}},
+     {.site = &(struct site){.file = "core/deque.c", .what = "&deque->ring"},
+      .from = RELEASE,
+      .to = RELAXED}},
 };
 
 /* 0: the library as it is. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* faults.h: known bugs of others, put into the library one at a time (WEFT__FAULT in its
- * sources). Each has a harness that has to find it. */
+/* faults.h: known bugs of others, and one of our own, put into the library one at a time
+ * (WEFT__FAULT in its sources). Each has a harness that has to find it. */
 #ifndef CHECK_FAULTS_H
 #define CHECK_FAULTS_H
 

@@ -195,7 +195,7 @@ static void run_stolen(struct weft__actor_slot *slot, struct weft__fiber *here)
 {
     slot->letter.next = NULL; /* it was an arrival */
     slot->right(NULL, atomic_load_relaxed(&slot->arg));
-    slot->left = &chunks[slot - slots];
+    slot->chunks = &chunks[slot - slots];
     slot->deferred = NULL;
     answer(slot, STOLEN_DONE, here);
 }
@@ -238,7 +238,7 @@ static void merge(unsigned i)
 {
     struct weft__actor_slot *slot = &slots[i];
     bool done = weft__answer_is(slot) == STOLEN_DONE;
-    MODEL_ASSERT(!done || slot->left == &chunks[i]);
+    MODEL_ASSERT(!done || slot->chunks == &chunks[i]);
     if (!is_used_again)
         model_gone(slot, sizeof *slot);
     MODEL_ASSERT(frame[i] == done);

@@ -3,6 +3,7 @@
  * one that is: there, an execution in which all are stuck and nobody said so fails by itself. */
 #include "blocking.h"
 #include "core/search.h"
+#include "sleep/crowd.h"
 #include "sleep/latch.h"
 
 static weft_mutex mutex, other_mutex;
@@ -50,6 +51,20 @@ static void setup_dead_one(void)
 static void setup_dead(void)
 {
     prepare(2, -1, true_report);
+}
+
+/* The same where those who sleep do so in a crowd, and whatever happens wakes them all. */
+
+static void setup_crowd(void)
+{
+    sleep_protocol = WEFT_SLEEP_TICKLE_SEQCST;
+    setup_two();
+}
+
+static void setup_dead_crowd(void)
+{
+    sleep_protocol = WEFT_SLEEP_TICKLE_SEQCST;
+    setup_dead();
 }
 
 /* ---- No false report ---- */
@@ -360,6 +375,11 @@ static void wake_sleeper(void)
     (void)weft__park_wake(pool->workers[0]->park);
 }
 
+static void tickle(void)
+{
+    weft__crowd_tickle(pool->sleep.crowd);
+}
+
 static void wait_alone_for_ever(void)
 {
     weft_event_wait(be_worker(0), &event);
@@ -637,6 +657,32 @@ const struct harness block_harnesses[] = {
      .what = "an event that nobody sets, in a task that a thread outside comes to wait for",
      .setup = setup_dead_one,
      .thread = {serve_first, submit_and_wait},
+     .stale = 1},
+    {.name = "block-mutex-sleep-seqcst",
+     .what = "the holder of a mutex unlocks it, and sleeps in a crowd",
+     .setup = setup_crowd,
+     .thread = {lock_unlock_sleep, lock_unlock_stop},
+     .stale = 1},
+    {.name = "block-event-sleep-seqcst",
+     .what = "who set the event sleeps in a crowd",
+     .setup = setup_crowd,
+     .thread = {set_sleep, wait_stop},
+     .stale = 1},
+    {.name = "block-job-left-seqcst",
+     .what = "a blocked worker has left a job that ends its wait; the other sleeps in a crowd",
+     .setup = setup_crowd,
+     .thread = {sleep_only, post_wait_stop},
+     .stale = 1},
+    {.name = "dead-event-sleep-seqcst",
+     .what = "an event that nobody sets; the other sleeps in a crowd",
+     .setup = setup_dead_crowd,
+     .thread = {sleep_only, wait_for_ever},
+     .stale = 1},
+    {.name = "dead-woken-seqcst",
+     .what = "an event that nobody sets, while the crowd is tickled for nothing",
+     .setup = setup_dead_crowd,
+     .thread = {sleep_only, wait_for_ever, tickle},
+     .preemptions = 1,
      .stale = 1},
     {.name = "spare-job",
      .what = "a spare runs what a blocked worker has left",

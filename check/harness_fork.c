@@ -350,6 +350,8 @@ const struct harness fork_harnesses[] = {
     FORK("fork-lazy", "a fork, and a thief that stops its owner", lazy, 0, own_once, thief),
     FORK("fork-lazy-nested", "two forks, and a thief", lazy, 1, own_twice, thief_of_two),
     FORK("fork-lazy-reused", "a slot that is used again, and a thief", lazy, 1, own_and_own, thief),
+    FORK("fork-lazy-reused-thieves", "a slot that is used again, and two thieves", lazy, 1,
+         own_and_own, thief, other_thief),
     FORK("fork-lazy-thieves", "a fork, and two thieves", lazy, 1, own_once, thief, other_thief),
     FORK("fork-lazy-aging", "a fork that is marked before it is taken", aging, 1, own_once,
          thief_of_two),

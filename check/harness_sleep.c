@@ -128,6 +128,14 @@ static void spawn(void)
     weft__sleep_new_jobs(&sleep_module, 1, NULL);
 }
 
+/* As weft__post_fork(): nothing stands between the push and the look for sleepers. */
+static void fork_one(void)
+{
+    data = 1;
+    MODEL_ASSERT(weft__deque_push(&deque, &spawned) == 0);
+    (void)weft__sleep_new_fork(&sleep_module, true);
+}
+
 static void set_latch(void)
 {
     weft__latch_set_for(&latch[0], &park[0]);
@@ -245,6 +253,18 @@ static void come_in(void)
     relies = !weft__sleep_needs_lookout(&sleep_module, 0);
 }
 
+/* A guest comes in, and its first fork wakes somebody, if there is somebody to wake; else it relies
+ * on who falls asleep later: that one sees the guest, and looks out. */
+static void come_in_and_fork(void)
+{
+    weft__sleep_guest_entered(&sleep_module);
+    bool tells = weft__sleep_has_room(&sleep_module);
+    data = 1;
+    MODEL_ASSERT(weft__deque_push(&deque, &spawned) == 0);
+    if (tells)
+        (void)weft__sleep_new_fork(&sleep_module, true);
+}
+
 /* The same for a worker that was away. */
 static void come_back(void)
 {
@@ -275,7 +295,17 @@ static void events_wide(void)
     prepare(WEFT_SLEEP_EVENTS, 1, 32);
 }
 
+/* There was another fork before. */
+static void events_odd(void)
+{
+    prepare(WEFT_SLEEP_EVENTS, 2, 32);
+    (void)weft__sleep_new_fork(&sleep_module, true);
+}
+
 SETUPS(counters, WEFT_SLEEP_COUNTERS)
+SETUPS(local, WEFT_SLEEP_COUNTERS_LOCAL)
+SETUPS(blocks, WEFT_SLEEP_COUNTERS_BLOCKS)
+SETUPS(every, WEFT_SLEEP_COUNTERS_ALL)
 SETUPS(tickle, WEFT_SLEEP_TICKLE)
 SETUPS(seqcst, WEFT_SLEEP_TICKLE_SEQCST)
 
@@ -288,6 +318,17 @@ SETUPS(seqcst, WEFT_SLEEP_TICKLE_SEQCST)
 GUEST_IN(events)
 GUEST_IN(counters)
 GUEST_IN(seqcst)
+
+/* There is a place for the guest. */
+#define ROOM(name)                         \
+    static void name##_room(void)          \
+    {                                      \
+        name##_two();                      \
+        weft__sleep_absent(&sleep_module); \
+    }
+ROOM(events)
+ROOM(counters)
+ROOM(seqcst)
 
 /* Its only worker sleeps, and is the look-out. */
 static void on_duty(void)
@@ -307,15 +348,8 @@ static void on_duty_alone(void)
     weft__sleep_absent(&sleep_module);
 }
 
-static void flag_one(void)
-{
-    prepare(WEFT_SLEEP_TICKLE_FLAG, 1, 2);
-}
-
-static void swap_one(void)
-{
-    prepare(WEFT_SLEEP_TICKLE_SWAP, 1, 2);
-}
+SETUPS(flag, WEFT_SLEEP_TICKLE_FLAG)
+SETUPS(swap, WEFT_SLEEP_TICKLE_SWAP)
 
 /* One harness for one protocol; `lost`: it is known to lose a wake-up. */
 #define ONE(base, text, protocol, how, lost, few, ...)                                  \
@@ -333,6 +367,30 @@ static void swap_one(void)
             first_until_told, set_latch, inject_another),                                          \
         ONE("mail", "a broadcast's mail while its worker falls asleep", protocol, how##_one, lost, \
             0, first_worker, send_mail)
+
+/* What is on a deque, its owner at work. `lost`: a fork, and a spawned job, may be missed; then the
+ * look-out finds it, if time passes. */
+#define ON_DEQUE(base, text, protocol, how, post, lost)                                       \
+    {                                                                                         \
+        .name = base "-" protocol, .what = text " while a worker falls asleep", .setup = how, \
+        .thread = {first_worker, post}, .fails = lost                                         \
+    }
+#define LOOKED_OUT(base, text, protocol, how, post)                                                \
+    {                                                                                              \
+        .name = base "-later-" protocol, .what = text ", and the look-out finds it", .setup = how, \
+        .thread = {first_worker, post}, .times_out = true                                          \
+    }
+#define ENTER(protocol, how)                                                            \
+    {                                                                                   \
+        .name = "enter-" protocol,                                                      \
+        .what = "a guest comes in and forks while a worker falls asleep", .setup = how, \
+        .thread = {first_worker, come_in_and_fork}, .times_out = true                   \
+    }
+#define COUNTERS(protocol, how)                                                             \
+    ON_DEQUE("spawn", "a job on a deque", protocol, how##_two, spawn, "a wake-up is lost"), \
+        LOOKED_OUT("spawn", "a job on a deque", protocol, how##_two, spawn),                \
+        ON_DEQUE("fork", "a fork", protocol, how##_two, fork_one, "a wake-up is lost"),     \
+        LOOKED_OUT("fork", "a fork", protocol, how##_two, fork_one)
 
 /* Of three threads: large, and larger where workers spin until nobody else is sleepy. */
 #define TWO(protocol, how, lost, most)                                                           \
@@ -396,8 +454,29 @@ const struct harness sleep_harnesses[] = {
      .setup = on_duty_alone,
      .thread = {go_off_duty, come_back},
      .finish = nobody_relies_on_nobody},
+    ENTER("events", events_room),
+    ENTER("counters", counters_room),
+    ENTER("tickle-seqcst", seqcst_room),
     EACH("counters", counters, NULL, 1),
     TWO("counters", counters, NULL, 2),
+    COUNTERS("counters", counters),
+    COUNTERS("counters-local", local),
+    COUNTERS("counters-blocks", blocks),
+    COUNTERS("counters-all", every),
+    ONE("inject", "a job is injected while a worker falls asleep", "counters-local", local_one,
+        NULL, 0, first_worker, inject),
+    ONE("inject", "a job is injected while a worker falls asleep", "counters-blocks", blocks_one,
+        NULL, 0, first_worker, inject),
+    ONE("inject", "a job is injected while a worker falls asleep", "counters-all", every_one, NULL,
+        0, first_worker, inject),
+    ON_DEQUE("fork", "a fork", "events", events_odd, fork_one, "a wake-up is lost"),
+    LOOKED_OUT("fork", "a fork", "events", events_odd, fork_one),
+    ON_DEQUE("fork", "a fork", "tickle", tickle_two, fork_one, "a wake-up is lost"),
+    ON_DEQUE("fork", "a fork", "tickle-seqcst", seqcst_two, fork_one, "a wake-up is lost"),
+    LOOKED_OUT("fork", "a fork", "tickle-seqcst", seqcst_two, fork_one),
+    ON_DEQUE("spawn", "a job on a deque", "tickle-seqcst", seqcst_two, spawn, NULL),
+    ON_DEQUE("fork", "a fork", "tickle-flag", flag_two, fork_one, NULL),
+    ON_DEQUE("fork", "a fork", "tickle-swap", swap_two, fork_one, NULL),
     EACH("tickle-seqcst", seqcst, NULL, 1),
     TWO("tickle-seqcst", seqcst, NULL, 1),
     ONE("inject", "a job is injected while a worker falls asleep", "tickle-flag", flag_one, NULL, 0,

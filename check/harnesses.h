@@ -8,20 +8,12 @@
 
 extern const struct harness litmus_harnesses[], deque_harnesses[], lock_harnesses[],
     latch_harnesses[], sleep_harnesses[], fork_harnesses[], sync_harnesses[], block_harnesses[],
-    pool_harnesses[], actor_harnesses[], fault_harnesses[];
+    pool_harnesses[], actor_harnesses[], places_harnesses[], fault_harnesses[];
 
 /* Where a thread may run is changed, or put back. */
 void thread_moves(bool begins);
 
 /* Is it one of these, by a part of its name? None: all are. */
 bool wanted(const struct harness *harness, char **names);
-
-struct mutant;
-
-/* The harness that kills it if nothing is bounded; NULL: none is known. */
-const char *stubborn_killer_of(const struct mutant *mutant);
-
-/* Why a stronger order is kept although no harness needs it; NULL: no reason is known. */
-const char *reason_for(const struct mutant *mutant);
 
 #endif

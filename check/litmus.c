@@ -9,10 +9,10 @@
 
 /* Places without lines: nothing here is for mutants, of which there is a limited number. */
 #undef CHECK_SITE
-#define CHECK_SITE(what)                                      \
-    (__extension__({                                          \
-        static const struct site site_ = {__FILE__, 0, what}; \
-        &site_;                                               \
+#define CHECK_SITE(what, operation, order)                                            \
+    (__extension__({                                                                  \
+        static const struct site site_ = {__FILE__, 0, operation, order, what, NULL}; \
+        &site_;                                                                       \
     }))
 
 static struct atomic_u32 w, x, y, z;
@@ -420,7 +420,7 @@ THREAD(go_plain_touch, W_REL(x, 1); plain = 1)
 
 /* ---- Waiting ---- */
 
-#define WAIT(a, v) model_wait(&a.value, 4, v)
+#define WAIT(a, v) model_wait(&a.value, 4, v, 0)
 #define WAKE(a, n) model_wake(&a, n, NULL)
 THREAD(wa_loop, while (!R(x)) WAIT(x, 0))
 THREAD(wa_once, if (!R(x)) WAIT(x, 0); MODEL_ASSERT(R(x)))
@@ -451,10 +451,34 @@ THREAD(sp_b, while (!R(y)) weft__relax(); W(x, 1))
 #define LOST "a wake-up is lost"
 #define ENDLESS "goes on for ever"
 
+/* Who has spun sees what is new; or one spin later. */
+THREAD(sp_mp, W(x, 1); W(y, 1))
+THREAD(sp_mp_seen, seen[0] = R(y); seen[1] = R(x); weft__relax(); seen[2] = R(x))
+THREAD(sp_mp_again, sp_mp_seen(); weft__relax(); seen[3] = R(x))
+OUTCOME(sp_old, seen[0] == 1 && seen[1] == 0 && seen[2] == 0)
+OUTCOME(sp_old_again, seen[0] == 1 && seen[1] == 0 && seen[2] == 0 && seen[3] == 0)
+
+/* Z6, but hb goes from and to the same location: no psc, since spinning is no step. */
+#define Z6_SPIN(n, between)                                            \
+    THREAD(z6s##n##_a, W_SC(x, 1); between; W_REL(x, 2))               \
+    THREAD(z6s##n##_b, seen[0] = R_ACQ(x); between; seen[1] = R_SC(y)) \
+    THREAD(z6s##n##_c, W_SC(y, 1); seen[2] = R_SC(x))
+Z6_SPIN(1, NO)
+Z6_SPIN(2, weft__relax())
+Z6_SPIN(3, (void)R(z))
+OUTCOME(z6s_seen, seen[0] == 2 && seen[1] == 0 && seen[2] == 0)
+
+static const struct rules prompt = {0}, late = {.late = 1};
+
 #define TEST(id, text, end, words, ...)                                                   \
     {                                                                                     \
         .name = id, .what = text, .setup = setup, .thread = {__VA_ARGS__}, .finish = end, \
-        .fails = words                                                                    \
+        .fails = words, .rules = &prompt                                                  \
+    }
+#define LATE(id, text, end, words, ...)                                                   \
+    {                                                                                     \
+        .name = id, .what = text, .setup = setup, .thread = {__VA_ARGS__}, .finish = end, \
+        .fails = words, .rules = &late                                                    \
     }
 #define SB_(id, text, words, ...) \
     TEST("sb-" id, "store buffering, " text, sb_seen, words, __VA_ARGS__)
@@ -734,5 +758,13 @@ const struct harness litmus_harnesses[] = {
     TEST("spin", "until somebody stores", NULL, NULL, sp_x, sp_set),
     TEST("spin-for-ever", "nobody does", NULL, ENDLESS, sp_x, sp_not),
     TEST("spin-each-other", "each for the other", NULL, ENDLESS, sp_a, sp_b),
+    TEST("spin-new", "then what is new is seen", sp_old, NULL, sp_mp, sp_mp_seen),
+    LATE("spin-late", "what is new is seen a spin later", sp_old, SEEN, sp_mp, sp_mp_seen),
+    LATE("spin-late-again", "and not after two", sp_old_again, NULL, sp_mp, sp_mp_again),
+    LATE("spin-late-end", "until somebody stores, a spin later", NULL, NULL, sp_x, sp_set),
+    LATE("spin-late-for-ever", "nobody does", NULL, ENDLESS, sp_x, sp_not),
+    TEST("z6-same", "hb by one location", z6s_seen, SEEN, z6s1_a, z6s1_b, z6s1_c),
+    TEST("z6-spin", "spinning in between is nothing", z6s_seen, SEEN, z6s2_a, z6s2_b, z6s2_c),
+    TEST("z6-other", "another location in between", z6s_seen, NULL, z6s3_a, z6s3_b, z6s3_c),
     {0},
 };

@@ -30,8 +30,9 @@ struct thread {
     struct view acquirable; /* what relaxed loads would have acquired */
     struct view released;   /* as of the last release fence */
     uint16_t number;
-    bool looked[LOCATIONS_MAX];       /* at these, since it spun last */
-    int32_t not_older[LOCATIONS_MAX]; /* what a spinning thread has to come to see */
+    bool looked[LOCATIONS_MAX];             /* at these, since it spun last */
+    int32_t not_older[LOCATIONS_MAX];       /* what a spinning thread has to come to see: now, */
+    int32_t later[LATE_MAX][LOCATIONS_MAX]; /* and after the next spins */
 };
 
 enum { GAP = 1 << 20 };
@@ -40,9 +41,11 @@ struct machine machine;
 static struct location locations[LOCATIONS_MAX];
 static struct thread threads[THREADS_MAX];
 static unsigned thread_count;
+static struct rules rules;
 
-void memory_reset(void)
+void memory_reset(struct rules these)
 {
+    rules = these;
     machine.locations = machine.events = 0;
     thread_count = 1;
     memset(threads, 0, sizeof threads);
@@ -214,11 +217,19 @@ uint64_t memory_peek(int location)
 void memory_spun(unsigned thread)
 {
     struct thread *t = &threads[thread];
+    int32_t *latest = rules.late > 0 ? t->later[rules.late - 1] : t->not_older;
+    uint64_t digest = 0;
+    if (rules.late > 0) {
+        memcpy(t->not_older, t->later[0], sizeof t->not_older);
+        memmove(t->later[0], t->later[1], (rules.late - 1) * sizeof t->later[0]);
+    }
     for (unsigned i = 0; i < machine.locations; i++)
         if (t->looked[i])
-            t->not_older[i] = locations[i].store[locations[i].count - 1].stamp;
+            latest[i] = locations[i].store[locations[i].count - 1].stamp;
     memset(t->looked, 0, sizeof t->looked);
-    memory_event(thread, EVENT_SPIN, -1, NULL)->value = stamps_digest(t->not_older);
+    for (unsigned k = 0; k < rules.late; k++)
+        digest = digest * 31 + stamps_digest(t->later[k]);
+    memory_event(thread, EVENT_SPIN, -1, NULL)->value = digest * 31 + stamps_digest(t->not_older);
 }
 
 /* ---- Stores ---- */
@@ -493,6 +504,12 @@ static bool coherent_before(const struct event *a, const struct event *b)
     return x < y;
 }
 
+/* Is it one of RC11's events? */
+static bool is_step(const struct event *e)
+{
+    return rules.calls_are_steps || accesses(e) || e->kind == EVENT_FENCE;
+}
+
 static bool in_order(const struct event *a, const struct event *b) /* program order */
 {
     return a->thread == b->thread && a->number < b->number;
@@ -503,7 +520,7 @@ static const struct event *next_elsewhere[EVENTS_MAX], *last_elsewhere[EVENTS_MA
 
 static bool elsewhere(const struct event *a, const struct event *b)
 {
-    return a->location < 0 || a->location != b->location;
+    return is_step(a) && (a->location < 0 || a->location != b->location);
 }
 
 static void find_elsewhere(void)
@@ -600,7 +617,8 @@ bool memory_consistent(void)
             const struct event *x = &machine.event[i], *y = &machine.event[j];
             if (x->thread != y->thread && coherent_before(x, y))
                 add_edges(n, x, y, true);
-            if (!all_fences && x != y && (is_sc(x) || is_sc(y)) && sc_before(x, y))
+            if (!all_fences && x != y && (is_sc(x) || is_sc(y)) && is_step(x) && is_step(y) &&
+                sc_before(x, y))
                 add_edges(n, x, y, false);
         }
     return !cyclic(n);

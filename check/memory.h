@@ -55,7 +55,15 @@ struct machine {
 
 extern struct machine machine;
 
-void memory_reset(void);
+enum { LATE_MAX = 3 };
+
+struct rules {
+    unsigned late; /* who spins has to see what was new so many spins ago; at most LATE_MAX */
+    bool calls_are_steps; /* who spins, sleeps or wakes somebody has done a step that counts between
+                             accesses for sequential consistency. RC11 knows no such steps */
+};
+
+void memory_reset(struct rules rules);
 
 /* A new thread: what `parent` did so far happens before it. 0: its parent is the harness. */
 void memory_thread(unsigned thread, unsigned parent);
@@ -88,7 +96,8 @@ void memory_unlock(unsigned thread, int location, const struct site *site);
 struct event *memory_event(unsigned thread, enum event_kind kind, int location,
                            const struct site *site);
 
-/* The thread spins: what it has read since it last did so, it does not read again if it is old. */
+/* The thread spins: what it has read since it last did so, it does not read again if it is old; or,
+ * if threads may be late, some spins later. */
 void memory_spun(unsigned thread);
 
 /* What `from` did so far happens before what `to` does from now on. */

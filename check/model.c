@@ -113,7 +113,7 @@ void model_barrier_everywhere(const struct site *site)
 
 /* ---- Futexes ---- */
 
-void model_wait(void *at, unsigned size, uint64_t value)
+void model_wait(void *at, unsigned size, uint64_t value, uint64_t ns)
 {
     if (!model_thread())
         model_fail("a wait outside the threads");
@@ -122,7 +122,7 @@ void model_wait(void *at, unsigned size, uint64_t value)
     if (memory_newest(model_thread(), location, EVENT_SLEEP) != value)
         return;
     if (!explore_choose_spurious())
-        explore_wait(location);
+        explore_wait(location, ns);
     memory_event(model_thread(), EVENT_WOKEN, location, NULL);
 }
 
@@ -149,7 +149,7 @@ bool model_recheck(bool found, const struct site *site)
 
 /* ---- Locks: the word is 1 while somebody has it ---- */
 
-static const struct site lock_site = {"lock.h", 0, "lock"};
+static const struct site lock_site = {.file = "lock.h", .what = "lock"};
 
 void model_lock(void *at)
 {
@@ -160,7 +160,7 @@ void model_lock(void *at)
     explore_step(TOUCH_WRITE, at);
     int location = explore_location(at, sizeof(uint32_t));
     while (memory_peek(location) != 0)
-        explore_wait(location);
+        explore_wait(location, 0);
     memory_lock(model_thread(), location, &lock_site);
 }
 
@@ -198,9 +198,9 @@ static uint64_t clock_word;
 
 uint64_t model_clock(void)
 {
-    static const struct site site = {"clock", 0, "clock"};
+    static const struct site site = {.file = "clock", .what = "clock"};
     if (!clock_word || !model_thread())
-        return 1;
+        return 1 + explore_passed();
     return model_rmw(&clock_word, sizeof clock_word, RMW_ADD, 1, RELAXED, &site);
 }
 

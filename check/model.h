@@ -25,7 +25,9 @@ enum operation { OP_LOAD, OP_STORE, OP_RMW, OP_CAS, OP_FENCE, OP_WAKE, OP_RECHEC
 struct site {
     _Alignas(32) const char *file;
     int line;
-    const char *what; /* the operand's text */
+    uint8_t operation, order; /* enum operation, enum order */
+    const char *what;         /* the operand's text */
+    const char *function;
 };
 
 enum rmw { RMW_EXCHANGE, RMW_ADD, RMW_SUB, RMW_OR };
@@ -40,8 +42,9 @@ bool model_cas(void *at, unsigned size, uint64_t *expected, uint64_t desired, en
 void model_fence(enum order order, const struct site *site);
 void model_barrier_everywhere(const struct site *site); /* membarrier: a fence in every thread */
 
-/* Waits while the word is `value`; may return for no reason. */
-void model_wait(void *at, unsigned size, uint64_t value);
+/* Waits while the word is `value`; may return for no reason. `ns`: it need not be woken if that
+ * time passes; 0: it has to. */
+void model_wait(void *at, unsigned size, uint64_t value, uint64_t ns);
 void model_wake(const void *at, unsigned n, const struct site *site);
 
 /* Something was looked at once more before a thread rests on it: true if `found`. */
@@ -77,7 +80,8 @@ void *model_alloc(size_t size);
 void *model_block(size_t size);
 void model_free(void *p); /* of model_alloc() */
 
-/* The clock: 1, or, in harnesses whose setup says so, one more at each look. */
+/* The clock: 1, and what has passed while nobody could go on; or, in harnesses whose setup says so,
+ * one more at each look. */
 uint64_t model_clock(void);
 void model_time_passes(void);
 

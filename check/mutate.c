@@ -2,11 +2,12 @@
 #include "mutate.h"
 
 #include "harnesses.h"
+#include "reasons.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACES_MAX = 600, MUTANTS_MAX = 900, HARNESSES_MAX = 192 };
+enum { PLACES_MAX = 600, MUTANTS_MAX = 900, HARNESSES_MAX = 256 };
 
 struct place {
     const struct site *site;
@@ -214,19 +215,21 @@ static void describe(const struct mutant *m, char *text, size_t size)
                  order_name(m->to));
 }
 
-int mutate_all(struct options options, const struct harness *const *lists, unsigned n, char **names)
+int mutate_all(struct options options, const struct harness *const *lists, unsigned n,
+               struct share share, char **names)
 {
     static struct mutant mutants[MUTANTS_MAX];
     static struct trial trials[HARNESSES_MAX];
     struct options patient = options; /* for those that survive the first look for no reason */
-    options.executions = 3000;
-    patient.executions = 60000;
     struct options broad = options;
-    broad.executions = 20000;
+    if (!patient.executions)
+        patient.executions = 60000;
+    broad.executions = patient.executions / 3;
+    options.executions = 3000;
     unsigned count = look_around(&broad, lists, n, names, trials);
     unsigned unseen = *names ? 0 : list_unseen();
-    unsigned total = list_mutants(mutants), killed = 0, unexplained = 0;
-    for (unsigned i = 0; i < total; i++) {
+    unsigned total = list_mutants(mutants), tried = 0, killed = 0, unexplained = 0;
+    for (unsigned i = share.part - 1; i < total; i += share.parts) {
         char text[300];
         describe(&mutants[i], text, sizeof text);
         const struct harness *killer = killer_of(&mutants[i], &options, trials, count);
@@ -240,11 +243,14 @@ int mutate_all(struct options options, const struct harness *const *lists, unsig
                killer   ? killer->name
                : reason ? reason
                         : "");
+        tried++;
         killed += killer != NULL;
         unexplained += !killer && !reason;
     }
+    bool all = !*names && share.parts == 1;
+    unsigned stale = all ? reasons_stale() : 0; /* else there may be use for them elsewhere */
     printf("%u places that no harness comes by\n", unseen);
-    printf("%u mutants, %u killed, %u kept for a reason, %u unexplained\n", total, killed,
-           total - killed - unexplained, unexplained);
-    return unexplained == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    printf("%u mutants, %u killed, %u kept for a reason, %u unexplained; %u stale reasons\n", tried,
+           killed, tried - killed - unexplained, unexplained, stale);
+    return unexplained == 0 && stale == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -24,8 +24,16 @@ bool mutate_dropped(const struct site *site);
  * file, which may be the end of a path, with that text. */
 void mutate_apply(const struct mutant *mutant);
 
-/* Tries every mutant on the harnesses of these lists, and prints what becomes of each. */
+/* Which ones: those that are named, or the others; of these every `parts`th, beginning with number
+ * `part`, from 1. */
+struct share {
+    unsigned part, parts;
+    bool others;
+};
+
+/* Tries every mutant, or this share of them, on the harnesses of these lists, and prints what
+ * becomes of each. */
 int mutate_all(struct options options, const struct harness *const *lists, unsigned n,
-               char **names);
+               struct share share, char **names);
 
 #endif

@@ -33,14 +33,14 @@ void weft__fatal(const char *format, ...)
 
 void weft__futex_wait(struct atomic_u32 *word, uint32_t value)
 {
-    model_wait(word, sizeof word->value, value);
+    model_wait(word, sizeof word->value, value, 0);
 }
 
-/* A time-out is a wake-up for no reason: bounded as those are. */
+/* A time-out is a wake-up for no reason: bounded as those are. In some harnesses it comes, too,
+ * when nothing else happens. */
 void weft__futex_wait_for(struct atomic_u32 *word, uint32_t value, uint64_t ns)
 {
-    (void)ns;
-    model_wait(word, sizeof word->value, value);
+    model_wait(word, sizeof word->value, value, ns);
 }
 
 struct atomic_bool weft__membarrier_lost;

@@ -62,13 +62,14 @@ enum weft_steal {
 typedef struct weft_actor_config {
     size_t size;        /* sizeof (weft_actor_config), set by WEFT_ACTOR_CONFIG_INIT */
     const char *name;   /* for people; copied, 31 characters; default "actor" */
-    size_t memory;      /* bytes that it may use, its stack of WEFT_ACTOR_STACK included, as if one
-                           executor did everything; default 64 MiB */
+    size_t memory;      /* bytes that it may use, its stack of WEFT_ACTOR_STACK and its mailbox
+                           included, as if one executor did everything; default 64 MiB */
     unsigned cabal_max; /* executors at once; default: all */
     unsigned share;     /* quanta in a row, 1 to 100; default 1 */
     enum weft_steal steal;
-    int pin;                                                  /* stay on executor pin - 1 */
-    size_t mailbox;                                           /* messages it holds; default 16 */
+    int pin;        /* stay on executor pin - 1 */
+    size_t mailbox; /* messages that wait for it at most; default 16, those above are counted as
+                       8 bytes of `memory` each, whether they come or not */
     void (*drop)(void *message, void *data);                  /* gets what it did not receive */
     void (*supervisor)(weft_actor *, int reason, void *data); /* called once, when it is over */
     void *data;
@@ -128,13 +129,15 @@ WEFT_API weft_actor *weft_actor_self(weft *w); /* NULL: w is not an actor's */
 /* ---- Messages ---------------------------------------------------------------- */
 
 /* Puts a message into the actor's mailbox; if that is full, the first waits until it is not and
- * the second says -EAGAIN. -EPIPE: the actor is over; the message is still the caller's. -EDEADLK:
- * it is the caller's own, and full. `w`: the caller's context, or NULL in a thread outside. */
+ * the second says -EAGAIN: what waits never harms the receiver. -EPIPE: the actor is over; the
+ * message is still the caller's. -EDEADLK: it is the caller's own, and full. `w`: the caller's
+ * context, or NULL in a thread outside. */
 WEFT_API WEFT_MUST_USE int weft_actor_send(weft *w, weft_actor *actor, void *message);
 WEFT_API WEFT_MUST_USE int weft_actor_try_send(weft *w, weft_actor *actor, void *message);
 
-/* The oldest message of the actor that w belongs to, for any part of it, wherever it runs. The
- * first waits for one, the second says -EAGAIN. -EPERM: w is not an actor's. -ECANCELED: it was
+/* The oldest message of the actor that w belongs to, for any part of it that asks, a right side as
+ * well as the actor itself, wherever that runs: each message is received once. The first waits for
+ * one, the second says -EAGAIN. -EPERM: w is not an actor's. -ECANCELED: it was
  * killed, and holds a mutex. */
 WEFT_API WEFT_MUST_USE int weft_receive(weft *w, void **message);
 WEFT_API WEFT_MUST_USE int weft_try_receive(weft *w, void **message);
@@ -180,7 +183,7 @@ WEFT_API void weft_poll_slow(weft *w);
 #if defined __GNUC__
 static inline void weft_poll(weft *w)
 {
-    if (WEFT_SLOW((uintptr_t)w < WEFT_GUARD(w)))
+    if (WEFT_IS_CALLED(w))
         weft_poll_slow(w);
 }
 #else
@@ -213,7 +216,7 @@ typedef struct weft_actor_info {
     size_t memory;        /* bytes of the blocks that it has, on all executors; a little more than
                              what it asked for, which is what is limited; */
     size_t memory_peak;   /* what a single executor would have used at most, in bytes asked for, */
-    size_t memory_limit;  /* and what is allowed, WEFT_ACTOR_STACK included */
+    size_t memory_limit;  /* and what is allowed, stack and mailbox included */
 } weft_actor_info;
 
 WEFT_API void weft_actor_get_info(weft_actor *actor, weft_actor_info *info);

@@ -47,7 +47,7 @@ struct weft__actor_slot {
     union {
         size_t use;                 /* marked: what its member used when it was forked */
         struct weft__letter letter; /* stolen */
-        struct weft__chunk *left;   /* done: the delegate's memory, */
+        struct weft__chunk *chunks; /* done: the delegate's memory, */
     };
     struct atomic_u32 state; /* enum stolen_state */
     union {
@@ -188,8 +188,13 @@ struct weft__actor_counts {
     struct atomic_ptr waits_for;     /* const char: static words */
     struct atomic_u64 waits_name[3]; /* a name, cut off to be that long; or all 0 */
     struct atomic_u64 waits_since;   /* by the system's clock */
-    struct atomic_ptr awaits;        /* struct weft_actor that it waits for; NULL: none */
-    struct atomic_u64 waits;         /* how often that has changed */
+};
+
+/* What the actor itself waits for that other actors may do; see deadlock.h. */
+struct weft__awaits {
+    struct atomic_ptr actor;             /* struct weft_actor: its end, or room in its mailbox */
+    const struct weft__blocked *blocked; /* a mutex, an event or a channel; the actor's lock */
+    struct atomic_u64 changes;           /* how often any of this has changed */
 };
 
 enum actor_state { ACTOR_NEW, ACTOR_STARTED, ACTOR_OVER };
@@ -208,7 +213,7 @@ struct weft_actor {
     void *arg;
     char name[32];
     unsigned executors;          /* the system's, which may be gone when somebody asks */
-    size_t limit;                /* bytes that it may use beside its stack */
+    size_t limit;                /* bytes that it may use beside its stack and mailbox */
     struct atomic_size unmerged; /* bytes that delegates have left, and nobody has merged yet */
     unsigned cabal_max, share;
     bool strict;
@@ -234,6 +239,7 @@ struct weft_actor {
     bool closed;                      /* it is over, or about to be */
     struct weft__actor_waiter *senders, **senders_end;
     struct weft__actor_waiter *waiters;
+    struct weft__awaits awaits;
 
     struct weft__lock posse_lock;
     struct weft__place *places; /* one per executor; NULL: nothing was ever stolen */

@@ -16,9 +16,9 @@ static bool is_marked(weft *w)
 }
 
 /* What is marked lies below what is not, and so does all that belongs to members further down. */
-void weft__age_mark(struct weft__fiber *fiber, weft *top, uint32_t quantum)
+void weft__age_mark(struct weft__fiber *fiber, weft *first_free, uint32_t quantum)
 {
-    for (weft *w = top; w-- > fiber->context.first && !is_marked(w);) {
+    for (weft *w = first_free; w-- > fiber->context.first && !is_marked(w);) {
         struct weft__actor_slot *slot = weft__actor_slot_of(w);
         slot->right = atomic_load_relaxed(&slot->fn); /* relaxed, both: its own thread's */
         slot->quantum = quantum;
@@ -28,9 +28,9 @@ void weft__age_mark(struct weft__fiber *fiber, weft *top, uint32_t quantum)
 }
 
 /* Away, it must not look at its executor; it begins anew when it is back. */
-void weft__age_note(struct weft__fiber *fiber, weft *top)
+void weft__age_note(struct weft__fiber *fiber, weft *first_free)
 {
-    weft__age_mark(fiber, top, fiber->blocks > 0 ? 0 : weft__executor_of(fiber)->quanta + 1);
+    weft__age_mark(fiber, first_free, fiber->blocks > 0 ? 0 : weft__executor_of(fiber)->quanta + 1);
 }
 
 void weft__age_anew(struct weft__fiber *fiber, uint32_t quantum)
@@ -54,10 +54,10 @@ static bool may_lose(const struct weft__member *member)
     return atomic_load_relaxed(&member->outcome) == OUTCOME_RUNS; /* relaxed: own */
 }
 
-struct weft__member *weft__age_victim(struct weft__fiber *fiber, weft *top, weft **its_end)
+struct weft__member *weft__age_victim(struct weft__fiber *fiber, weft *first_free, weft **its_end)
 {
     struct weft__member *found = NULL;
-    weft *end = top;
+    weft *end = first_free;
     for (struct weft__member *member = fiber->top; member; member = member->below) {
         if (may_lose(member) && weft__age_is_enough(fiber, member->cursor, end)) {
             found = member;
@@ -68,9 +68,9 @@ struct weft__member *weft__age_victim(struct weft__fiber *fiber, weft *top, weft
     return found;
 }
 
-bool weft__age_has_more(struct weft__fiber *fiber, weft *top)
+bool weft__age_has_more(struct weft__fiber *fiber, weft *first_free)
 {
-    weft *end = top;
+    weft *end = first_free;
     for (struct weft__member *member = fiber->top; member; member = member->below) {
         if (may_lose(member) && member->cursor < end &&
             atomic_load_relaxed(&weft__slot_of(member->cursor)->fn)) /* relaxed: own */

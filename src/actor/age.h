@@ -15,11 +15,11 @@
 /* Never called: its address in a slot says that the slot is marked. */
 void weft__marked(weft *w, void *arg);
 
-/* All that is pending below `top` is so at the beginning of this quantum of its executor. */
-void weft__age_mark(struct weft__fiber *fiber, weft *top, uint32_t quantum);
+/* All that is pending below `first_free` is so at the beginning of this quantum of its executor. */
+void weft__age_mark(struct weft__fiber *fiber, weft *first_free, uint32_t quantum);
 
 /* The same in the middle of a quantum, before what the topmost member uses changes. */
-void weft__age_note(struct weft__fiber *fiber, weft *top);
+void weft__age_note(struct weft__fiber *fiber, weft *first_free);
 
 /* The fiber comes from another executor, or was away: all of it is pending from this quantum on. */
 void weft__age_anew(struct weft__fiber *fiber, uint32_t quantum);
@@ -29,9 +29,9 @@ bool weft__age_is_enough(struct weft__fiber *fiber, weft *w, weft *end);
 
 /* The most basal member on the fiber that has something to steal; NULL: none. *its_end: where its
  * slots end. */
-struct weft__member *weft__age_victim(struct weft__fiber *fiber, weft *top, weft **its_end);
+struct weft__member *weft__age_victim(struct weft__fiber *fiber, weft *first_free, weft **its_end);
 
 /* Is anything left on the fiber that could be stolen once it is older? */
-bool weft__age_has_more(struct weft__fiber *fiber, weft *top);
+bool weft__age_has_more(struct weft__fiber *fiber, weft *first_free);
 
 #endif

@@ -35,7 +35,7 @@ bool weft__arena_grow(struct weft__arena *arena, size_t size)
     if (!arena->newest)
         arena->oldest = chunk;
     arena->newest = chunk;
-    arena->account.held += size;
+    arena->account.total += size;
     go_on_in(arena, chunk);
     return true;
 }
@@ -48,8 +48,8 @@ static size_t chunk_for(size_t bytes)
 /* As large as what there is already, so that the number of chunks is a logarithm. */
 size_t weft__arena_next(const struct weft__arena *arena, size_t bytes, size_t allowed)
 {
-    size_t held = arena->account.held;
-    size_t size = held < FIRST ? FIRST : held < LARGEST ? held : LARGEST;
+    size_t total = arena->account.total;
+    size_t size = total < FIRST ? FIRST : total < LARGEST ? total : LARGEST;
     if (allowed < size && chunk_for(allowed) < size)
         size = chunk_for(allowed);
     return size < chunk_for(bytes) ? chunk_for(bytes) : size;
@@ -62,11 +62,11 @@ struct weft__arena_mark weft__arena_mark(const struct weft__arena *arena)
 
 size_t weft__arena_release(struct weft__arena *arena, struct weft__arena_mark mark)
 {
-    size_t held = arena->account.held;
+    size_t total = arena->account.total;
     while (arena->newest != mark.newest && arena->newest != arena->oldest) {
         struct weft__chunk *chunk = arena->newest;
         arena->newest = chunk->next;
-        arena->account.held -= chunk->size;
+        arena->account.total -= chunk->size;
         weft__free(chunk);
     }
     arena->free = mark.free;
@@ -74,29 +74,29 @@ size_t weft__arena_release(struct weft__arena *arena, struct weft__arena_mark ma
     if (arena->newest && !mark.newest) /* it had none then */
         go_on_in(arena, arena->newest);
     arena->account.used = mark.used;
-    return held - arena->account.held;
+    return total - arena->account.total;
 }
 
 struct weft__chunk *weft__arena_leave(struct weft__arena *arena)
 {
-    struct weft__chunk *left = arena->newest;
-    if (left) {
-        left->oldest = arena->oldest;
-        left->account = arena->account;
+    struct weft__chunk *chunks = arena->newest;
+    if (chunks) {
+        chunks->oldest = arena->oldest;
+        chunks->account = arena->account;
     }
     *arena = (struct weft__arena){0};
-    return left;
+    return chunks;
 }
 
-void weft__arena_adopt(struct weft__arena *arena, struct weft__chunk *left)
+void weft__arena_adopt(struct weft__arena *arena, struct weft__chunk *chunks)
 {
-    if (!left)
+    if (!chunks)
         return;
-    left->oldest->next = arena->newest;
+    chunks->oldest->next = arena->newest;
     if (!arena->newest)
-        arena->oldest = left->oldest;
-    arena->newest = left;
-    arena->account.held += left->account.held;
+        arena->oldest = chunks->oldest;
+    arena->newest = chunks;
+    arena->account.total += chunks->account.total;
 }
 
 void weft__arena_drop(struct weft__arena *arena)

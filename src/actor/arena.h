@@ -14,10 +14,10 @@
 
 enum { ARENA_ALIGNMENT = 16, ARENA_UNIT = 64 }; /* chunks are multiples of the unit */
 
-/* What an arena has, and has had: in bytes asked for, rounded up, but for `held`. */
+/* What an arena has, and has had: in bytes asked for, rounded up, but for `total`. */
 struct weft__account {
     size_t used, peak; /* now, and the most ever */
-    size_t held;       /* in all chunks */
+    size_t total;      /* in all chunks */
 };
 
 struct weft__chunk {
@@ -68,7 +68,7 @@ size_t weft__arena_release(struct weft__arena *arena, struct weft__arena_mark ma
  * part of another arena. NULL: there is nothing, and never was. Adopting counts nothing but what is
  * held. */
 struct weft__chunk *weft__arena_leave(struct weft__arena *arena);
-void weft__arena_adopt(struct weft__arena *arena, struct weft__chunk *left);
+void weft__arena_adopt(struct weft__arena *arena, struct weft__chunk *chunks);
 
 void weft__arena_drop(struct weft__arena *arena);
 

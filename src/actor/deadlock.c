@@ -1,89 +1,241 @@
 /* SPDX-License-Identifier: MIT */
+/* Who waits for whom, when a pool is destroyed. A look at each actor, under its lock; then a look
+ * at each mutex that one of them waits for: who holds it; then all actors again. Who has waited for
+ * the same all the time did so when the mutexes were looked at, and so did all of them at once. */
 #include "actor/deadlock.h"
 
+#include "core/standing.h"
 #include "os/memory.h"
+#include "sync/mutex.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* One that waits for another one, as seen by the first look. */
+/* ---- Noting ---- */
+
+static void note(struct weft_actor *actor, const struct weft__blocked *by)
+{
+    weft__deadlock_changes(&actor->awaits);
+    actor->awaits.blocked = by;
+}
+
+void weft__deadlock_blocked(struct weft__fiber *fiber, const struct weft__blocked *by)
+{
+    if (!weft__deadlock_concerns(fiber))
+        return;
+    weft__lock_take(&fiber->actor->lock);
+    note(fiber->actor, by);
+    weft__lock_drop(&fiber->actor->lock);
+}
+
+void weft__deadlock_roused(struct weft__fiber *fiber, const struct weft__blocked *by)
+{
+    struct weft_actor *actor = fiber->actor;
+    weft__lock_take(&actor->lock);
+    if (actor->awaits.blocked == by) /* or it is a right side's */
+        note(actor, NULL);
+    weft__lock_drop(&actor->lock);
+}
+
+/* ---- Looking ---- */
+
+/* One that waits, as seen by the first look. */
 struct look {
-    struct weft_actor *actor, *awaits;
+    struct weft_actor *actor;
+    const struct weft__fiber *fiber; /* its own: who holds a mutex is known by that */
+    struct weft_actor *awaits;       /* whom; NULL: it is not known, */
+    bool anybody;                    /* but somebody of this pool; or: */
     const char *words;
-    uint64_t waits;
-    size_t next; /* where `awaits` is among the looks; NOBODY: it does not wait for anybody */
+    enum blocked_kind kind; /* of the object; OUTSIDE: none */
+    char name[40];          /* of the object: quoted, or its address */
+    uint64_t changes;
+    size_t next; /* where `awaits` is among the looks; NOBODY: it does not wait */
     size_t turn; /* in which it was visited; 0: not yet */
+    bool shown;
 };
 
 #define NOBODY SIZE_MAX
 
 struct looks {
     struct look *all;
-    size_t count;
+    size_t count, actors;
 };
 
-static int by_address(const void *a, const void *b)
+static int compare(uintptr_t x, uintptr_t y)
 {
-    uintptr_t x = (uintptr_t)((const struct look *)a)->actor;
-    uintptr_t y = (uintptr_t)((const struct look *)b)->actor;
     return (x > y) - (x < y);
 }
 
-/* Under the system's lock, so that none of them goes away. relaxed, all: hints, see above. */
-static void look_at_all(struct looks *looks, struct weft__actors *system)
+static int by_address(const void *a, const void *b)
 {
-    looks->all = weft__small((system->actor_count + 1) * sizeof looks->all[0]);
-    for (struct weft_actor *actor = system->actors; actor && looks->all; actor = actor->next) {
-        struct weft__actor_counts *counts = &actor->counts;
-        struct weft_actor *awaits = atomic_load_relaxed(&counts->awaits);
-        if (awaits)
-            looks->all[looks->count++] = (struct look){
-                .actor = actor,
-                .awaits = awaits,
-                .words = atomic_load_relaxed(&counts->waits_for),
-                .waits = atomic_load_relaxed(&counts->waits),
-            };
+    return compare((uintptr_t)((const struct look *)a)->actor,
+                   (uintptr_t)((const struct look *)b)->actor);
+}
+
+static int by_fiber(const void *a, const void *b)
+{
+    return compare((uintptr_t)((const struct look *)a)->fiber,
+                   (uintptr_t)((const struct look *)b)->fiber);
+}
+
+static struct look *find(const struct looks *looks, const struct look *key,
+                         int (*order)(const void *, const void *))
+{
+    return looks->count ? bsearch(key, looks->all, looks->count, sizeof *key, order) : NULL;
+}
+
+/* Under the system's lock, as all of this, so that no actor goes away. */
+static void look_at(struct looks *looks, struct weft_actor *actor)
+{
+    weft__lock_take(&actor->lock);
+    const struct weft__blocked *blocked = actor->awaits.blocked;
+    /* relaxed, all: hints; see still_waits(). If it has given something away, it did so before. */
+    struct weft_actor *awaits = atomic_load_relaxed(&actor->awaits.actor);
+    bool alone = atomic_load_relaxed(&actor->root.pending) == 0;
+    if (alone && (awaits || blocked))
+        looks->all[looks->count++] = (struct look){
+            .actor = actor,
+            .fiber = atomic_load_relaxed(&actor->fiber), /* relaxed: it is compared only */
+            .awaits = awaits,
+            .words = blocked ? weft__blocked_words(blocked->kind)
+                             : atomic_load_relaxed(&actor->counts.waits_for),
+            .changes = atomic_load_relaxed(&actor->awaits.changes),
+            .next = NOBODY,
+        };
+    weft__lock_drop(&actor->lock);
+}
+
+static bool has_changed(const struct look *look)
+{
+    return atomic_load_relaxed(&look->actor->awaits.changes) !=
+           look->changes; /* relaxed: as above */
+}
+
+/* Under the actor's lock: the object is there. */
+static void look_at_object(const struct looks *looks, struct look *look,
+                           const struct weft__blocked *blocked, const struct weft_pool *pool)
+{
+    const struct weft__sync *object = blocked->object;
+    look->kind = blocked->kind;
+    if (object->name)
+        snprintf(look->name, sizeof look->name, "'%.30s'", object->name);
+    else
+        snprintf(look->name, sizeof look->name, "%p", (const void *)object);
+    if (look->kind != BLOCKED_MUTEX) { /* relaxed, both: under the object's lock otherwise */
+        look->anybody =
+            !atomic_load_relaxed(&object->outside) && atomic_load_relaxed(&object->pool) == pool;
+        return;
     }
-    if (looks->count > 0)
-        qsort(looks->all, looks->count, sizeof looks->all[0], by_address);
+    uintptr_t name = weft__mutex_holder((const struct weft__mutex *)object);
+    if (!weft__mutex_is_of_fiber(name))
+        return;
+    name &= ~(uintptr_t)MUTEX_OUTSIDE;
+    const struct look *holder = find(looks, &(struct look){.fiber = (void *)name}, by_fiber);
+    look->awaits = holder ? holder->actor : NULL;
+}
+
+static void look_at_objects(struct looks *looks, const struct weft_pool *pool)
+{
     for (size_t i = 0; i < looks->count; i++) {
-        const struct look *next = bsearch(&(struct look){.actor = looks->all[i].awaits}, looks->all,
-                                          looks->count, sizeof looks->all[0], by_address);
-        looks->all[i].next = next ? (size_t)(next - looks->all) : NOBODY;
+        struct look *look = &looks->all[i];
+        weft__lock_take(&look->actor->lock);
+        const struct weft__blocked *blocked = look->actor->awaits.blocked;
+        if (blocked && !has_changed(look))
+            look_at_object(looks, look, blocked, pool);
+        weft__lock_drop(&look->actor->lock);
     }
 }
 
-/* Each has waited for the same all the time since the first look, so all of them at once. */
-static bool is_true(const struct looks *looks, size_t first)
+static void sort(struct looks *looks, int (*order)(const void *, const void *))
+{
+    if (looks->count > 0)
+        qsort(looks->all, looks->count, sizeof looks->all[0], order);
+}
+
+static void look_at_all(struct looks *looks, struct weft__actors *system)
+{
+    looks->actors = system->actor_count;
+    looks->all = weft__small((looks->actors + 1) * sizeof looks->all[0]);
+    for (struct weft_actor *actor = system->actors; actor && looks->all; actor = actor->next)
+        look_at(looks, actor);
+    sort(looks, by_fiber);
+    look_at_objects(looks, system->pool);
+    sort(looks, by_address); /* before the places of any are noted */
+    for (size_t i = 0; i < looks->count; i++) {
+        const struct look *next =
+            find(looks, &(struct look){.actor = looks->all[i].awaits}, by_address);
+        if (next)
+            looks->all[i].next = (size_t)(next - looks->all);
+    }
+}
+
+/* It has waited for the same since the first look. */
+static bool still_waits(const struct look *look)
+{
+    weft__lock_take(&look->actor->lock);
+    bool waits = !has_changed(look);
+    weft__lock_drop(&look->actor->lock);
+    return waits;
+}
+
+/* ---- Telling ---- */
+
+struct report {
+    FILE *text, *graph;
+};
+
+static void put_wait_for_object(const struct report *report, const struct look *look)
+{
+    const char *kind = weft__object_words(look->kind);
+    fprintf(report->text, " %s", look->name);
+    fprintf(report->graph, "  \"actor %s\" -> \"%s %s\" [label=\"waits for\"];\n",
+            look->actor->name, kind, look->name);
+    if (!look->awaits) {
+        fputs("; nobody is left who could end that", report->text);
+        return;
+    }
+    fprintf(report->text, ", held by actor '%s'", look->awaits->name);
+    fprintf(report->graph, "  \"%s %s\" -> \"actor %s\" [label=\"held by\"];\n", kind, look->name,
+            look->awaits->name);
+}
+
+static void put(const struct report *report, struct look *look)
+{
+    look->shown = true;
+    fprintf(report->text, "  actor '%s' %s", look->actor->name, look->words);
+    if (look->kind != BLOCKED_OUTSIDE) {
+        put_wait_for_object(report, look);
+    } else {
+        fprintf(report->text, ", '%s'", look->awaits->name);
+        fprintf(report->graph, "  \"actor %s\" -> \"actor %s\" [label=\"waits for\"];\n",
+                look->actor->name, look->awaits->name);
+    }
+    fputc('\n', report->text);
+}
+
+static bool all_still_wait(const struct looks *looks, size_t first)
 {
     size_t i = first;
     do {
-        const struct look *look = &looks->all[i];
-        const struct weft__actor_counts *counts = &look->actor->counts;
-        if (atomic_load_relaxed(&counts->waits) != look->waits ||
-            atomic_load_relaxed(&counts->awaits) != look->awaits)
+        if (!still_waits(&looks->all[i]))
             return false;
-        i = look->next;
+        i = looks->all[i].next;
     } while (i != first);
     return true;
 }
 
-static void put_circle(const struct looks *looks, size_t first, FILE *report, FILE *graph)
+static void put_circle(struct looks *looks, size_t first, const struct report *report)
 {
     size_t i = first;
     do {
-        const struct look *look = &looks->all[i];
-        fprintf(report, "  actor '%s' %s, '%s'\n", look->actor->name, look->words,
-                look->awaits->name);
-        fprintf(graph, "  \"actor %s\" -> \"actor %s\" [label=\"waits for\"];\n", look->actor->name,
-                look->awaits->name);
-        i = look->next;
+        put(report, &looks->all[i]);
+        i = looks->all[i].next;
     } while (i != first);
 }
 
 /* Everybody waits for one at most: who goes from one to the next comes to the end, to where it was
  * in an earlier turn, or round a circle. */
-static bool put_circles(struct looks *looks, FILE *report, FILE *graph)
+static bool put_circles(struct looks *looks, const struct report *report)
 {
     bool found = false;
     for (size_t start = 0; start < looks->count; start++) {
@@ -92,26 +244,60 @@ static bool put_circles(struct looks *looks, FILE *report, FILE *graph)
             looks->all[i].turn = start + 1;
             i = looks->all[i].next;
         }
-        if (i == NOBODY || looks->all[i].turn != start + 1 || !is_true(looks, i))
+        if (i == NOBODY || looks->all[i].turn != start + 1 || !all_still_wait(looks, i))
             continue;
-        put_circle(looks, i, report, graph);
+        put_circle(looks, i, report);
         found = true;
     }
     return found;
 }
 
-static bool write_circles(struct weft__actors *system, FILE *report, FILE *graph)
+/* Who sets an event, or comes to a channel, is not known: anybody of the pool who can go on. Is
+ * there nobody? No job is left but the actors, and who destroys the pool; and each actor waits for
+ * such a thing, or for one of the others. */
+static bool nobody_can_go_on(const struct looks *looks, struct weft_pool *pool)
+{
+    /* relaxed: nobody comes in any more; if somebody has just left, that is not seen, and nothing
+     * is said. */
+    if ((atomic_load_relaxed(&pool->pending) & ~POOL_CLOSED) != looks->actors + 1 ||
+        looks->count < looks->actors)
+        return false;
+    bool any = false;
+    for (size_t i = 0; i < looks->count; i++) {
+        any |= looks->all[i].anybody;
+        if (!looks->all[i].anybody && looks->all[i].next == NOBODY)
+            return false;
+    }
+    for (size_t i = 0; i < looks->count && any; i++)
+        any = still_waits(&looks->all[i]);
+    return any;
+}
+
+static bool put_others(struct looks *looks, struct weft_pool *pool, const struct report *report)
+{
+    if (!nobody_can_go_on(looks, pool))
+        return false;
+    for (size_t i = 0; i < looks->count; i++)
+        if (!looks->all[i].shown)
+            put(report, &looks->all[i]);
+    return true;
+}
+
+static bool write_report(struct weft__actors *system, const struct report *report)
 {
     struct looks looks = {0};
-    fprintf(report,
-            "weft: deadlock in pool \"%s\": these actors wait for each other; they end with it\n",
-            system->pool->config.name);
-    fprintf(graph, "digraph deadlock {\n  node [shape=box];\n");
+    fprintf(
+        report->text,
+        "weft: deadlock in pool \"%s\": these actors wait for each other, or for what nobody is "
+        "left to do; they end with it\n",
+        system->pool->config.name);
+    fprintf(report->graph, "digraph deadlock {\n  node [shape=box];\n");
     weft__lock_take(&system->lock);
     look_at_all(&looks, system);
-    bool found = put_circles(&looks, report, graph);
+    bool found = put_circles(&looks, report);
+    found |= put_others(&looks, system->pool, report);
     weft__lock_drop(&system->lock);
-    fprintf(graph, "}\n");
+    fprintf(report->graph, "}\n");
     weft__free(looks.all);
     return found;
 }
@@ -119,18 +305,18 @@ static bool write_circles(struct weft__actors *system, FILE *report, FILE *graph
 void weft__deadlock_report(struct weft__actors *system)
 {
     const weft_config *config = &system->pool->config;
-    char *text = NULL, *dot = NULL;
-    size_t text_size, dot_size;
-    FILE *report = open_memstream(&text, &text_size), *graph = open_memstream(&dot, &dot_size);
-    bool found = report && graph && write_circles(system, report, graph);
-    if (report)
-        found &= fclose(report) == 0;
-    if (graph)
-        found &= fclose(graph) == 0;
+    char *text = NULL, *graph = NULL;
+    size_t text_size, graph_size;
+    struct report report = {open_memstream(&text, &text_size), open_memstream(&graph, &graph_size)};
+    bool found = report.text && report.graph && write_report(system, &report);
+    if (report.text)
+        found &= fclose(report.text) == 0;
+    if (report.graph)
+        found &= fclose(report.graph) == 0;
     if (found && config->deadlock)
-        config->deadlock(system->pool, text, dot, config->data);
+        config->deadlock(system->pool, text, graph, config->data);
     else if (found)
         fputs(text, stderr);
     free(text);
-    free(dot);
+    free(graph);
 }

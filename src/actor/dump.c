@@ -6,7 +6,7 @@
 #include "actor/dump.h"
 
 #include "actor/executor.h"
-#include "actor/life.h"
+#include "actor/info.h"
 #include "core/misuse.h"
 #include "core/standing.h"
 #include "os/clock.h"

@@ -15,6 +15,7 @@
 #include "actor/fiber.h"
 
 #include "actor/away.h"
+#include "actor/deadlock.h"
 #include "actor/delegate.h"
 #include "actor/executor.h"
 #include "actor/merge.h"
@@ -25,6 +26,7 @@
 #include "os/memory.h"
 #include "os/thread.h"
 #include "os/valgrind.h"
+#include "sync/sync.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
@@ -292,12 +294,21 @@ static __attribute__((noinline)) void note_name(struct weft__actor_counts *count
         atomic_store_relaxed(&counts->waits_name[i], words[i]); /* relaxed: for people */
 }
 
-static void waits_for(struct weft__context *context, const char *what, const char *name)
+static void waits_for(struct weft__context *context, const char *what,
+                      const struct weft__blocked *by)
 {
     struct weft__fiber *fiber = (struct weft__fiber *)context;
     weft__fiber_waits_for(fiber, what);
-    if (name && fiber->is_root)
-        note_name(&fiber->actor->counts, name);
+    if (!by)
+        return;
+    weft__deadlock_blocked(fiber, by);
+    if (by->object->name && fiber->is_root)
+        note_name(&fiber->actor->counts, by->object->name);
+}
+
+static void waits_no_more(struct weft__context *context, const struct weft__blocked *by)
+{
+    weft__deadlock_roused((struct weft__fiber *)context, by);
 }
 
 static void wake(struct weft__context *context)
@@ -337,6 +348,7 @@ const struct weft__fiber_ops weft__actor_ops = {
     .yield = weft__fiber_yield,
     .suspend = suspend,
     .waits_for = waits_for,
+    .waits_no_more = waits_no_more,
     .wake = wake,
     .park = park,
     .ends = ends,

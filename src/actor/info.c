@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Looking inside: what anybody may know of an actor. */
+#include "actor/info.h"
+
 #include "actor/executor.h"
 #include "actor/fiber.h"
 #include "actor/life.h"
+#include "actor/mailbox.h"
 #include "core/misuse.h"
 
 #include <stdio.h>
@@ -34,7 +37,7 @@ void weft_actor_get_info(weft_actor *actor, weft_actor_info *info)
         .runnable_ns = atomic_load_relaxed(&counts->runnable_ns),
         .memory = atomic_load_relaxed(&counts->memory),
         .memory_peak = atomic_load_relaxed(&counts->memory_peak),
-        .memory_limit = actor->limit + WEFT_ACTOR_STACK,
+        .memory_limit = actor->limit + WEFT_ACTOR_STACK + weft__mailbox_bytes(actor->mailbox),
         .executor = atomic_load_relaxed(&counts->executor),
     };
     snprintf(info->name, sizeof info->name, "%s", actor->name);

@@ -4,6 +4,7 @@
 #include "actor/deadlock.h"
 #include "actor/executor.h"
 #include "actor/fiber.h"
+#include "actor/mailbox.h"
 #include "actor/places.h"
 #include "actor/system.h"
 #include "core/misuse.h"
@@ -14,7 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { MAILBOX = 16, SHARE_MAX = 100 };
+enum { SHARE_MAX = 100 };
 
 static const size_t default_memory = (size_t)64 << 20;
 
@@ -25,35 +26,40 @@ void weft__actor_is_gone(const char *function)
 
 /* ---- Making ---- */
 
+/* What it may allocate: what is left beside its stack and its mailbox; 0: nothing is. */
+static size_t limit_of(const weft_actor_config *config)
+{
+    size_t memory = config->memory ? config->memory : default_memory;
+    if (memory / ARENA_ALIGNMENT > UINT32_MAX) /* what a slot has room for */
+        memory = (size_t)UINT32_MAX * ARENA_ALIGNMENT;
+    size_t others = WEFT_ACTOR_STACK + weft__mailbox_bytes(config->mailbox);
+    return memory > others ? memory - others : 0;
+}
+
 static int check(const struct weft__actors *system, const weft_actor_config *config)
 {
     if (config->size != sizeof *config)
         return -EINVAL;
-    if (config->memory && config->memory <= WEFT_ACTOR_STACK)
-        return -EINVAL;
     if (config->share > SHARE_MAX || config->mailbox > SIZE_MAX / sizeof(void *) / 2 ||
-        config->pin < 0 || (unsigned)config->pin > system->executor_count ||
-        (unsigned)config->steal > WEFT_STEAL_LIVE)
+        limit_of(config) == 0 || config->pin < 0 ||
+        (unsigned)config->pin > system->executor_count || (unsigned)config->steal > WEFT_STEAL_LIVE)
         return -EINVAL;
     return 0;
 }
 
 static void configure(struct weft_actor *actor, const weft_actor_config *config)
 {
-    size_t memory = config->memory ? config->memory : default_memory;
-    if (memory / ARENA_ALIGNMENT > UINT32_MAX) /* what a slot has room for */
-        memory = (size_t)UINT32_MAX * ARENA_ALIGNMENT;
     static const char usual[] = "actor"; /* a name costs a call, this one two instructions */
     if (config->name)
         strncpy(actor->name, config->name, sizeof actor->name - 1); /* it was all zeros */
     else
         memcpy(actor->name, usual, sizeof usual);
-    actor->limit = memory - WEFT_ACTOR_STACK;
+    actor->limit = limit_of(config);
     actor->cabal_max = config->cabal_max && config->cabal_max < actor->executors ? config->cabal_max
                                                                                  : actor->executors;
     actor->share = config->share ? config->share : 1;
     actor->strict = config->steal == WEFT_STEAL_STRICT;
-    actor->mailbox = config->mailbox ? config->mailbox : MAILBOX;
+    actor->mailbox = config->mailbox ? config->mailbox : MAILBOX_USUAL;
     actor->supervisor = config->supervisor;
     actor->drop = config->drop;
     actor->data = config->data;
@@ -209,14 +215,24 @@ void weft__actor_close(struct weft_actor *actor)
     weft__lock_drop(&actor->lock);
 }
 
+/* Nobody comes to send any more. Who waits to do so, and ends, finds itself in line, or knows that
+ * it will be let go. */
+static struct weft__actor_waiter *close_to_senders(struct weft_actor *actor)
+{
+    weft__lock_take(&actor->lock);
+    struct weft__actor_waiter *senders = actor->senders;
+    actor->closed = true;
+    actor->senders = NULL;
+    weft__lock_drop(&actor->lock);
+    return senders;
+}
+
 void weft__actor_over(struct weft_actor *actor, int reason)
 {
     struct weft_pool *pool = actor->system->simulated ? NULL : actor->system->pool;
     actor->reason = reason;
     delist(actor);
-    weft__actor_close(actor);
-    struct weft__actor_waiter *senders = actor->senders; /* nobody comes to send any more */
-    actor->senders = NULL;
+    struct weft__actor_waiter *senders = close_to_senders(actor);
     for (struct weft__actor_waiter *sender = senders; sender; sender = sender->next)
         sender->result = -EPIPE;
     let_go(senders);
@@ -268,9 +284,9 @@ static bool wait_for_end(struct weft_actor *actor, struct weft__actor_waiter *wa
 {
     struct weft__awaited awaited = {
         .what = "waits for the end of an actor", .may_end = true, .by = weft__executor_execute};
-    weft__deadlock_waits(here, actor);
+    weft__deadlock_waits(here, actor, awaited.what);
     bool over = weft__wait_anywhere(&waiter->latch, awaited);
-    weft__deadlock_waits(here, NULL);
+    weft__deadlock_waits(here, NULL, awaited.what);
     if (over)
         return true;
     if (leave_waiters(actor, waiter))
@@ -298,14 +314,18 @@ int weft_actor_wait(weft *w, weft_actor *actor)
     if (!over) {
         waiter.next = actor->waiters;
         actor->waiters = &waiter;
+        weft__actor_ref(actor); /* its owner may have released it, or do so meanwhile */
     }
     weft__lock_drop(&actor->lock);
-    if (!over && !wait_for_end(actor, &waiter, here)) {
+    bool ends = !over && !wait_for_end(actor, &waiter, here);
+    int reason = ends ? -ECANCELED : actor->reason;
+    if (!over)
+        weft__actor_unref(actor);
+    if (ends)
         weft__fiber_end_here();
-        return -ECANCELED;
-    }
-    weft__thread_unpark(waiter.latch.owner);
-    return actor->reason;
+    else
+        weft__thread_unpark(waiter.latch.owner);
+    return reason;
 }
 
 void weft_actor_release(weft_actor *actor)

@@ -9,13 +9,19 @@
 int weft__actor_make(struct weft_actor **actor, struct weft__actors *system, weft_actor_fn *fn,
                      void *arg, const weft_actor_config *config);
 
-bool weft__actor_is_running(struct weft_actor *actor); /* under its lock; a hint */
 struct weft_actor *weft__actor_here(void);        /* whose fiber this thread runs; NULL: none */
 void weft__actor_start(struct weft_actor *actor); /* if it has not yet */
 void weft__actor_close(struct weft_actor *actor); /* no messages, no kill from now on */
 void weft__actor_over(struct weft_actor *actor, int reason);
 void weft__actor_over_unrun(struct weft_actor *actor, int reason); /* it never had a fiber */
 void weft__actor_unref(struct weft_actor *actor);
+
+/* By who knows that it is there: it is not over, and can't be meanwhile; or by another reference.
+ */
+static inline void weft__actor_ref(struct weft_actor *actor)
+{
+    atomic_fetch_add_relaxed(&actor->refs, 1); /* relaxed: there is one already */
+}
 
 /* Can it be seen that there is none? Others than the owner may use one that is released, until it
  * is over. */

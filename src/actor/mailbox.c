@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages, and waiting for a time. */
+#include "actor/mailbox.h"
+
 #include "actor/deadlock.h"
 #include "actor/executor.h"
 #include "actor/fiber.h"
@@ -75,10 +77,12 @@ static int send(struct weft_actor *actor, void *message, bool wait)
     }
     if (waits) {
         sender.latch.owner = weft__thread_park();
-        if (!sender.latch.owner)
+        if (!sender.latch.owner) {
             error = -ENOMEM;
-        else
+        } else {
             stand_in_line(actor, &sender);
+            weft__actor_ref(actor); /* it may be over, and released, before this is back */
+        }
     }
     /* The first message starts it; under the lock, so that it is not over yet. */
     if (!error)
@@ -90,16 +94,18 @@ static int send(struct weft_actor *actor, void *message, bool wait)
                                     .may_end = true,
                                     .by = weft__executor_execute};
     struct weft__fiber *here = (struct weft__fiber *)weft__fiber_here();
-    weft__deadlock_waits(here, actor);
+    weft__deadlock_waits(here, actor, awaited.what);
     bool served = weft__wait_anywhere(&sender.latch, awaited);
-    weft__deadlock_waits(here, NULL);
-    if (!served) {
-        if (leave_senders(actor, &sender)) {
-            weft__fiber_end_here();
-            return -ECANCELED;
-        }
+    weft__deadlock_waits(here, NULL, awaited.what);
+    bool ends = !served && leave_senders(actor, &sender);
+    if (!served && !ends) {
         awaited.may_end = false;
         weft__wait_anywhere(&sender.latch, awaited);
+    }
+    weft__actor_unref(actor);
+    if (ends) {
+        weft__fiber_end_here();
+        return -ECANCELED;
     }
     weft__thread_unpark(sender.latch.owner);
     return sender.result;

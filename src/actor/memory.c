@@ -34,7 +34,7 @@ void weft__memory_leave(struct weft__member *member, struct weft__actor_slot *sl
     fiber->used -= used;
     if (used > 0)
         atomic_fetch_add_relaxed(&fiber->actor->unmerged, used); /* relaxed: a count */
-    slot->left = weft__arena_leave(&member->arena);
+    slot->chunks = weft__arena_leave(&member->arena);
     slot->deferred = weft__cleanups_leave(member);
 }
 
@@ -43,10 +43,10 @@ bool weft__memory_inherit(struct weft__member *victim, struct weft__actor_slot *
     struct weft__fiber *fiber = victim->fiber;
     struct weft__account *mine = &victim->arena.account;
     weft__cleanups_adopt(fiber, slot->deferred);
-    if (!slot->left)
+    if (!slot->chunks)
         return true;
-    struct weft__account its = slot->left->account;
-    weft__arena_adopt(&victim->arena, slot->left);
+    struct weft__account its = slot->chunks->account;
+    weft__arena_adopt(&victim->arena, slot->chunks);
     if (its.used > 0)
         atomic_fetch_sub_relaxed(&fiber->actor->unmerged, its.used); /* relaxed: as above */
     if (!counts)
@@ -66,7 +66,7 @@ void weft__memory_drop(struct weft__member *member)
     if (!member->arena.newest)
         return;
     fiber->used -= member->arena.account.used;
-    count_blocks(fiber->actor, 0, member->arena.account.held);
+    count_blocks(fiber->actor, 0, member->arena.account.total);
     weft__arena_drop(&member->arena);
 }
 
@@ -97,14 +97,14 @@ void *weft_alloc(weft *w, size_t bytes)
     struct weft__fiber *fiber = weft__fiber_of(w);
     struct weft__member *member = fiber->top;
     size_t peak = member->arena.account.peak;
-    weft *top = weft__first_free(w);
+    weft *first_free = weft__first_free(w);
     weft__fiber_need_room(fiber);
     bytes = weft__arena_round(bytes);
-    weft__age_note(fiber, top);
+    weft__age_note(fiber, first_free);
     void *p = take(member, bytes);
     if (!p) {
         if (!weft__is_unwinding(member))
-            weft__unwind(top, OUTCOME_NO_MEMORY);
+            weft__unwind(first_free, OUTCOME_NO_MEMORY);
         return NULL; /* what it has deferred runs, and has to do without */
     }
     fiber->used += bytes;
@@ -124,7 +124,7 @@ void *weft_alloc_result(weft *w, size_t bytes)
 struct mark {
     struct weft__arena_mark arena;
     struct weft__member *member; /* NULL: not in an actor */
-    weft *top;
+    weft *first_free;
 };
 
 _Static_assert(sizeof(struct mark) <= sizeof(weft_mark), "weft_mark is too small");
@@ -149,13 +149,13 @@ void weft_alloc_release(weft *w, weft_mark public)
         return;
     struct weft__fiber *fiber = weft__fiber_of(w);
     struct weft__member *member = fiber->top;
-    weft *top = weft__first_free(w);
-    if (mark->member != member || mark->top != top)
+    weft *first_free = weft__first_free(w);
+    if (mark->member != member || mark->first_free != first_free)
         weft__fatal("weft_alloc_release: the mark was made on another side of a fork, or what was "
                     "forked since is not merged");
     if (mark->arena.used > member->arena.account.used)
         weft__fatal("weft_alloc_release: an older mark was released before");
-    weft__age_note(fiber, top);
+    weft__age_note(fiber, first_free);
     fiber->used -= member->arena.account.used - mark->arena.used;
     count_blocks(fiber->actor, 0, weft__arena_release(&member->arena, mark->arena));
 }

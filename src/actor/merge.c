@@ -46,11 +46,12 @@ static void ageing_leave(struct weft__fiber *fiber)
 
 /* Nothing is to be marked: live, all that is below a stolen slot is stolen, too; strict, they were
  * marked when the quantum ended. */
-static void wait_a_moment(struct weft__fiber *fiber, weft *top)
+static void wait_a_moment(struct weft__fiber *fiber, weft *first_free)
 {
-    bool alone = !weft__steal_is_careful(fiber), ages = alone && weft__age_has_more(fiber, top);
+    bool alone = !weft__steal_is_careful(fiber),
+         ages = alone && weft__age_has_more(fiber, first_free);
     weft__executor_of(fiber)->hungry |= alone;
-    fiber->waits_at = top;
+    fiber->waits_at = first_free;
     fiber->depth = weft__fiber_depth(fiber);
     fiber->full = false;
     if (ages)
@@ -64,7 +65,8 @@ static void wait_a_moment(struct weft__fiber *fiber, weft *top)
         ageing_leave(fiber);
 }
 
-void weft__merge_await(struct weft__fiber *fiber, struct weft__actor_slot *awaited, weft *top)
+void weft__merge_await(struct weft__fiber *fiber, struct weft__actor_slot *awaited,
+                       weft *first_free)
 {
     struct weft__member *member = fiber->top;
     struct weft__actor_slot *next;
@@ -75,12 +77,12 @@ void weft__merge_await(struct weft__fiber *fiber, struct weft__actor_slot *await
             break;
         if (weft__steal_is_careful(fiber)) {
             weft__arrivals_refuse(fiber);
-            wait_a_moment(fiber, top);
+            wait_a_moment(fiber, first_free);
         } else if ((next = weft__arrivals_pop(fiber)) ||
-                   (next = weft__steal_seamlessly(fiber, top))) {
-            weft__delegate_run(fiber, next, top);
+                   (next = weft__steal_seamlessly(fiber, first_free))) {
+            weft__delegate_run(fiber, next, first_free);
         } else {
-            wait_a_moment(fiber, top);
+            wait_a_moment(fiber, first_free);
         }
     }
     trace(fiber, EVENT_RESUME, awaited);

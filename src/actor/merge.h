@@ -8,7 +8,8 @@
 bool weft__actor_merge(weft *w);
 
 /* The topmost member waits until this slot is answered; NULL: until all are. Whatever can run on
- * top does so meanwhile, from the slot `top` on. */
-void weft__merge_await(struct weft__fiber *fiber, struct weft__actor_slot *awaited, weft *top);
+ * top does so meanwhile, from the slot `first_free` on. */
+void weft__merge_await(struct weft__fiber *fiber, struct weft__actor_slot *awaited,
+                       weft *first_free);
 
 #endif

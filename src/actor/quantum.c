@@ -19,9 +19,9 @@ bool weft__quantum_is_cancelled(struct weft__fiber *fiber)
 }
 
 /* Every merge of what is pending has to know that it need not be done. */
-static void call_merges(struct weft__fiber *fiber, weft *top)
+static void call_merges(struct weft__fiber *fiber, weft *first_free)
 {
-    for (weft *w = top; w-- > fiber->context.first;)
+    for (weft *w = first_free; w-- > fiber->context.first;)
         atomic_store_relaxed(&weft__slot_of(w)->wanted, SLOT_WANTED); /* relaxed: own */
 }
 
@@ -44,7 +44,7 @@ static bool is_wanted_elsewhere(struct weft__fiber *fiber)
     return fiber->is_root && pin >= 0 && (unsigned)pin != weft__executor_of(fiber)->index;
 }
 
-static void end_quantum(struct weft__fiber *fiber, weft *top)
+static void end_quantum(struct weft__fiber *fiber, weft *first_free)
 {
     struct weft__executor *executor = weft__executor_of(fiber);
     struct weft_actor *actor = fiber->actor;
@@ -60,10 +60,10 @@ static void end_quantum(struct weft__fiber *fiber, weft *top)
     /* relaxed, both: statistics. */
     atomic_fetch_add_relaxed(&actor->counts.quanta, 1);
     atomic_fetch_add_relaxed(&actor->counts.run_ns, executor->lasted);
-    weft__age_mark(fiber, top, executor->quanta);
+    weft__age_mark(fiber, first_free, executor->quanta);
     struct weft__actor_slot *own = NULL;
     if (full && !weft__executor_move_one(executor))
-        own = weft__steal_at_quantum(fiber, top);
+        own = weft__steal_at_quantum(fiber, first_free);
     bool leaves = is_wanted_elsewhere(fiber);
     if (--fiber->turns == 0 || leaves) {
         fiber->turns = actor->share;
@@ -71,26 +71,26 @@ static void end_quantum(struct weft__fiber *fiber, weft *top)
             weft__fiber_switch_out(fiber, WHY_QUANTUM);
     }
     if (own) {
-        weft__delegate_run(fiber, own, top);
-        weft__merge_await(fiber, NULL, top);
+        weft__delegate_run(fiber, own, first_free);
+        weft__merge_await(fiber, NULL, first_free);
     }
 }
 
 /* ---- Looking up ---- */
 
-bool weft__quantum_look_up(struct weft__fiber *fiber, weft *top)
+bool weft__quantum_look_up(struct weft__fiber *fiber, weft *first_free)
 {
     if (fiber->blocks > 0) /* the executor is somebody else's meanwhile */
         return weft__quantum_is_cancelled(fiber);
     if (!weft__executor_of(fiber)->system->counted)
         weft__fiber_guard(fiber, false);
     if (quantum_is_over(weft__executor_of(fiber)))
-        end_quantum(fiber, top);
+        end_quantum(fiber, first_free);
     weft__check_ending(fiber, false);
     bool cancelled = weft__quantum_is_cancelled(fiber);
     if (cancelled) {
         weft__fiber_guard(fiber, true);
-        call_merges(fiber, top);
+        call_merges(fiber, first_free);
     }
     return cancelled;
 }

@@ -71,14 +71,14 @@ static struct weft__executor *find_destination(struct weft__fiber *fiber)
     return NULL;
 }
 
-struct weft__actor_slot *weft__steal_at_quantum(struct weft__fiber *fiber, weft *top)
+struct weft__actor_slot *weft__steal_at_quantum(struct weft__fiber *fiber, weft *first_free)
 {
     struct weft_actor *actor = fiber->actor;
     weft *end = NULL;
-    struct weft__member *victim = weft__age_victim(fiber, top, &end);
+    struct weft__member *victim = weft__age_victim(fiber, first_free, &end);
     trace_attempt(fiber, victim, false);
     if (!victim) {
-        if (weft__age_has_more(fiber, top) && fiber->young_quanta++ < YOUNG_QUANTA)
+        if (weft__age_has_more(fiber, first_free) && fiber->young_quanta++ < YOUNG_QUANTA)
             weft__ticker_hurry(actor->system);
         return NULL;
     }
@@ -102,13 +102,13 @@ struct weft__actor_slot *weft__steal_at_quantum(struct weft__fiber *fiber, weft 
     return own;
 }
 
-struct weft__actor_slot *weft__steal_seamlessly(struct weft__fiber *fiber, weft *top)
+struct weft__actor_slot *weft__steal_seamlessly(struct weft__fiber *fiber, weft *first_free)
 {
     if (!fiber->may_steal)
         return NULL;
     fiber->may_steal = false;
     weft *end = NULL;
-    struct weft__member *victim = weft__age_victim(fiber, top, &end);
+    struct weft__member *victim = weft__age_victim(fiber, first_free, &end);
     trace_attempt(fiber, victim, true);
     fiber->depth = weft__fiber_depth(fiber);
     if (!victim || !weft__steal_fits(fiber, next_lineage(victim)))

@@ -14,10 +14,10 @@ bool weft__steal_is_careful(const struct weft__fiber *fiber);
 bool weft__steal_fits(const struct weft__fiber *fiber, size_t lineage);
 
 /* At the end of a full quantum. Returns what its own fiber has to run, or NULL. */
-struct weft__actor_slot *weft__steal_at_quantum(struct weft__fiber *fiber, weft *top);
+struct weft__actor_slot *weft__steal_at_quantum(struct weft__fiber *fiber, weft *first_free);
 
 /* When a delegate has ended, or a quantum, and what is below it waits. */
-struct weft__actor_slot *weft__steal_seamlessly(struct weft__fiber *fiber, weft *top);
+struct weft__actor_slot *weft__steal_seamlessly(struct weft__fiber *fiber, weft *first_free);
 
 /* By the executor: a fiber that waits has slots that are old enough by now. */
 bool weft__steal_is_possible(struct weft__fiber *fiber);

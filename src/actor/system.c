@@ -87,7 +87,7 @@ static void close_all(struct weft__actors *system)
     system->closed = true;
     struct weft_actor *actor = system->actors;
     while (actor) {
-        atomic_fetch_add_relaxed(&actor->refs, 1); /* relaxed: the list holds one */
+        weft__actor_ref(actor); /* the list holds one */
         weft__lock_drop(&system->lock);
         weft_actor_kill(actor);
         weft__actor_unref(actor);

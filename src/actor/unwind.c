@@ -145,20 +145,20 @@ static void end_scopes(struct weft__member *member)
     }
 }
 
-_Noreturn void weft__unwind(weft *top, enum outcome outcome)
+_Noreturn void weft__unwind(weft *first_free, enum outcome outcome)
 {
-    struct weft__fiber *fiber = weft__fiber_of(top);
+    struct weft__fiber *fiber = weft__fiber_of(first_free);
     struct weft__member *member = fiber->top;
-    weft__away_come_back(top);
+    weft__away_come_back(first_free);
     /* relaxed: nothing more is stolen from it; and its delegates find out, sooner or later, that
      * they need not go on. Those that wait are woken. */
     atomic_store_relaxed(&member->outcome, outcome);
     if (!weft__answer_all_have_come(member)) {
         weft__posse_wake(fiber->actor);
-        weft__merge_await(fiber, NULL, top);
+        weft__merge_await(fiber, NULL, first_free);
     }
     inherit_all(member);
-    weft__cleanups_run(member, top);
+    weft__cleanups_run(member, first_free);
     weft__mutex_unlock_all(&fiber->context, member->mutexes);
     end_scopes(member);
     _longjmp(member->entry, 1);

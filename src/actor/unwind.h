@@ -16,8 +16,8 @@
 
 #include "actor/actor.h"
 
-/* Of the topmost member; `top`: its first free slot. */
-_Noreturn void weft__unwind(weft *top, enum outcome outcome);
+/* Of the topmost member; `first_free`: its first free slot. */
+_Noreturn void weft__unwind(weft *first_free, enum outcome outcome);
 
 /* In a fiber: ends the topmost member here if it has to, and holds no mutex; at once: also then. */
 void weft__check_ending(struct weft__fiber *fiber, bool at_once);

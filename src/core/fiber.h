@@ -14,7 +14,11 @@ struct weft__fiber_ops {
     bool (*yield)(weft *w);                       /* true: somebody else ran meanwhile */
     void (*suspend)(struct weft__context *fiber); /* by itself: until it is woken, or shorter */
     void (*waits_for)(struct weft__context *fiber, const char *what,
-                      const char *name); /* why it will be: static words, and a name or NULL */
+                      const struct weft__blocked *by); /* why it will be: static words; and a
+                                                          mutex, event or channel, or NULL */
+    void (*waits_no_more)(struct weft__context *fiber, const struct weft__blocked *by);
+    /* By who ends the wait for one of these, or by itself, as long as `by` is there; both under
+       the object's lock. */
     void (*wake)(struct weft__context *fiber);               /* by anybody, at any time */
     struct weft__park *(*park)(struct weft__context *fiber); /* whose wake-ups are the fiber's */
     bool (*ends)(struct weft__context *fiber); /* by itself: its actor ends, and so do its waits */
@@ -95,7 +99,7 @@ static inline void weft__cleanup_pop(weft *w, struct weft__cleanup *cleanup)
 /* Now and then in a long loop. */
 static inline void weft__poll(weft *w)
 {
-    if (WEFT_SLOW((uintptr_t)w < WEFT_GUARD(w)) && weft__context_of(w)->ops)
+    if (WEFT_IS_CALLED(w) && weft__context_of(w)->ops)
         weft__context_of(w)->ops->poll(w);
 }
 

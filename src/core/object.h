@@ -29,8 +29,9 @@ struct weft__line {
 
 struct weft__sync {
     struct weft__lock lock;
-    struct atomic_bool outside; /* threads use it that no pool knows, */
-    struct atomic_ptr pool;     /* or, if not NULL, only this pool's */
+    struct atomic_bool outside; /* threads use it that no pool knows, or several pools' */
+    struct atomic_bool actors;  /* actors do */
+    struct atomic_ptr pool;     /* unless `outside`: NULL, or only this one's threads and actors */
     const char *name;
 };
 

@@ -178,8 +178,9 @@ static bool may_be_set_going(const struct weft__worker *worker, bool from_outsid
         return !holder_waits_outside(worker->pool, mutex_of(worker));
     }
     default:
-        return from_outside ||
-               atomic_load_relaxed(&worker->blocked->object->outside); /* relaxed: Z1 */
+        return from_outside || /* relaxed, both: Z1 */
+               atomic_load_relaxed(&worker->blocked->object->outside) ||
+               atomic_load_relaxed(&worker->blocked->object->actors);
     }
 }
 

@@ -92,6 +92,11 @@ const char *weft__blocked_words(enum blocked_kind kind)
     return words[kind];
 }
 
+const char *weft__object_words(enum blocked_kind kind)
+{
+    return object_kinds[kind];
+}
+
 void weft__put_object(FILE *out, enum blocked_kind kind, const struct weft__sync *object)
 {
     if (object->name)

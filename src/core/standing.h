@@ -60,6 +60,8 @@ bool weft__runs_child(const struct weft__worker *worker, const struct weft__grou
 /* "wants to receive from channel" and the like. */
 const char *weft__blocked_words(enum blocked_kind kind);
 
+const char *weft__object_words(enum blocked_kind kind); /* "channel" */
+
 /* NAME is the address if it has none. */
 void weft__put_object(FILE *out, enum blocked_kind kind, const struct weft__sync *object);
 void weft__put_who(FILE *out, const char *before, const struct weft__who *who);

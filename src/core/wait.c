@@ -499,10 +499,10 @@ bool weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited
     me->awaited = &wait.awaited;
     struct shown shown = show(me, shown_of(&awaited));
     bool waited_by = atomic_load_relaxed(&me->waits_by); /* relaxed: own writes */
-    /* release G3, both: its parking place. */
+    /* release G3: its parking place. */
     atomic_store_release(&me->waits_by, awaited.by && !wait.limited);
     wait_on(&wait);
-    atomic_store_release(&me->waits_by, waited_by);
+    atomic_store_release(&me->waits_by, waited_by); /* release G3: the same for the outer wait */
     me->awaited = outer;
     show(me, shown);
     if (limits)

@@ -4,47 +4,15 @@
  * read or written bare by accident; the operations work on any of them.
  *
  * Comments beside a synchronising access carry a tag that its partner carries too
- * ("release D1" there, "acquire D1" here); README.md in this folder lists the tags. */
+ * ("release D1" there, "acquire D1" here); the folder's README.md lists the tags. weft check has
+ * a header of the same name, which it finds first. */
 #ifndef WEFT_OS_ATOMIC_H
 #define WEFT_OS_ATOMIC_H
 
-#ifdef WEFT_MODEL
-#include "check/atomic.h" /* weft check: every operation is the model's */
-#else
+#include "os/atomic_types.h"
 #include "os/sanitize.h"
 
 #include <stdatomic.h>
-#endif
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct atomic_bool {
-    _Atomic(bool) value;
-};
-struct atomic_i32 {
-    _Atomic(int32_t) value;
-};
-struct atomic_u32 {
-    _Atomic(uint32_t) value;
-};
-struct atomic_i64 {
-    _Atomic(int64_t) value;
-};
-struct atomic_u64 {
-    _Atomic(uint64_t) value;
-};
-struct atomic_size {
-    _Atomic(size_t) value;
-};
-struct atomic_uptr {
-    _Atomic(uintptr_t) value;
-};
-struct atomic_ptr {
-    _Atomic(void *) value;
-};
-
-#ifndef WEFT_MODEL
 
 /* ThreadSanitizer is told of a release before it is done, and of an acquire after that; see
  * os/sanitize.h. A compare-exchange that fails has been told of, too: it may take that for an edge
@@ -160,11 +128,5 @@ static inline void weft__relax(void)
     atomic_signal_fence(memory_order_seq_cst);
 #endif
 }
-
-#endif
-
-/* What two threads write at the same time stays this far apart. */
-#define WEFT__CACHE_LINE 64
-#define WEFT__ALIGNED _Alignas(WEFT__CACHE_LINE)
 
 #endif

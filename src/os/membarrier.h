@@ -14,9 +14,10 @@ bool weft__membarrier_init(void);
 bool weft__membarrier(void);
 #ifdef WEFT_MODEL
 extern bool model_forbids_barriers; /* a harness says so */
-#define weft__membarrier()      \
-    (!model_forbids_barriers && \
-     (model_barrier_everywhere(CHECK_SITE("membarrier")), true)) /* weft check */
+#define weft__membarrier()                                                   \
+    (!model_forbids_barriers &&                                              \
+     (model_barrier_everywhere(CHECK_SITE("membarrier", OP_FENCE, SEQ_CST)), \
+      true)) /* weft check */
 #endif
 
 extern struct atomic_bool weft__membarrier_lost;

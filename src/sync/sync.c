@@ -22,12 +22,16 @@ struct weft__worker *weft__sync_caller(weft *w)
 void weft__sync_used_by(struct weft__sync *sync, const struct weft__worker *me)
 {
     /* relaxed, all: written under the lock; who makes a report reads them while nobody of the
-     * pool runs. */
+     * pool runs, or while somebody stands in line. */
+    const struct weft__context *fiber = me ? NULL : weft__fiber_here();
+    struct weft_pool *pool = me ? me->pool : fiber ? fiber->worker->pool : NULL;
     struct weft_pool *known = atomic_load_relaxed(&sync->pool);
-    if (!me || (known && known != me->pool))
+    if (!pool || (known && known != pool))
         atomic_store_relaxed(&sync->outside, true);
     else if (!known)
-        atomic_store_relaxed(&sync->pool, me->pool);
+        atomic_store_relaxed(&sync->pool, pool);
+    if (fiber)
+        atomic_store_relaxed(&sync->actors, true);
 }
 
 struct weft__waiter *weft__line_pop(struct weft__line *line)
@@ -64,9 +68,16 @@ static void rest(struct weft__waiter *waiter)
         weft__block_rest(waiter->worker);
 }
 
+static void waits_no_more(struct weft__waiter *waiter)
+{
+    if (waiter->fiber)
+        waiter->fiber->ops->waits_no_more(waiter->fiber, &waiter->blocked);
+}
+
 static void rouse(struct weft__waiter *waiter)
 {
     uint32_t state = WAITER_QUEUED;
+    waits_no_more(waiter);
     if (!waiter->worker || atomic_cas_relaxed(&waiter->state, &state, WAITER_ROUSED))
         return;
     atomic_store_relaxed(&waiter->state, WAITER_ROUSED);
@@ -96,6 +107,8 @@ static bool withdraw(struct weft__sync *sync, struct weft__line *line, struct we
 {
     weft__lock_take(&sync->lock);
     bool removed = line_remove(line, waiter);
+    if (removed)
+        waits_no_more(waiter);
     if (removed && waiter->left)
         waiter->left(sync);
     weft__lock_drop(&sync->lock);
@@ -126,7 +139,7 @@ int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct wef
     waiter->fiber = weft__fiber_here();
     if (waiter->fiber) /* while nobody can end the wait, and free the name */
         waiter->fiber->ops->waits_for(waiter->fiber, weft__blocked_words(waiter->blocked.kind),
-                                      sync->name);
+                                      &waiter->blocked);
     atomic_store_relaxed(&waiter->state, WAITER_QUEUED); /* relaxed: nobody knows it before */
     line_push(line, waiter);
     weft__lock_drop(&sync->lock);

@@ -27,7 +27,7 @@ struct weft__waiter {
         vain; /* mutexes: how often it was let go, and found it taken; who was is first in line */
 };
 
-/* Under the lock: notes who uses it. NULL: an outside thread. */
+/* Under the lock: notes who uses it. NULL: an outside thread, or the actor that runs here. */
 void weft__sync_used_by(struct weft__sync *sync, const struct weft__worker *me);
 
 /* The worker that calls; NULL for an outside thread and for an actor, which is at no worker for

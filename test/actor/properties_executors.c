@@ -56,7 +56,7 @@ static void drive(weft *w, void *arg)
     while (!weft_actor_done(turn->duo->actor)) {
         bool posted = atomic_load_relaxed(&executor->inbox.posted);
         if ((!posted && !executor->ageing) || !weft__executor_step(executor, me))
-            sched_yield();
+            wait_a_moment(); /* a busy machine would take a time slice of all others for each */
     }
     while (weft__executor_step(executor, me))
         ;
@@ -107,9 +107,9 @@ static int squares(weft *w, void *arg)
     return 0;
 }
 
-static void in_two_threads(enum weft_steal steal, long trials)
+static void in_two_threads(enum weft_steal steal, int trials)
 {
-    struct duo duo = {.system = system_make(2, 1), .trials = trials};
+    struct duo duo = {.system = system_make(2, 1), .trials = rounds_of(trials)};
     duo.actor = actor_make(duo.system, squares, &duo, steal);
     in_threads(2, drive_in_thread, &duo);
     assert_int_equal(weft_actor_wait(NULL, duo.actor), 0);
@@ -122,15 +122,17 @@ static void in_two_threads(enum weft_steal steal, long trials)
 
 static void property_16_threads_see_the_result_with_the_decrement(void **state)
 {
-    in_two_threads(WEFT_STEAL_LIVE, (SANITIZED ? 5000 : 100000));
-    in_two_threads(WEFT_STEAL_STRICT, (SANITIZED ? 5000 : 100000));
+    in_two_threads(WEFT_STEAL_LIVE, SANITIZED ? 5000 : 100000);
+    in_two_threads(WEFT_STEAL_STRICT, SANITIZED ? 5000 : 100000);
 }
 
-/* A million trials. A wake-up that is lost is a test that never ends. */
+/* A million trials, on a machine that is not busy. A wake-up that is lost is a test that never
+ * ends. Two who ring at the same moment are rare here: `weft check` lets them meet wherever they
+ * can (actor-wake, actor-answers), and finds a bell that is not atomic every time. */
 static void property_18_no_wake_up_is_lost(void **state)
 {
-    in_two_threads(WEFT_STEAL_LIVE, (SANITIZED ? 10000 : 500000));
-    in_two_threads(WEFT_STEAL_STRICT, (SANITIZED ? 10000 : 500000));
+    in_two_threads(WEFT_STEAL_LIVE, SANITIZED ? 10000 : 500000);
+    in_two_threads(WEFT_STEAL_STRICT, SANITIZED ? 10000 : 500000);
 }
 
 /* ---- The last touch of a victim ---- */
@@ -138,9 +140,11 @@ static void property_18_no_wake_up_is_lost(void **state)
 enum { NESTED = SCALED(2000, 10) };
 
 struct nested {
-    struct duo duo;
-    struct atomic_u64 ends; /* of delegates */
-    unsigned long late;     /* answers that came after their victim had seen the result */
+    struct weft__actors *system;
+    weft_actor *actor;
+    struct weft__worker *me;
+    bool inside;        /* an answer that is not counted yet */
+    unsigned long late; /* of these, merged before they were counted */
 };
 
 static void outer_square(weft *w, void *arg)
@@ -157,15 +161,12 @@ static void outer_square(weft *w, void *arg)
 /* Delegates have delegates, and end right after they have merged them. */
 static int nested_squares(weft *w, void *arg)
 {
-    struct duo *duo = arg;
     for (long t = 0; t < NESTED; t++) {
         struct square s = {.of = t};
         weft *in = weft_fork(w, outer_square, &s);
         for (int i = 0; i < 4; i++)
             weft_poll(in);
-        if (weft_merge(w))
-            duo->delegated++;
-        else
+        if (!weft_merge(w))
             outer_square(w, &s);
         CHECK(s.result == t * t);
         watchdog_kick();
@@ -173,33 +174,49 @@ static int nested_squares(weft *w, void *arg)
     return 0;
 }
 
-/* Between the answer and its count, the victim gets all the time it needs to merge, and to end; and
- * then nobody has to be left to count. */
+/* Between the answer and its count the victim's executor does all that it can: it merges the
+ * answer, and would end, if it did not wait for the count. */
 static void count_late(void *data, const struct weft__event *event)
 {
     struct nested *nested = data;
-    if (event->kind == EVENT_COUNT) {
-        uint64_t ends = atomic_load_relaxed(&nested->ends);
-        for (int i = 0; i < 20 && atomic_load_relaxed(&nested->ends) == ends; i++)
-            sched_yield();
-        nested->late++;
+    if (event->kind == EVENT_COUNT && !nested->inside) {
+        struct weft__fiber *victim = event->member->fiber;
+        nested->inside = true;
+        while (weft__executor_of(victim) != weft__executor_of((void *)nested->me->fiber) &&
+               weft__executor_step(weft__executor_of(victim), nested->me))
+            ;
+        nested->inside = false;
+    } else if (event->kind == EVENT_MERGE) {
+        nested->late += nested->inside;
     } else if (event->kind == EVENT_END) {
-        CHECK(atomic_load_acquire(&event->member->pending) == 0);
-        atomic_fetch_add_relaxed(&nested->ends, 1);
+        CHECK(atomic_load_relaxed(&event->member->pending) == 0);
     }
+}
+
+static void drive_nested(weft *w, void *arg)
+{
+    struct nested *nested = arg;
+    nested->me = weft__worker_of(w);
+    for (unsigned i = 0; !weft_actor_done(nested->actor); i++)
+        weft__executor_step(&nested->system->executors[i % 2], nested->me);
+    for (int i = 0; i < 2; i++)
+        while (weft__executor_step(&nested->system->executors[i], nested->me))
+            ;
 }
 
 static void property_33_no_member_ends_before_its_last_delegate_has_counted(void **state)
 {
-    struct nested nested = {.duo = {.system = system_make(2, 1)}};
-    nested.duo.system->trace = count_late;
-    nested.duo.system->trace_data = &nested;
-    nested.duo.actor = actor_make(nested.duo.system, nested_squares, &nested.duo, WEFT_STEAL_LIVE);
-    in_threads(2, drive_in_thread, &nested.duo);
-    assert_int_equal(weft_actor_wait(NULL, nested.duo.actor), 0);
-    assert_true(nested.duo.delegated > 0 && atomic_load_relaxed(&nested.ends) > 0);
-    weft_actor_release(nested.duo.actor);
-    weft__actors_free(nested.duo.system);
+    struct nested nested = {.system = system_make(2, 1)};
+    nested.system->trace = count_late;
+    nested.system->trace_data = &nested;
+    assert_int_equal(weft__actor_make(&nested.actor, nested.system, nested_squares, NULL, NULL), 0);
+    assert_int_equal(weft_actor_run(nested.actor), 0);
+    assert_int_equal(weft_run(sim_pool, drive_nested, &nested), 0);
+    assert_int_equal(weft_actor_wait(NULL, nested.actor), 0);
+    print_message("%lu of %d were merged before they were counted\n", nested.late, NESTED);
+    assert_true(nested.late > 0);
+    weft_actor_release(nested.actor);
+    weft__actors_free(nested.system);
 }
 
 /* ---- A fiber that has moved ---- */

@@ -60,9 +60,14 @@ static void bad_values_are_refused(void **state)
     REFUSED(pin, -1);
     REFUSED(pin, 3);
     REFUSED(mailbox, SIZE_MAX);
+    REFUSED(mailbox, SIZE_MAX / 32);
+    REFUSED(mailbox, ((64 << 20) - WEFT_ACTOR_STACK) / sizeof(void *) + 16); /* nothing is left */
     REFUSED(steal, (enum weft_steal)3);
     weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
     assert_int_equal(create(pool, &config), 0);
+    config.mailbox = ((64 << 20) - WEFT_ACTOR_STACK) / sizeof(void *) + 15;
+    assert_int_equal(create(pool, &config), 0);
+    config.mailbox = 16;
     config.memory = WEFT_ACTOR_STACK + 1;
     config.share = 100;
     config.pin = 2;
@@ -123,6 +128,64 @@ static void released_ones_go_on(void **state)
     for (int i = 0; i < 1000; i++)
         weft_actor_release(start(pool, count_one, &count, NULL));
     WAIT_UNTIL(atomic_load(&count) == 1000);
+    pool_drop(pool);
+}
+
+struct farewell {
+    weft_actor *to;
+    weft_event event;
+    atomic_uint waiting;
+};
+
+static int leave_when_told(weft *w, void *arg)
+{
+    struct farewell *farewell = arg;
+    weft_event_wait(w, &farewell->event);
+    return 7;
+}
+
+static int wait_for_leaver(weft *w, void *arg)
+{
+    struct farewell *farewell = arg;
+    atomic_fetch_add(&farewell->waiting, 1);
+    return weft_actor_wait(w, farewell->to);
+}
+
+static int send_to_leaver(weft *w, void *arg)
+{
+    struct farewell *farewell = arg;
+    atomic_fetch_add(&farewell->waiting, 1);
+    while (weft_actor_send(w, farewell->to, NULL) == 0)
+        ;
+    return 7;
+}
+
+/* Others wait for one that its owner has released: nothing of it goes before they are back. */
+static void released_while_others_wait(void **state)
+{
+    weft_pool *pool = pool_make(2, 0);
+    for (int round = 0; round < rounds_of(SCALED(200, 5)); round++) {
+        struct farewell farewell = {.event = WEFT_EVENT_INIT};
+        weft_actor *others[4];
+        weft_actor_info info;
+        farewell.to = start(pool, leave_when_told, &farewell, NULL);
+        for (int i = 0; i < 4; i++)
+            others[i] = start(pool, i % 2 ? wait_for_leaver : send_to_leaver, &farewell, NULL);
+        for (int i = 0; i < 4; i++)
+            do {
+                weft_actor_get_info(others[i], &info);
+                sched_yield();
+            } while (info.state != WEFT_ACTOR_WAITING);
+        weft_actor_release(farewell.to);
+        weft_event_set(NULL, &farewell.event);
+        for (int i = 0; i < 4; i++) /* one that is killed leaves the line; or it was let go */
+            if (i == round % 5)
+                weft_actor_kill(others[i]);
+        for (int i = 0; i < 4; i++) {
+            int reason = end(others[i]);
+            assert_true(reason == 7 || (i == round % 5 && reason == -ECANCELED));
+        }
+    }
     pool_drop(pool);
 }
 
@@ -540,173 +603,6 @@ static void info_tells(void **state)
     pool_drop(pool);
 }
 
-/* ---- Messages ---- */
-
-struct letters {
-    weft_actor *to;
-    atomic_ulong received, dropped, sum;
-    unsigned long n;
-};
-
-static int receive_n(weft *w, void *arg)
-{
-    struct letters *letters = arg;
-    for (unsigned long i = 0; i < letters->n; i++) {
-        void *message;
-        if (i % 3 == 0)
-            while (weft_try_receive(w, &message) == -EAGAIN)
-                weft_yield(w);
-        else
-            CHECK(weft_receive(w, &message) == 0);
-        atomic_fetch_add(&letters->received, 1);
-        atomic_fetch_add(&letters->sum, (unsigned long)(uintptr_t)message);
-    }
-    return 0;
-}
-
-static void count_dropped(void *message, void *data)
-{
-    struct letters *letters = data;
-    atomic_fetch_add(&letters->dropped, 1);
-    atomic_fetch_add(&letters->sum, (unsigned long)(uintptr_t)message);
-}
-
-static void mailbox_has_an_end(void **state)
-{
-    weft_pool *pool = pool_make(1, 0);
-    struct held held;
-    struct letters letters = {.n = 2};
-    weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
-    config.mailbox = 3;
-    config.drop = count_dropped;
-    config.data = &letters;
-    weft_actor *actor;
-    pool_hold(pool, &held, 1); /* so that it does not start yet */
-    assert_int_equal(weft_actor_create(&actor, pool, receive_n, &letters, &config), 0);
-    for (uintptr_t i = 1; i <= 3; i++)
-        assert_int_equal(weft_actor_try_send(NULL, actor, (void *)i), 0);
-    assert_int_equal(weft_actor_try_send(NULL, actor, NULL), -EAGAIN);
-    assert_int_equal(weft_actor_run(actor), -EALREADY); /* the first message has done it */
-    pool_let_go(&held);
-    assert_int_equal(weft_actor_wait(NULL, actor), 0);
-    assert_int_equal(atomic_load(&letters.received), 2);
-    assert_int_equal(atomic_load(&letters.dropped), 1);
-    assert_int_equal(atomic_load(&letters.sum), 6);
-    assert_int_equal(weft_actor_send(NULL, actor, NULL), -EPIPE);
-    assert_int_equal(weft_actor_try_send(NULL, actor, NULL), -EPIPE);
-    weft_actor_release(actor);
-    pool_drop(pool);
-}
-
-static int receive_in_order(weft *w, void *n)
-{
-    for (uintptr_t i = 0; i < *(uintptr_t *)n; i++) {
-        void *message;
-        CHECK(weft_receive(w, &message) == 0);
-        CHECK((uintptr_t)message == i);
-    }
-    return 0;
-}
-
-static void messages_keep_their_order(void **state)
-{
-    weft_pool *pool = pool_make(2, 0);
-    uintptr_t n = SCALED(20000, 10);
-    weft_actor *actor = start(pool, receive_in_order, &n, NULL);
-    for (uintptr_t i = 0; i < n; i++)
-        assert_int_equal(weft_actor_send(NULL, actor, (void *)i), 0);
-    assert_int_equal(end(actor), 0);
-    pool_drop(pool);
-}
-
-enum { SENDERS = 4, EACH = SCALED(5000, 10) };
-
-static int send_each(weft *w, void *arg)
-{
-    struct letters *letters = arg;
-    for (uintptr_t i = 1; i <= EACH; i++)
-        CHECK(weft_actor_send(w, letters->to, (void *)i) == 0);
-    return 0;
-}
-
-static void send_each_from_outside(unsigned i, void *arg)
-{
-    send_each(NULL, arg);
-}
-
-static void waiting_senders_lose_nothing(void **state)
-{
-    for (unsigned workers = 1; workers <= 8; workers += 7) {
-        weft_pool *pool = pool_make(workers, 0);
-        struct letters letters = {.n = 2 * SENDERS * EACH};
-        weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
-        config.mailbox = 2;
-        letters.to = start(pool, receive_n, &letters, &config);
-        weft_actor *senders[SENDERS];
-        for (int i = 0; i < SENDERS; i++)
-            senders[i] = start(pool, send_each, &letters, NULL);
-        in_threads(SENDERS, send_each_from_outside, &letters);
-        for (int i = 0; i < SENDERS; i++)
-            assert_int_equal(end(senders[i]), 0);
-        assert_int_equal(end(letters.to), 0);
-        assert_int_equal(atomic_load(&letters.received), 2 * SENDERS * EACH);
-        assert_int_equal(atomic_load(&letters.sum), SENDERS * (unsigned long)EACH * (EACH + 1));
-        pool_drop(pool);
-    }
-}
-
-static int send_until_it_is_over(weft *w, void *arg)
-{
-    struct letters *letters = arg;
-    int error;
-    while ((error = weft_actor_send(w, letters->to, (void *)(uintptr_t)1)) == 0)
-        atomic_fetch_add(&letters->received, 1);
-    return error;
-}
-
-static void send_until_it_is_over_outside(unsigned i, void *arg)
-{
-    CHECK(send_until_it_is_over(NULL, arg) == -EPIPE);
-}
-
-static int kill_when_full(weft *w, void *arg)
-{
-    struct letters *letters = arg;
-    weft_actor_info info;
-    do {
-        weft_actor_get_info(letters->to, &info);
-        weft_yield(w);
-    } while (info.messages < 2);
-    weft_actor_kill(letters->to);
-    return 0;
-}
-
-static void waiting_senders_learn_of_its_end(void **state)
-{
-    weft_pool *pool = pool_make(2, 0);
-    for (int round = 0; round < rounds_of(SCALED(200, 10)); round++) {
-        atomic_bool arrived = false;
-        struct letters letters = {0};
-        weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
-        config.mailbox = 2;
-        config.drop = count_dropped;
-        config.data = &letters;
-        letters.to = start(pool, sleep_for_ever, &arrived, &config);
-        weft_actor *senders[2] = {start(pool, send_until_it_is_over, &letters, NULL),
-                                  start(pool, send_until_it_is_over, &letters, NULL)};
-        weft_actor *killer = start(pool, kill_when_full, &letters, NULL);
-        in_threads(2, send_until_it_is_over_outside, &letters);
-        assert_int_equal(end(killer), 0);
-        for (int i = 0; i < 2; i++)
-            assert_int_equal(end(senders[i]), -EPIPE);
-        assert_int_equal(weft_actor_wait(NULL, letters.to), -ECANCELED);
-        weft_actor_release(letters.to);
-        assert_int_equal(atomic_load(&letters.received), 2); /* all that were sent */
-        assert_int_equal(atomic_load(&letters.dropped), 2);
-    }
-    pool_drop(pool);
-}
-
 /* ---- The toolbox ---- */
 
 enum { N = SCALED(200000, 4) };
@@ -963,6 +859,7 @@ int main(void)
         cmocka_unit_test(setup_comes_first),
         cmocka_unit_test(runs_once),
         cmocka_unit_test(released_ones_go_on),
+        cmocka_unit_test(released_while_others_wait),
         cmocka_unit_test(supervisor_is_told_once),
         cmocka_unit_test(one_that_never_ran_ends_too),
         cmocka_unit_test(killed_wherever_it_is),
@@ -970,10 +867,6 @@ int main(void)
         cmocka_unit_test(pinned_ones_stay),
         cmocka_unit_test(info_tells),
         cmocka_unit_test(idle_time_is_not_counted),
-        cmocka_unit_test(mailbox_has_an_end),
-        cmocka_unit_test(messages_keep_their_order),
-        cmocka_unit_test(waiting_senders_lose_nothing),
-        cmocka_unit_test(waiting_senders_learn_of_its_end),
         cmocka_unit_test(results_are_the_same_inside),
         cmocka_unit_test(no_more_at_the_end),
         cmocka_unit_test(waits_for_itself),

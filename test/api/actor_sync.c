@@ -2,6 +2,7 @@
 /* actor_sync.c: actors that wait: for mutexes, events, channels, tasks, runs, scopes, each other,
  * and outside weft. Whoever waits leaves its executor to the others: most of it is done by one
  * worker. */
+#include "actors.h"
 #include "check.h"
 #include "pools.h"
 #include "weft/actor.h"
@@ -11,26 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static weft_actor *start(weft_pool *pool, weft_actor_fn *fn, void *arg)
-{
-    weft_actor *actor;
-    CHECK(weft_actor_create(&actor, pool, fn, arg, NULL) == 0);
-    CHECK(weft_actor_run(actor) == 0);
-    return actor;
-}
-
-static int end(weft_actor *actor)
-{
-    int reason = weft_actor_wait(NULL, actor);
-    weft_actor_release(actor);
-    return reason;
-}
-
-static int run_one(weft_pool *pool, weft_actor_fn *fn, void *arg)
-{
-    return end(start(pool, fn, arg));
-}
-
 /* n actors at once; all end with 0. */
 static void run_many(weft_pool *pool, unsigned n, weft_actor_fn *fn, void *arg)
 {
@@ -38,7 +19,7 @@ static void run_many(weft_pool *pool, unsigned n, weft_actor_fn *fn, void *arg)
     weft_actor *actors[MOST];
     CHECK(n <= MOST);
     for (unsigned i = 0; i < n; i++)
-        actors[i] = start(pool, fn, arg);
+        actors[i] = start(pool, fn, arg, NULL);
     for (unsigned i = 0; i < n; i++)
         assert_int_equal(end(actors[i]), 0);
 }
@@ -121,7 +102,7 @@ static void mutex_between_actors_jobs_and_threads(void **state)
         weft_actor *actors[ACTORS];
         weft_task tasks[2];
         for (int i = 0; i < ACTORS; i++)
-            actors[i] = start(pool, deposit_in_actor, &account);
+            actors[i] = start(pool, deposit_in_actor, &account, NULL);
         for (int i = 0; i < 2; i++)
             assert_int_equal(weft_submit(pool, &tasks[i], deposit_in_job, &account), 0);
         in_threads(THREADS, deposit_from_outside, &account);
@@ -132,52 +113,6 @@ static void mutex_between_actors_jobs_and_threads(void **state)
         assert_int_equal(account.balance, (ACTORS + THREADS + 2) * ROUNDS);
         pool_drop(pool);
     }
-}
-
-/* Killed while it waits for a mutex, an actor ends, and those behind it get it all the same. */
-static int lock_once(weft *w, void *arg)
-{
-    struct account *account = arg;
-    weft_mutex_lock(w, &account->mutex);
-    account->balance++;
-    weft_mutex_unlock(w, &account->mutex);
-    return 0;
-}
-
-static void killed_at_a_mutex(void **state)
-{
-    weft_pool *pool = pool_make(2, 0);
-    for (int round = 0; round < rounds_of(SCALED(200, 5)); round++) {
-        struct account account = {.mutex = WEFT_MUTEX_INIT};
-        weft_mutex_lock(NULL, &account.mutex);
-        weft_actor *actors[4];
-        for (int i = 0; i < 4; i++)
-            actors[i] = start(pool, lock_once, &account);
-        weft_actor_info info;
-        for (int i = 0; i < 4; i++)
-            do {
-                weft_actor_get_info(actors[i], &info);
-                sched_yield();
-            } while (info.state != WEFT_ACTOR_WAITING);
-        weft_actor_kill(actors[1]);
-        weft_actor_kill(actors[2]);
-        if (round % 2) /* or at the same time */
-            weft_mutex_unlock(NULL, &account.mutex);
-        int ended = 0;
-        for (int i = 1; i < 3; i++) {
-            int reason = end(actors[i]);
-            assert_true(reason == -ECANCELED || (reason == 0 && round % 2));
-            ended += reason == -ECANCELED;
-        }
-        if (round % 2 == 0)
-            weft_mutex_unlock(NULL, &account.mutex);
-        for (int i = 0; i < 4; i += 3)
-            assert_int_equal(end(actors[i]), 0);
-        assert_in_range(account.balance, 4 - (unsigned long)ended, 4);
-        assert_true(weft_mutex_trylock(NULL, &account.mutex));
-        weft_mutex_unlock(NULL, &account.mutex);
-    }
-    pool_drop(pool);
 }
 
 /* What it has forked wants the mutex that it holds. So none of that may run on top of it, as strict
@@ -286,246 +221,6 @@ static void nothing_on_top_of_a_holders_delegate(void **state)
     pool_drop(pool);
 }
 
-/* ---- Killed on all its executors ---- */
-
-static void sleep_for_an_hour(weft *w, void *asleep)
-{
-    atomic_store((atomic_bool *)asleep, true);
-    weft_sleep_until(w, weft_now() + UINT64_C(3600000000000));
-}
-
-static int poll_for_ever(weft *w, void *asleep)
-{
-    weft *in = weft_fork(w, sleep_for_an_hour, asleep);
-    while (weft_now() > 0)
-        weft_poll(in);
-    return 0;
-}
-
-static void killed_while_a_delegate_sleeps(void **state)
-{
-    weft_pool *pool = pool_make(2, 0);
-    atomic_bool asleep = false;
-    weft_actor *actor = start(pool, poll_for_ever, &asleep);
-    WAIT_UNTIL(atomic_load(&asleep));
-    weft_actor_kill(actor);
-    assert_int_equal(end(actor), -ECANCELED);
-    pool_drop(pool);
-}
-
-/* ---- Every wait of one that is killed ends ---- */
-
-struct waits {
-    weft_mutex mutex, other;
-    weft_event event;
-    weft_channel full, empty;
-    weft_actor *deaf; /* its mailbox is full, and it never ends by itself */
-    weft_task task;
-    weft_pool *pool;
-    struct gate gate;
-    atomic_int result; /* what a wait returned that did not end the actor */
-};
-
-static int never_receives(weft *w, void *arg)
-{
-    weft_sleep_until(w, UINT64_MAX);
-    return 0;
-}
-
-static int wait_mutex(weft *w, struct waits *waits)
-{
-    weft_mutex_lock(w, &waits->mutex);
-    return 0;
-}
-
-static int wait_event(weft *w, struct waits *waits)
-{
-    weft_event_wait(w, &waits->event);
-    return weft_cancelled(w) ? -ECANCELED : 0;
-}
-
-static int wait_channel_send(weft *w, struct waits *waits)
-{
-    return weft_channel_send(w, &waits->full, &(int){1});
-}
-
-static int wait_channel_receive(weft *w, struct waits *waits)
-{
-    int item;
-    return weft_channel_receive(w, &waits->empty, &item);
-}
-
-static int wait_send(weft *w, struct waits *waits)
-{
-    return weft_actor_send(w, waits->deaf, NULL);
-}
-
-static int wait_receive(weft *w, struct waits *waits)
-{
-    void *message;
-    return weft_receive(w, &message);
-}
-
-static int wait_actor(weft *w, struct waits *waits)
-{
-    return weft_actor_wait(w, waits->deaf);
-}
-
-static int wait_task(weft *w, struct waits *waits)
-{
-    return weft_task_wait(&waits->task);
-}
-
-static int wait_own_task(weft *w, struct waits *waits);
-
-typedef int wait_fn(weft *w, struct waits *waits);
-static wait_fn *const wait_fns[] = {
-    wait_mutex,   wait_event, wait_channel_send, wait_channel_receive, wait_send,
-    wait_receive, wait_actor, wait_task,         wait_own_task,
-};
-enum { WAITS = sizeof wait_fns / sizeof wait_fns[0] };
-
-struct one_wait {
-    struct waits *waits;
-    wait_fn *fn;
-    bool holds;
-    atomic_bool begun;
-};
-
-static int wait_once(weft *w, void *arg)
-{
-    struct one_wait *one = arg;
-    if (one->holds)
-        weft_mutex_lock(w, &one->waits->other);
-    atomic_store(&one->begun, true);
-    atomic_store(&one->waits->result, one->fn(w, one->waits));
-    if (one->holds)
-        weft_mutex_unlock(w, &one->waits->other);
-    while (weft_actor_self(w))
-        weft_poll(w);
-    return 0;
-}
-
-static void wait_in_right_side(weft *w, void *arg)
-{
-    wait_once(w, arg);
-}
-
-static int wait_elsewhere(weft *w, void *arg)
-{
-    struct one_wait *one = arg;
-    weft *in = weft_fork(w, wait_in_right_side, one);
-    while (!atomic_load(&one->begun))
-        weft_poll(in); /* until it was stolen */
-    if (!weft_merge(w))
-        wait_in_right_side(w, one);
-    return 0;
-}
-
-static void poll_until_it_is_over(weft *w, void *arg)
-{
-    while (!weft_cancelled(w))
-        weft_join(w, count_job, arg, count_job, arg);
-}
-
-/* A task in the frames of the actor has to be over before these are gone. */
-static int wait_own_task(weft *w, struct waits *waits)
-{
-    weft_task task;
-    atomic_ulong count = 0;
-    CHECK(weft_submit(waits->pool, &task, poll_until_it_is_over, &count) == 0);
-    return weft_task_wait(&task);
-}
-
-static void kill_one_wait(weft_pool *pool, struct waits *waits, unsigned i)
-{
-    struct one_wait one = {.waits = waits, .fn = wait_fns[i / 3], .holds = i % 3 == 1};
-    weft_actor *actor = start(pool, i % 3 == 2 ? wait_elsewhere : wait_once, &one);
-    atomic_store(&waits->result, 0);
-    WAIT_UNTIL(atomic_load(&one.begun));
-    weft_actor_info info;
-    do {
-        weft_actor_get_info(actor, &info);
-        sched_yield();
-    } while (info.state != WEFT_ACTOR_WAITING);
-    weft_actor_kill(actor);
-    assert_int_equal(end(actor), -ECANCELED);
-    /* One that holds a mutex goes on until it has unlocked it. */
-    if (one.holds && one.fn != wait_mutex)
-        assert_int_equal(atomic_load(&waits->result), -ECANCELED);
-    assert_true(weft_mutex_trylock(NULL, &waits->other));
-    weft_mutex_unlock(NULL, &waits->other);
-}
-
-static void killed_in_every_wait(void **state)
-{
-    weft_pool *pool = pool_make(2, 0), *another = pool_make(1, 0);
-    struct waits waits = {.mutex = WEFT_MUTEX_INIT,
-                          .other = WEFT_MUTEX_INIT,
-                          .event = WEFT_EVENT_INIT,
-                          .pool = another};
-    assert_int_equal(weft_channel_init(&waits.full, NULL, sizeof(int), 0), 0);
-    assert_int_equal(weft_channel_init(&waits.empty, NULL, sizeof(int), 0), 0);
-    waits.deaf = start(pool, never_receives, NULL);
-    while (weft_actor_try_send(NULL, waits.deaf, NULL) == 0)
-        ;
-    weft_mutex_lock(NULL, &waits.mutex);
-    assert_int_equal(weft_submit(another, &waits.task, gate_job, &waits.gate), 0);
-    gate_wait_arrived(&waits.gate);
-    for (unsigned i = 0; i < 3 * WAITS; i++)
-        if (wait_fns[i / 3] != wait_own_task)
-            kill_one_wait(pool, &waits, i);
-    gate_open(&waits.gate);
-    assert_int_equal(weft_task_wait(&waits.task), 0);
-    kill_one_wait(pool, &waits, 3 * (WAITS - 1));
-    weft_mutex_unlock(NULL, &waits.mutex);
-    assert_true(weft_mutex_trylock(NULL, &waits.mutex)); /* nobody is left in line */
-    weft_mutex_unlock(NULL, &waits.mutex);
-    weft_actor_kill(waits.deaf);
-    assert_int_equal(end(waits.deaf), -ECANCELED);
-    weft_channel_destroy(&waits.full);
-    weft_channel_destroy(&waits.empty);
-    pool_drop(another);
-    pool_drop(pool);
-}
-
-/* Stolen while the left side is in a function of the library that has memory of its own. */
-static void poll_without_end(weft *w, void *begun)
-{
-    atomic_store((atomic_bool *)begun, true);
-    while (weft_actor_self(w))
-        weft_poll(w);
-}
-
-static void poll_range(weft *w, size_t begin, size_t end, void *state, void *arg)
-{
-    while (weft_actor_self(w))
-        weft_poll(w);
-}
-
-static int loop_beside_a_right_side(weft *w, void *begun)
-{
-    const weft_state kind = {.size = 100};
-    weft *in = weft_fork(w, poll_without_end, begun);
-    weft_for_with(in, 0, 1000, &kind, poll_range, NULL);
-    if (!weft_merge(w))
-        poll_without_end(w, begun);
-    return 0;
-}
-
-static void killed_in_a_function_of_the_library(void **state)
-{
-    weft_pool *pool = pool_make(2, 0);
-    for (int i = 0; i < 4; i++) {
-        atomic_bool begun = false;
-        weft_actor *actor = start(pool, loop_beside_a_right_side, &begun);
-        WAIT_UNTIL(atomic_load(&begun));
-        weft_actor_kill(actor);
-        assert_int_equal(end(actor), -ECANCELED);
-    }
-    pool_drop(pool);
-}
-
 /* ---- Event and channel ---- */
 
 struct start_line {
@@ -561,7 +256,7 @@ static void event_lets_all_go(void **state)
         struct start_line line = {.event = WEFT_EVENT_INIT};
         weft_actor *actors[ACTORS];
         for (int i = 0; i < ACTORS; i++)
-            actors[i] = start(pool, wait_for_start, &line);
+            actors[i] = start(pool, wait_for_start, &line, NULL);
         if (outside) {
             WAIT_UNTIL(atomic_load(&line.ready) == ACTORS);
             weft_event_set(NULL, &line.event);
@@ -618,7 +313,7 @@ static void channel_loses_nothing(void **state)
                 weft_channel_init(&pipe.channel, NULL, sizeof(unsigned long), capacity), 0);
             weft_actor *receivers[RECEIVERS];
             for (int i = 0; i < RECEIVERS; i++)
-                receivers[i] = start(pool, receive_numbers, &pipe);
+                receivers[i] = start(pool, receive_numbers, &pipe, NULL);
             if (outside)
                 in_threads(THREADS, send_numbers_outside, &pipe);
             run_many(pool, ACTORS, send_numbers, &pipe);
@@ -723,7 +418,7 @@ static int three(weft *w, void *arg)
 
 static int run_what_waits_here(weft *w, void *other)
 {
-    weft_actor *actor = start(weft_pool_of(w), three, NULL);
+    weft_actor *actor = start(weft_pool_of(w), three, NULL, NULL);
     CHECK(weft_run(other, wait_for_actor, actor) == 0);
     CHECK(weft_actor_wait(w, actor) == 3);
     weft_actor_release(actor);
@@ -735,7 +430,7 @@ static void pools_that_wait_for_each_other(void **state)
     for (unsigned flags = 0; flags <= WEFT_NO_GUESTS; flags += WEFT_NO_GUESTS) {
         weft_pool *a = pool_make(1, flags), *b = pool_make(1, flags);
         for (int i = 0; i < rounds_of(SCALED(50, 5)); i++) {
-            weft_actor *there = start(b, run_what_waits_here, a);
+            weft_actor *there = start(b, run_what_waits_here, a, NULL);
             run_many(a, 4, run_what_waits_here, b);
             assert_int_equal(end(there), 0);
         }
@@ -751,7 +446,7 @@ static int wait_for_next(weft *w, void *arg)
     if (left == 0)
         return 0;
     left--;
-    weft_actor *next = start(weft_pool_of(w), wait_for_next, &left);
+    weft_actor *next = start(weft_pool_of(w), wait_for_next, &left, NULL);
     int reason = weft_actor_wait(w, next);
     weft_actor_release(next);
     return reason + 1;
@@ -759,7 +454,7 @@ static int wait_for_next(weft *w, void *arg)
 
 static void wait_for_first(weft *w, void *arg)
 {
-    weft_actor *first = start(weft_pool_of(w), wait_for_next, arg);
+    weft_actor *first = start(weft_pool_of(w), wait_for_next, arg, NULL);
     CHECK(weft_actor_wait(w, first) == (int)*(unsigned *)arg);
     weft_actor_release(first);
 }
@@ -772,89 +467,6 @@ static void actors_wait_for_actors(void **state)
         assert_int_equal(run_one(pool, wait_for_next, &length), (int)length);
         assert_int_equal(weft_run(pool, wait_for_first, &length), 0);
         pool_drop(pool);
-    }
-}
-
-/* ---- Actors that wait for each other ---- */
-
-struct couple {
-    weft_actor *actors[3];
-    atomic_uint reports;
-    char report[400];
-};
-
-static void note_deadlock(weft_pool *pool, const char *report, const char *graph, void *data)
-{
-    struct couple *couple = data;
-    CHECK(strstr(graph, "\"actor first\" -> \"actor second\""));
-    snprintf(couple->report, sizeof couple->report, "%s", report);
-    atomic_fetch_add(&couple->reports, 1);
-}
-
-static int wait_for_the_other(weft *w, void *arg)
-{
-    struct couple *couple = arg;
-    return weft_actor_wait(w, couple->actors[weft_actor_self(w) == couple->actors[0]]);
-}
-
-static int send_to_the_other(weft *w, void *arg)
-{
-    struct couple *couple = arg;
-    weft_actor *other = couple->actors[weft_actor_self(w) == couple->actors[0]];
-    while (weft_actor_send(w, other, arg) == 0)
-        ;
-    return 0;
-}
-
-static int wait_for_the_first(weft *w, void *arg)
-{
-    struct couple *couple = arg;
-    return weft_actor_wait(w, couple->actors[0]);
-}
-
-static void wait_until_all_wait(const struct couple *couple)
-{
-    weft_actor_info info;
-    for (int i = 0; i < 3; i++)
-        do {
-            weft_actor_get_info(couple->actors[i], &info);
-            sched_yield();
-        } while (info.state != WEFT_ACTOR_WAITING);
-}
-
-/* The third one waits for them, and is not one of them. */
-static void circles_are_reported_and_ended(void **state)
-{
-    static weft_actor_fn *const fns[] = {wait_for_the_other, send_to_the_other};
-    static const char *const words[] = {"end of an actor", "mailbox of an actor"};
-    static const char *const names[] = {"first", "second", "third"};
-    for (int i = 0; i < 4; i++) {
-        struct couple couple = {.reports = 0};
-        weft_config config = WEFT_CONFIG_INIT;
-        weft_pool *pool;
-        config.workers = 1 + (unsigned)i / 2;
-        config.deadlock = note_deadlock;
-        config.data = &couple;
-        assert_int_equal(weft_pool_create(&pool, &config), 0);
-        for (int j = 0; j < 3; j++) {
-            weft_actor_config actor = WEFT_ACTOR_CONFIG_INIT;
-            actor.name = names[j];
-            assert_int_equal(weft_actor_create(&couple.actors[j], pool,
-                                               j < 2 ? fns[i % 2] : wait_for_the_first, &couple,
-                                               &actor),
-                             0);
-        }
-        for (int j = 0; j < 3; j++)
-            assert_int_equal(weft_actor_run(couple.actors[j]), 0);
-        wait_until_all_wait(&couple);
-        assert_int_equal(weft_pool_destroy(pool), 0);
-        assert_int_equal(atomic_load(&couple.reports), 1);
-        assert_non_null(strstr(couple.report, words[i % 2]));
-        assert_non_null(strstr(couple.report, "actor 'first'"));
-        assert_non_null(strstr(couple.report, "actor 'second'"));
-        assert_null(strstr(couple.report, "third"));
-        for (int j = 0; j < 3; j++)
-            assert_int_equal(end(couple.actors[j]), -ECANCELED);
     }
 }
 
@@ -988,8 +600,8 @@ static int block_until_it_goes_on(weft *w, void *arg)
 static void wait_beside_one_that_blocks(weft *w, void *arg)
 {
     struct capture *capture = arg;
-    capture->blocks = start(capture->pool, block_until_it_goes_on, capture);
-    weft_actor *other = start(capture->pool, three, NULL);
+    capture->blocks = start(capture->pool, block_until_it_goes_on, capture, NULL);
+    weft_actor *other = start(capture->pool, three, NULL, NULL);
     CHECK(weft_actor_wait(w, other) == 3);
     weft_actor_release(other);
     atomic_store(&capture->goes_on, true);
@@ -1032,7 +644,7 @@ static void woken_while_away(void **state)
     weft_pool *pool = pool_make(1, 0);
     for (int i = 0; i < rounds_of(SCALED(200, 5)); i++) {
         struct handover handover = {0};
-        weft_actor *actor = start(pool, block_then_receive, &handover);
+        weft_actor *actor = start(pool, block_then_receive, &handover, NULL);
         WAIT_UNTIL(atomic_load(&handover.in));
         assert_int_equal(weft_actor_send(NULL, actor, &handover), 0);
         if (i % 3)
@@ -1067,19 +679,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mutex_excludes_actors),
         cmocka_unit_test(mutex_between_actors_jobs_and_threads),
-        cmocka_unit_test(killed_at_a_mutex),
         cmocka_unit_test(nothing_on_top_of_a_holder),
         cmocka_unit_test(nothing_on_top_of_a_holders_delegate),
-        cmocka_unit_test(killed_while_a_delegate_sleeps),
-        cmocka_unit_test(killed_in_every_wait),
-        cmocka_unit_test(killed_in_a_function_of_the_library),
         cmocka_unit_test(event_lets_all_go),
         cmocka_unit_test(channel_loses_nothing),
         cmocka_unit_test(tasks_of_actors),
         cmocka_unit_test(runs_of_actors),
         cmocka_unit_test(pools_that_wait_for_each_other),
         cmocka_unit_test(actors_wait_for_actors),
-        cmocka_unit_test(circles_are_reported_and_ended),
         cmocka_unit_test(scopes_of_actors),
         cmocka_unit_test(blocked_ones_leave_their_executor),
         cmocka_unit_test(a_waiting_job_is_not_captured),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* atomic.h: the library's atomic operations, each a call of the model's. Takes the place of
- * the second half of src/os/atomic.h when that is compiled with WEFT_MODEL. */
+/* atomic.h: the library's atomic operations, each a call of the model's. The checked sources find
+ * it before src/os/atomic.h. */
 #ifndef CHECK_ATOMIC_H
 #define CHECK_ATOMIC_H
 
@@ -12,13 +12,14 @@
 /* In place of the compiler's qualifier: the model has the only copy of the truth. */
 #undef _Atomic
 #define _Atomic(type) type
+#include "os/atomic_types.h"
 
 /* All are in one section, so that those can be told that no harness comes by. */
-#define CHECK_SITE(what)                                                               \
-    (__extension__({                                                                   \
-        static const struct site site_                                                 \
-            __attribute__((section("weft_sites"), used)) = {__FILE__, __LINE__, what}; \
-        &site_;                                                                        \
+#define CHECK_SITE(what, operation, order)                                              \
+    (__extension__({                                                                    \
+        static const struct site site_ __attribute__((section("weft_sites"), used)) = { \
+            __FILE__, __LINE__, operation, order, what, __func__};                      \
+        &site_;                                                                         \
     }))
 #define CHECK_AT(a) (void *)(uintptr_t) & (a)->value, (unsigned)sizeof((a)->value)
 #define CHECK_VALUE(a, v)                    \
@@ -28,19 +29,22 @@
     }))
 #define CHECK_TYPED(a, v) (__extension__({ (__typeof__((a)->value))(uintptr_t)(v); }))
 
-#define CHECK_LOAD(a, order) CHECK_TYPED(a, model_load(CHECK_AT(a), order, CHECK_SITE(#a)))
-#define CHECK_STORE(a, v, order) model_store(CHECK_AT(a), CHECK_VALUE(a, v), order, CHECK_SITE(#a))
+#define CHECK_LOAD(a, order) \
+    CHECK_TYPED(a, model_load(CHECK_AT(a), order, CHECK_SITE(#a, OP_LOAD, order)))
+#define CHECK_STORE(a, v, order) \
+    model_store(CHECK_AT(a), CHECK_VALUE(a, v), order, CHECK_SITE(#a, OP_STORE, order))
 #define CHECK_RMW(a, v, kind, order) \
-    CHECK_TYPED(a, model_rmw(CHECK_AT(a), kind, CHECK_VALUE(a, v), order, CHECK_SITE(#a)))
-#define CHECK_CAS(a, expected, v, success, failure)                                             \
-    (__extension__({                                                                            \
-        __typeof__(expected) expected_ = (expected);                                            \
-        uint64_t old_ = (uint64_t)(uintptr_t)*expected_;                                        \
-        bool done_ =                                                                            \
-            model_cas(CHECK_AT(a), &old_, CHECK_VALUE(a, v), success, failure, CHECK_SITE(#a)); \
-        if (!done_)                                                                             \
-            *expected_ = (__typeof__(*expected_))(uintptr_t)old_;                               \
-        done_;                                                                                  \
+    CHECK_TYPED(                     \
+        a, model_rmw(CHECK_AT(a), kind, CHECK_VALUE(a, v), order, CHECK_SITE(#a, OP_RMW, order)))
+#define CHECK_CAS(a, expected, v, success, failure)                                     \
+    (__extension__({                                                                    \
+        __typeof__(expected) expected_ = (expected);                                    \
+        uint64_t old_ = (uint64_t)(uintptr_t)*expected_;                                \
+        bool done_ = model_cas(CHECK_AT(a), &old_, CHECK_VALUE(a, v), success, failure, \
+                               CHECK_SITE(#a, OP_CAS, success));                        \
+        if (!done_)                                                                     \
+            *expected_ = (__typeof__(*expected_))(uintptr_t)old_;                       \
+        done_;                                                                          \
     }))
 
 #define atomic_load_relaxed(a) CHECK_LOAD(a, RELAXED)
@@ -65,7 +69,7 @@
 #define atomic_cas_release(a, expected, v) CHECK_CAS(a, expected, v, RELEASE, RELAXED)
 #define atomic_cas_acq_rel(a, expected, v) CHECK_CAS(a, expected, v, ACQ_REL, ACQUIRE)
 #define atomic_cas_seq_cst(a, expected, v) CHECK_CAS(a, expected, v, SEQ_CST, RELAXED)
-#define atomic_fence_seq_cst() model_fence(SEQ_CST, CHECK_SITE("fence"))
+#define atomic_fence_seq_cst() model_fence(SEQ_CST, CHECK_SITE("fence", OP_FENCE, SEQ_CST))
 #define atomic_fence_compiler() \
     ((void)0) /* threads of the model do what the program says, in order */
 
@@ -77,13 +81,13 @@
                                    : SEQ_CST)
 #define __atomic_load_n(p, order)                                                            \
     ((__typeof__(*(p)))(uintptr_t)model_load((p), (unsigned)sizeof *(p), CHECK_ORDER(order), \
-                                             CHECK_SITE(#p)))
+                                             CHECK_SITE(#p, OP_LOAD, CHECK_ORDER(order))))
 #define __atomic_store_n(p, v, order)                                                     \
     model_store((p), (unsigned)sizeof *(p), (uint64_t)(uintptr_t)(v), CHECK_ORDER(order), \
-                CHECK_SITE(#p))
+                CHECK_SITE(#p, OP_STORE, CHECK_ORDER(order)))
 
 #define WEFT__FAULT(number) (model_fault == (number))
-#define WEFT__RECHECK(found) model_recheck((found), CHECK_SITE(#found))
+#define WEFT__RECHECK(found) model_recheck((found), CHECK_SITE(#found, OP_RECHECK, RELAXED))
 #define WEFT__LOCK_SPINS (model_choose(2) ? 1 : 0)
 #define WEFT__MUTEX_SPINS 0  /* who spins lets all others go first, and would never wait */
 #define WEFT__MUTEX_PASSES 2 /* few enough to be come to */

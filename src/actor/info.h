@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* info.h: what anybody may know of an actor. */
+#ifndef WEFT_ACTOR_INFO_H
+#define WEFT_ACTOR_INFO_H
+
+#include "actor/actor.h"
+
+bool weft__actor_is_running(struct weft_actor *actor); /* under its lock; a hint */
+
+#endif
