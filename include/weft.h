@@ -92,6 +92,9 @@ enum weft_sleep {
     WEFT_SLEEP_COUNTERS_LOCAL,  /* COUNTERS, but a fork asks whether its own deque is empty; */
     WEFT_SLEEP_COUNTERS_BLOCKS, /* waking up to the next power of two; */
     WEFT_SLEEP_COUNTERS_ALL,    /* waking as many as there are new jobs */
+    WEFT_SLEEP_EVENTS_PLAIN,    /* EVENTS, but every new job and fork counts, for forks too; */
+    WEFT_SLEEP_EVENTS_LATCH,    /* with one step less to sleep where something is waited for */
+    WEFT_SLEEP_COUNTERS_TWO,    /* COUNTERS, waking until two are idle */
 };
 
 /* How forks are published. */

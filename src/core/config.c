@@ -62,7 +62,7 @@ static enum weft_sleep sleep_wanted(void)
         return protocol;
     complain("WEFT_SLEEP", value,
              "tickle, tickle-seqcst, tickle-flag, tickle-swap, counters, counters-local, "
-             "counters-blocks, counters-all or events");
+             "counters-blocks, counters-all, counters-two, events, events-plain or events-latch");
     return WEFT_SLEEP_EVENTS;
 }
 
@@ -92,7 +92,7 @@ static int check(const weft_config *config)
         return -EINVAL;
     if (config->stack_size && config->stack_size < STACK_MIN)
         return -EINVAL;
-    if (config->sleep > WEFT_SLEEP_COUNTERS_ALL || config->fork > WEFT_FORK_EAGER ||
+    if (config->sleep > WEFT_SLEEP_COUNTERS_TWO || config->fork > WEFT_FORK_EAGER ||
         config->pin > WEFT_PIN_NEVER)
         return -EINVAL;
     return 0;
