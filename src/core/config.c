@@ -87,8 +87,8 @@ static int check(const weft_config *config)
     if (config->workers > WEFT_WORKERS_MAX || config->spin_rounds < -1 || config->spares < -1 ||
         config->spares > WEFT_WORKERS_MAX)
         return -EINVAL;
-    if (config->flags &
-        ~(unsigned)(WEFT_USE_CALLER | WEFT_NO_GUESTS | WEFT_NO_SIGSEGV | WEFT_GUESTS_HELP))
+    if (config->flags & ~(unsigned)(WEFT_USE_CALLER | WEFT_NO_GUESTS | WEFT_NO_SIGSEGV |
+                                    WEFT_GUESTS_HELP | WEFT_DEADLOCK_PLAIN))
         return -EINVAL;
     if (config->stack_size && config->stack_size < STACK_MIN)
         return -EINVAL;

@@ -95,7 +95,7 @@ static void wishes(void **state)
     weft_config given = {
         .size = sizeof given,
         .workers = WEFT_WORKERS_MAX,
-        .flags = WEFT_USE_CALLER | WEFT_NO_GUESTS | WEFT_NO_SIGSEGV,
+        .flags = WEFT_USE_CALLER | WEFT_NO_GUESTS | WEFT_NO_SIGSEGV | WEFT_DEADLOCK_PLAIN,
         .sleep = WEFT_SLEEP_EVENTS,
         .fork = WEFT_FORK_EAGER,
         .quantum = 17,
@@ -139,7 +139,7 @@ static void out_of_range(void **state)
     const struct bad bad[] = {
         {{.workers = WEFT_WORKERS_MAX + 1}, -EINVAL},
         {{.workers = UINT32_MAX}, -EINVAL},
-        {{.flags = 1u << 4}, -EINVAL},
+        {{.flags = 1u << 5}, -EINVAL},
         {{.flags = 1u << 31}, -EINVAL},
         {{.sleep = WEFT_SLEEP_COUNTERS_TWO + 1}, -EINVAL},
         {{.fork = WEFT_FORK_EAGER + 1}, -EINVAL},
