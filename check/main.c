@@ -11,7 +11,7 @@
 static const struct harness *const lists[] = {litmus_harnesses, deque_harnesses, lock_harnesses,
                                               latch_harnesses,  sleep_harnesses, fork_harnesses,
                                               sync_harnesses,   block_harnesses, pool_harnesses,
-                                              actor_harnesses,  fault_harnesses};
+                                              actor_harnesses,  fault_harnesses, variant_harnesses};
 enum { LISTS = sizeof lists / sizeof lists[0] };
 
 static const char help[] =
