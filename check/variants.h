@@ -7,9 +7,9 @@
 
 #include "sleep/sleep.h"
 
-/* `counters` exactly as the RFC has it: a lock and a condition variable for each worker, no last
- * look, no fences; who is woken takes itself off the count, when it runs. Of three latch steps the
- * two to sleep are between the RFC's own. */
+/* `counters` exactly as the RFC has it: a lock and a condition variable for each worker, latches as
+ * in its Appendix A, no last look, no fences; a worker that is woken takes itself off the count of
+ * sleepers when it runs. */
 extern const struct weft__protocol variant_rfc;
 void variant_rfc_set(struct weft__latch *latch, const struct weft__park *owner);
 

@@ -7,8 +7,8 @@
  *      ^                     |  ^             |                 |
  *      +-----work_found------+  +--new work---+------ woken ----+
  *
- * One word counts, from the top: job events (`events` alone; they wrap around), whether there is
- * a look-out, inactive workers and sleeping workers (who are inactive too).
+ * One word counts, from the top: job events (of `events` and its variants; they wrap around),
+ * whether there is a look-out, inactive workers and sleeping workers (who are inactive too).
  *
  * Who may be up. Guests are the caller's own threads and always compute; workers step back for
  * them. Workers that are up and guests at work together are at most as many as the pool has
