@@ -36,7 +36,7 @@ GENERATOR := $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
 MATRIX := gcc clang asan tsan
 LONG := check-long spin0 tsan-stress
 PROTOCOLS := tickle tickle-seqcst tickle-flag tickle-swap counters counters-local counters-blocks \
-	counters-all
+	counters-all counters-two events-plain events-latch
 
 all: build
 

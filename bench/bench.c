@@ -42,6 +42,18 @@ const struct benchmark benchmarks[] = {
     {.name = "hog", .run = bench_hog, .help = "tasks beside a real-time thread"},
     {.name = "idle", .run = bench_idle, .help = "what a pool with nothing to do costs"},
     {.name = "sleep", .run = bench_sleep, .help = "the sleep protocols beside each other"},
+    {.name = "sleep-forks",
+     .run = bench_sleep_forks,
+     .is_part = true,
+     .help = "of sleep: what the protocols cost those who fork"},
+    {.name = "sleep-usage",
+     .run = bench_sleep_usage,
+     .is_part = true,
+     .help = "of sleep: CPU time of pools with little to do"},
+    {.name = "sleep-spins",
+     .run = bench_sleep_spins,
+     .is_part = true,
+     .help = "of sleep: how long workers search before they sleep"},
     {.name = "actors", .run = bench_actors, .help = "what actors cost, and whether they are fair"},
 };
 

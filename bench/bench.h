@@ -24,6 +24,7 @@ struct benchmark {
     const char *name, *help;
     const struct contest *contest; /* who is fastest; then, or else */
     int (*run)(const struct bench_run *run);
+    bool is_part; /* of another one: runs only if it is named */
 };
 
 extern const struct benchmark benchmarks[];
@@ -48,6 +49,9 @@ int bench_wake(const struct bench_run *run);
 int bench_idle(const struct bench_run *run);
 int bench_steal(const struct bench_run *run);
 int bench_sleep(const struct bench_run *run);
+int bench_sleep_forks(const struct bench_run *run); /* its parts */
+int bench_sleep_usage(const struct bench_run *run);
+int bench_sleep_spins(const struct bench_run *run);
 int bench_actors(const struct bench_run *run);
 int bench_sorts(const struct bench_run *run);
 int bench_found(const struct bench_run *run);

@@ -11,7 +11,7 @@
 
 extern char **environ;
 
-enum { PLOT_SERIES_MAX = 32 };
+enum { PLOT_SERIES_MAX = 64 };
 
 /* ---- What is drawn: a series for each contender, a group for each benchmark ---- */
 
@@ -146,7 +146,9 @@ static void write_colours(FILE *out, const struct drawing *d)
         {"tickle-seqcst", "#5b9bd5", "#5b9bd5"},  {"tickle-flag", "#9dc3e6", "#9dc3e6"},
         {"tickle-swap", "#c5dcf0", "#c5dcf0"},    {"counters", "#3d6b24", "#3d6b24"},
         {"counters-local", "#4f8a2f", "#4f8a2f"}, {"counters-blocks", "#7fb55f", "#7fb55f"},
-        {"counters-all", "#a9d18e", "#a9d18e"},   {"events", "#d9480f", "#d9480f"},
+        {"counters-all", "#a9d18e", "#a9d18e"},   {"counters-two", "#c9e3b8", "#c9e3b8"},
+        {"events", "#d9480f", "#d9480f"},         {"events-plain", "#f08c4a", "#f08c4a"},
+        {"events-latch", "#f5a26f", "#f5a26f"},
     };
     for (unsigned s = 0; s < d->count; s++)
         for (size_t i = 0; i < sizeof shades / sizeof shades[0]; i++)

@@ -116,7 +116,7 @@ static bool make_samples(struct ring *ring)
     for (unsigned i = 0; i < ring->count; i++) {
         struct contender *c = &ring->contenders[i];
         if (!samples_init(&c->seconds, ring->reps) || !samples_init(&c->cpu, ring->reps) ||
-            !samples_init(&c->steals, ring->reps))
+            !samples_init(&c->steals, ring->reps) || !samples_init(&c->wakes, ring->reps))
             return false;
     }
     return true;
@@ -157,6 +157,7 @@ void ring_close(struct ring *ring)
         samples_free(&c->seconds);
         samples_free(&c->cpu);
         samples_free(&c->steals);
+        samples_free(&c->wakes);
     }
     for (void **data = ring->data; data && *data; data++)
         ring->contest->kernel->release(*data);
@@ -193,12 +194,18 @@ static void turn_here(const struct ring *ring, const struct contender *c, struct
 }
 
 /* By the workers; a guest's are not told. */
-static double steals(weft_pool *pool)
+struct deeds {
+    double steals, wakes;
+};
+
+static struct deeds deeds(weft_pool *pool)
 {
-    double sum = 0;
+    struct deeds sum = {0, 0};
     weft_worker_info info;
-    for (unsigned i = 0; weft_worker_get_info(pool, i, &info) == 0; i++)
-        sum += (double)info.steals;
+    for (unsigned i = 0; weft_worker_get_info(pool, i, &info) == 0; i++) {
+        sum.steals += (double)info.steals;
+        sum.wakes += (double)info.sleeps; /* until somebody woke it */
+    }
     return sum;
 }
 
@@ -209,10 +216,12 @@ static void turn_weft(const struct ring *ring, struct contender *c, struct turn 
         ring->contest->ready(c->pool, ring->data[0]);
         bench_until_asleep(c->pool);
     }
-    double before = steals(c->pool);
+    struct deeds before = deeds(c->pool);
     turn_here(ring, c, turn);
     bench_until_asleep(c->pool);
-    samples_add(&c->steals, steals(c->pool) - before);
+    struct deeds after = deeds(c->pool);
+    samples_add(&c->steals, after.steals - before.steals);
+    samples_add(&c->wakes, after.wakes - before.wakes);
 }
 
 static bool turn_take(struct ring *ring, struct contender *c, struct turn *turn)

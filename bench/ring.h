@@ -24,7 +24,7 @@ struct contender {
     void (*run)(const struct contender *, const struct contest *, void *data); /* or how, */
     void *own;                                                                 /* with this */
     struct peer peer;                                                          /* a peer's */
-    struct samples seconds, cpu, steals;
+    struct samples seconds, cpu, steals, wakes;
     double spent;         /* seconds */
     struct result result; /* made of the samples in the end */
 };

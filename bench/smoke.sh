@@ -27,6 +27,8 @@ for bench in fib treesum join-recursively increment-all nbody-parreduce nqueens 
     ordmap-reduce lines pipeline 2000-floats short-loops stencil/25us captured mutex \
     sleep/join-recursively sleep/increment-all sleep/nbody-parreduce sleep/noop sleep/idle \
     sleep/bursty sleep/bursty-eager sleep/long-job sleep/long-job-guest \
+    sleep/join-recursively-lazy sleep/dense-join sleep/dense-increment-lazy sleep/dense-nbody \
+    sleep/noop-eager sleep/spin-noop-lazy-0 sleep/spin-bursty-eager-8 \
     actors/fair-stream actors/fair-together actors/fib actors/treesum actors/nqueens; do
     line="\\{\"bench\":\"$bench\".*\"reps\":[1-9].*\"checksum\":\"([0-9a-f]+)\".*"
     sums=$(sed -nE "s|^$line|\\1|p" "$out")

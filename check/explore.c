@@ -451,6 +451,7 @@ static bool time_passes(void)
     if (!harness->times_out || least == UINT64_MAX || ++time_outs > TIME_OUTS_MAX)
         return false;
     passed += least;
+    memory_settles();
     for (unsigned t = 1; t <= thread_total; t++)
         if (threads[t].state == WAITING && threads[t].ns > 0 && (threads[t].ns -= least) == 0)
             threads[t].state = READY;

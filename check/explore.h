@@ -20,8 +20,8 @@ struct harness {
                           land earlier than last; 0: as the options say */
     unsigned stale_in; /* only in these threads, as bits; 0: in all */
     unsigned failures; /* so many allocations and thread creations fail */
-    bool times_out;    /* when nobody can go on, those who sleep for a time have slept enough; a few
-                          times */
+    bool times_out; /* when nobody can go on, those who sleep for a time have slept enough, and what
+                       was old is not read any more; a few times */
     const struct rules *rules; /* of the memory; NULL: as the options say */
 };
 

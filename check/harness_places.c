@@ -126,7 +126,7 @@ bool weft__quantum_is_cancelled(struct weft__fiber *fiber)
 
 void weft__memory_leave(struct weft__member *member, struct weft__actor_slot *slot)
 {
-    slot->left = NULL;
+    slot->chunks = NULL;
     slot->deferred = NULL;
 }
 

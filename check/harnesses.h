@@ -8,7 +8,7 @@
 
 extern const struct harness litmus_harnesses[], deque_harnesses[], lock_harnesses[],
     latch_harnesses[], sleep_harnesses[], fork_harnesses[], sync_harnesses[], block_harnesses[],
-    pool_harnesses[], actor_harnesses[], places_harnesses[], fault_harnesses[];
+    pool_harnesses[], actor_harnesses[], places_harnesses[], fault_harnesses[], variant_harnesses[];
 
 /* Where a thread may run is changed, or put back. */
 void thread_moves(bool begins);

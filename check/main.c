@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct harness *const lists[] = {litmus_harnesses, deque_harnesses,  lock_harnesses,
-                                              latch_harnesses,  sleep_harnesses,  fork_harnesses,
-                                              sync_harnesses,   block_harnesses,  pool_harnesses,
-                                              actor_harnesses,  places_harnesses, fault_harnesses};
+static const struct harness *const lists[] = {
+    litmus_harnesses, deque_harnesses, lock_harnesses,   latch_harnesses, sleep_harnesses,
+    fork_harnesses,   sync_harnesses,  block_harnesses,  pool_harnesses,  actor_harnesses,
+    places_harnesses, fault_harnesses, variant_harnesses};
 enum { LISTS = sizeof lists / sizeof lists[0], HARNESSES_MAX = 512, LINE_LENGTH = 100 };
 
 static const char help[] =

@@ -232,6 +232,17 @@ void memory_spun(unsigned thread)
     memory_event(thread, EVENT_SPIN, -1, NULL)->value = digest * 31 + stamps_digest(t->not_older);
 }
 
+void memory_settles(void)
+{
+    for (unsigned t = 1; t < thread_count; t++)
+        for (unsigned i = 0; i < machine.locations; i++) {
+            int32_t newest = locations[i].store[locations[i].count - 1].stamp;
+            threads[t].not_older[i] = newest;
+            for (unsigned k = 0; k < LATE_MAX; k++)
+                threads[t].later[k][i] = newest;
+        }
+}
+
 /* ---- Stores ---- */
 
 /* A new store behind the one at index `after`. */

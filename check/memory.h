@@ -100,6 +100,9 @@ struct event *memory_event(unsigned thread, enum event_kind kind, int location,
  * if threads may be late, some spins later. */
 void memory_spun(unsigned thread);
 
+/* Time has passed: nobody reads what was old before. It orders nothing else. */
+void memory_settles(void);
+
 /* What `from` did so far happens before what `to` does from now on. */
 void memory_synchronise(unsigned from, unsigned to);
 

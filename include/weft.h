@@ -92,6 +92,9 @@ enum weft_sleep {
     WEFT_SLEEP_COUNTERS_LOCAL,  /* COUNTERS, but a fork asks whether its own deque is empty; */
     WEFT_SLEEP_COUNTERS_BLOCKS, /* waking up to the next power of two; */
     WEFT_SLEEP_COUNTERS_ALL,    /* waking as many as there are new jobs */
+    WEFT_SLEEP_EVENTS_PLAIN,    /* EVENTS, but every new job and fork counts, for forks too; */
+    WEFT_SLEEP_EVENTS_LATCH,    /* with one step less to sleep where something is waited for */
+    WEFT_SLEEP_COUNTERS_TWO,    /* COUNTERS, waking until two are idle */
 };
 
 /* How forks are published. */
@@ -114,23 +117,27 @@ enum weft_pin {
 };
 
 enum weft_flag {
-    WEFT_USE_CALLER = 1 << 0,  /* the thread that creates the pool is its worker 0; it works
-                                  while it is inside weft_run, a wait or the pool's destruction,
-                                  which is its business alone. Broadcasts wait for it, too */
-    WEFT_NO_GUESTS = 1 << 1,   /* outside threads hand their job to a worker and sleep
-                                  instead of working */
-    WEFT_NO_SIGSEGV = 1 << 2,  /* don't install the handler that explains stack overflows */
-    WEFT_GUESTS_HELP = 1 << 3, /* a guest that waits runs anybody's jobs meanwhile, however long
-                                  they take; otherwise only parts of its own computation */
+    WEFT_USE_CALLER = 1 << 0,     /* the thread that creates the pool is its worker 0; it works
+                                     while it is inside weft_run, a wait or the pool's destruction,
+                                     which is its business alone. Broadcasts wait for it, too */
+    WEFT_NO_GUESTS = 1 << 1,      /* outside threads hand their job to a worker and sleep
+                                     instead of working */
+    WEFT_NO_SIGSEGV = 1 << 2,     /* don't install the handler that explains stack overflows */
+    WEFT_GUESTS_HELP = 1 << 3,    /* a guest that waits runs anybody's jobs meanwhile, however long
+                                     they take; otherwise only parts of its own computation */
+    WEFT_DEADLOCK_PLAIN = 1 << 4, /* report as well when all threads of the pool are blocked or
+                                     asleep, one at least blocked, though something outside may
+                                     end a wait */
 };
 
 /* Starts a thread that calls run(arg), once, and returns 0 or a negative errno value.
  * The thread may end only after run() has returned. */
 typedef int weft_thread_spawner(void (*run)(void *), void *arg, unsigned worker, void *data);
 
-/* Nobody in the pool can go on: `report` says who waits for what, `graph` the same for
- * Graphviz. Called on one of its threads, with a lock held: it must neither block nor end a
- * wait in this pool. When it returns, that thread goes to sleep like the others. */
+/* Nobody in the pool can go on, or, with WEFT_DEADLOCK_PLAIN, nobody does: `report` says which, and
+ * who waits for what, `graph` the same for Graphviz. Called on one of its threads, with a lock
+ * held: it must neither block nor end a wait in this pool. When it returns, that thread goes to
+ * sleep like the others. */
 typedef void weft_deadlock_fn(weft_pool *pool, const char *report, const char *graph, void *data);
 
 /* Starts as WEFT_CONFIG_INIT; zero means the default everywhere. */

@@ -50,7 +50,7 @@ describe()
         directory=build/gcc skip=$once without=$toolbox
         setting='WEFT_FORK=eager WEFT_SLEEP=tickle-seqcst'
         ;;
-    tickle*|counters*) directory=build/gcc skip=$once setting=WEFT_SLEEP=$1 ;;
+    tickle*|counters*|events-*) directory=build/gcc skip=$once setting=WEFT_SLEEP=$1 ;;
     clang) cc=clang options=-DWEFT_HWLOC=OFF skip='stress|check' ;;
     asan)
         options='-DWEFT_SANITIZE=address -DCMAKE_BUILD_TYPE=Debug'

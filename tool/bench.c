@@ -229,7 +229,8 @@ int bench_main(int argc, char **argv)
         if (!choose(&bench, argv[i]))
             return TOOL_EXIT_USAGE;
     for (size_t i = 0; i < benchmarks_count && optind == argc; i++)
-        bench.chosen[bench.count++] = (struct choice){&benchmarks[i], 0};
+        if (!benchmarks[i].is_part)
+            bench.chosen[bench.count++] = (struct choice){&benchmarks[i], 0};
     status = run_bench(&bench);
     report_free(&report);
     return status;

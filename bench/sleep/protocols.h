@@ -15,9 +15,17 @@ enum protocol {
     COUNTERS_LOCAL,
     COUNTERS_BLOCKS,
     COUNTERS_ALL,
+    COUNTERS_TWO,
     EVENTS,
+    EVENTS_PLAIN,
+    EVENTS_LATCH,
     PROTOCOLS,
 };
+
+enum road { LAZY, EAGER, ROADS };
+
+enum weft_fork road_fork(enum road road);
+const char *road_name(enum road road); /* "lazy", "eager" */
 
 /* The twin, and for each protocol a pool like `config`, take turns. False, with a message.
  * ring_close() has to follow in any case. */
@@ -27,22 +35,24 @@ bool protocols_run(struct ring *ring, const struct contest *contest, const struc
 const struct contender *protocols_twin(const struct ring *ring);
 const struct contender *protocols_get(const struct ring *ring, enum protocol protocol);
 
-/* Adds the results of all contenders to the report, with the name of this benchmark; `plotted`
- * is what is drawn of the protocols. */
-void protocols_report(struct ring *ring, const char *bench, enum report_panel panel,
-                      const double plotted[PROTOCOLS]);
-
 /* ---- A table ---- */
+
+/* What a document says of a value; and what counts as met, the bounds included. */
+struct said {
+    const char *text; /* NULL: nothing */
+    double low, high;
+};
 
 struct column {
     char head[24];
     unsigned workers;
     double values[PROTOCOLS];
-    const char *published[PROTOCOLS]; /* what somebody else measured, or NULL */
-    double events_by_tickle;          /* CPU time; where that is claimed */
+    double wakes[PROTOCOLS]; /* how often a worker was woken, for each job */
+    struct said said[PROTOCOLS];
+    double events_by_tickle; /* CPU time; where that is claimed */
 };
 
-enum { COLUMNS_MAX = 4 };
+enum { COLUMNS_MAX = 5 };
 
 struct table {
     const char *unit;
@@ -50,6 +60,14 @@ struct table {
     struct column columns[COLUMNS_MAX];
 };
 
+/* Fills in the wake-ups of a column, for so many jobs in a run, and adds the results of all
+ * contenders to the report, with the name of this benchmark; `plotted` is what is drawn of the
+ * protocols; NULL: nothing. */
+void protocols_report(struct ring *ring, struct column *column, double jobs, const char *bench,
+                      enum report_panel panel, const double *plotted);
+
+/* The values, each with what the document says, and a mark where that is not met; then the
+ * wake-ups. */
 void table_print(const struct table *table, const struct report *report);
 
 #endif

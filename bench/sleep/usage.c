@@ -18,14 +18,15 @@ static const unsigned usual_workers[] = {2, 8, 32};
 enum { USUAL = sizeof usual_workers / sizeof usual_workers[0] };
 
 struct usage {
-    const char *bench, *what;
+    const char *bench[ROADS], *what;
     const struct contest *contest;
-    unsigned size;              /* 0: its own */
-    unsigned workers;           /* 0: the usual ones */
-    weft_config config;         /* but for the workers */
-    bool beside_twin;           /* CPU time / the twin's; else percent of a core */
-    const char *before, *after; /* published */
-    void (*claim)(const struct table *table, const struct bench_run *run);
+    unsigned size;             /* 0: its own */
+    unsigned workers;          /* 0: the usual ones */
+    weft_config config;        /* but for the workers and the road */
+    bool beside_twin;          /* CPU time / the twin's; else percent of a core */
+    bool many_jobs;            /* each of its operations is one; else the whole is */
+    struct said before, after; /* published */
+    void (*claim[ROADS])(const struct table *table, const struct bench_run *run);
 };
 
 /* ---- What it should be ---- */
@@ -50,6 +51,14 @@ static void claim_bursty(const struct table *table, const struct bench_run *run)
                          table->columns[i].values[EVENTS], REPORT_AT_MOST, 1.3);
 }
 
+/* The RFC says that two idle workers as the aim cost more CPU time than one. */
+static void claim_two_cost_more(const struct table *table, const struct bench_run *run)
+{
+    const struct column *column = &table->columns[0];
+    report_claim(run->report, "counters-two / counters",
+                 column->values[COUNTERS_TWO] / column->values[COUNTERS], REPORT_AT_LEAST, 1);
+}
+
 static void claim_others_asleep(const struct table *table, const struct bench_run *run)
 {
     for (unsigned i = 0; i < table->count; i++) {
@@ -68,58 +77,49 @@ static void claim_others_asleep(const struct table *table, const struct bench_ru
 
 static const struct usage usages[] = {
     {
-        .bench = "sleep/noop",
-        .what = "an empty job every 10 ms: CPU time, % of a core; in brackets what was published "
-                "for Rayon before and after",
+        .bench = {"sleep/noop", "sleep/noop-eager"},
+        .what = "an empty job every 10 ms: CPU time, % of a core",
         .contest = &noop_load,
         .workers = NOOP_WORKERS,
-        .config = {.fork = WEFT_FORK_LAZY, .flags = WEFT_NO_GUESTS},
-        .before = "15.6 %",
-        .after = "5.4 %",
+        .config = {.flags = WEFT_NO_GUESTS},
+        .many_jobs = true,
+        .before = {"15.6 %", 0, 15.6},
+        .after = {"5.4 %", 0, 5.4},
+        .claim = {claim_two_cost_more, claim_two_cost_more},
     },
     {
-        .bench = "sleep/idle",
+        .bench = {"sleep/idle", "sleep/idle-eager"},
         .what = "nothing to do, after all were awake: CPU time, % of a core",
         .contest = &idle_load,
-        .config = {.fork = WEFT_FORK_LAZY},
     },
     {
-        .bench = "sleep/bursty",
-        .what = "bursty, on the lazy road: CPU time / sequential program's",
+        .bench = {"sleep/bursty", "sleep/bursty-eager"},
+        .what = "bursty: CPU time / sequential program's",
         .contest = &bursty_contest,
         .size = BURSTS,
-        .config = {.fork = WEFT_FORK_LAZY},
         .beside_twin = true,
-        .claim = claim_bursty,
+        .many_jobs = true,
+        .claim = {claim_bursty, claim_events_by_tickle},
     },
     {
-        .bench = "sleep/bursty-eager",
-        .what = "bursty, on the eager road: CPU time / sequential program's",
-        .contest = &bursty_contest,
-        .size = BURSTS,
-        .config = {.fork = WEFT_FORK_EAGER},
-        .beside_twin = true,
-        .claim = claim_events_by_tickle,
-    },
-    {
-        .bench = "sleep/long-job",
+        .bench = {"sleep/long-job", "sleep/long-job-eager"},
         .what = "a long job on one worker: CPU time of the others, % of a core",
         .contest = &long_load,
-        .config = {.fork = WEFT_FORK_LAZY, .flags = WEFT_NO_GUESTS},
-        .claim = claim_others_asleep,
+        .config = {.flags = WEFT_NO_GUESTS},
+        .claim = {claim_others_asleep, claim_others_asleep},
     },
     {
-        .bench = "sleep/long-job-guest",
+        .bench = {"sleep/long-job-guest", "sleep/long-job-guest-eager"},
         .what = "a long job of a guest: CPU time of the workers, % of a core",
         .contest = &long_load,
-        .config = {.fork = WEFT_FORK_LAZY},
-        .claim = claim_others_asleep,
+        .claim = {claim_others_asleep, claim_others_asleep},
     },
 };
 
 enum { USAGES = sizeof usages / sizeof usages[0] };
 
-static void compare(struct ring *ring, const struct usage *usage, struct column *column)
+static void compare(struct ring *ring, const struct usage *usage, enum road road,
+                    struct column *column)
 {
     const struct contender *twin = protocols_twin(ring);
     double percent[PROTOCOLS];
@@ -130,55 +130,58 @@ static void compare(struct ring *ring, const struct usage *usage, struct column 
     }
     column->events_by_tickle =
         samples_ratio(&protocols_get(ring, EVENTS)->cpu, &protocols_get(ring, TICKLE)->cpu);
-    column->published[TICKLE_SEQCST] = usage->before;
-    column->published[EVENTS] = usage->after;
-    protocols_report(ring, usage->bench, REPORT_USAGE, percent);
+    column->said[TICKLE_SEQCST] = usage->before;
+    column->said[EVENTS] = usage->after;
+    double jobs = usage->many_jobs ? ring->contest->kernel->operations(ring->data[0]) : 1;
+    protocols_report(ring, column, jobs, usage->bench[road], REPORT_USAGE, percent);
 }
 
-static bool measure(const struct bench_run *run, const struct usage *usage, struct table *table,
-                    unsigned workers)
+static bool measure(const struct bench_run *run, const struct usage *usage, enum road road,
+                    struct table *table, unsigned workers)
 {
     struct ring ring;
     weft_config config = usage->config;
     config.workers = workers;
+    config.fork = road_fork(road);
     struct column *column = &table->columns[table->count++];
     column->workers = workers;
     snprintf(column->head, sizeof column->head, "%5u workers", workers);
     bool good = protocols_run(&ring, usage->contest, run, &config);
     if (good)
-        compare(&ring, usage, column);
+        compare(&ring, usage, road, column);
     ring_close(&ring);
     return good;
 }
 
 /* The usual numbers of workers, the first of them if it has to be quick; and "all" if that is
  * another one. */
-static bool measure_all(const struct bench_run *run, const struct usage *usage, struct table *table)
+static bool measure_all(const struct bench_run *run, const struct usage *usage, enum road road,
+                        struct table *table)
 {
     if (usage->workers)
-        return measure(run, usage, table, usage->workers);
+        return measure(run, usage, road, table, usage->workers);
     bool all_is_usual = false;
     for (int i = 0; i < (run->quick ? 1 : USUAL); i++) {
         all_is_usual = all_is_usual || usual_workers[i] == run->workers;
-        if (!measure(run, usage, table, usual_workers[i]))
+        if (!measure(run, usage, road, table, usual_workers[i]))
             return false;
     }
-    return all_is_usual || measure(run, usage, table, run->workers);
+    return all_is_usual || measure(run, usage, road, table, run->workers);
 }
 
-static bool use(const struct bench_run *run, const struct usage *usage)
+static bool use(const struct bench_run *run, const struct usage *usage, enum road road)
 {
     struct bench_run own = *run;
     if (run->reps == 0 && run->quick)
         own.reps = USAGE_REPS_QUICK;
     own.size = run->quick ? 0 : usage->size;
     struct table table = {.unit = usage->beside_twin ? "" : " %"};
-    if (!measure_all(&own, usage, &table))
+    if (!measure_all(&own, usage, road, &table))
         return false;
-    report_title(run->report, "sleep: %s\n", usage->what);
+    report_title(run->report, "sleep: %s; %s road\n", usage->what, road_name(road));
     table_print(&table, run->report);
-    if (usage->claim)
-        usage->claim(&table, run);
+    if (usage->claim[road])
+        usage->claim[road](&table, run);
     report_title(run->report, "\n");
     return true;
 }
@@ -186,7 +189,8 @@ static bool use(const struct bench_run *run, const struct usage *usage)
 bool sleep_usage(const struct bench_run *run)
 {
     for (int i = 0; i < USAGES; i++)
-        if (!use(run, &usages[i]))
-            return false;
+        for (int road = 0; road < ROADS; road++)
+            if (!use(run, &usages[i], (enum road)road))
+                return false;
     return true;
 }

@@ -154,6 +154,7 @@ struct weft__fiber {
     uint64_t ready_since; /* by the system's clock */
     size_t used;          /* by its members */
     size_t depth;         /* bytes of its stack, when it waited for delegates, or looked for some */
+    size_t timer;         /* its place in the ticker's heap, and 1; 0: none; the ticker's lock */
     unsigned valgrind;    /* its stack's number there */
     struct weft__park park;
     struct atomic_bool merging; /* it waits for delegates, for nothing else, and still does */

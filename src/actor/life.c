@@ -36,15 +36,12 @@ static size_t limit_of(const weft_actor_config *config)
     return memory > others ? memory - others : 0;
 }
 
-static int check(const struct weft__actors *system, const weft_actor_config *config)
+static bool is_fine(const struct weft__actors *system, const weft_actor_config *config)
 {
-    if (config->size != sizeof *config)
-        return -EINVAL;
-    if (config->share > SHARE_MAX || config->mailbox > SIZE_MAX / sizeof(void *) / 2 ||
-        limit_of(config) == 0 || config->pin < 0 ||
-        (unsigned)config->pin > system->executor_count || (unsigned)config->steal > WEFT_STEAL_LIVE)
-        return -EINVAL;
-    return 0;
+    return config->size == sizeof *config && config->share <= SHARE_MAX &&
+           config->mailbox <= SIZE_MAX / sizeof(void *) / 2 && config->pin >= 0 &&
+           (unsigned)config->pin <= system->executor_count &&
+           (unsigned)config->steal <= WEFT_STEAL_LIVE;
 }
 
 static void configure(struct weft_actor *actor, const weft_actor_config *config)
@@ -54,7 +51,6 @@ static void configure(struct weft_actor *actor, const weft_actor_config *config)
         strncpy(actor->name, config->name, sizeof actor->name - 1); /* it was all zeros */
     else
         memcpy(actor->name, usual, sizeof usual);
-    actor->limit = limit_of(config);
     actor->cabal_max = config->cabal_max && config->cabal_max < actor->executors ? config->cabal_max
                                                                                  : actor->executors;
     actor->share = config->share ? config->share : 1;
@@ -103,9 +99,9 @@ int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_
     static const weft_actor_config standard = WEFT_ACTOR_CONFIG_INIT;
     if (!config)
         config = &standard;
-    int error = check(system, config);
-    if (error)
-        return error;
+    size_t limit = is_fine(system, config) ? limit_of(config) : 0;
+    if (limit == 0)
+        return -EINVAL;
     struct weft_actor *actor = weft__small(sizeof *actor); /* aligned ones take longer */
     if (!actor)
         return -ENOMEM;
@@ -114,11 +110,12 @@ int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_
     actor->executors = system->executor_count;
     actor->fn = fn;
     actor->arg = arg;
+    actor->limit = limit;
     configure(actor, config);
     atomic_store_relaxed(&actor->refs, 2); /* relaxed, both: nobody has it yet */
     atomic_store_relaxed(&actor->handle, HANDLE_KEPT);
     weft__group_begin(&actor->group, NULL);
-    error = enlist(actor);
+    int error = enlist(actor);
     if (error)
         weft__free(actor);
     else
@@ -176,11 +173,8 @@ int weft_actor_run(weft_actor *actor)
 
 /* ---- Ending ---- */
 
-void weft__actor_unref(struct weft_actor *actor)
+void weft__actor_free(struct weft_actor *actor)
 {
-    /* acq_rel A10 with itself: release A10 by each, acquire A10 by the last. */
-    if (atomic_fetch_sub_acq_rel(&actor->refs, 1) > 1)
-        return;
     /* relaxed: for who uses it all the same. Memory that was freed is often left as it is. */
     atomic_store_relaxed(&actor->handle, HANDLE_GONE);
     weft__free(actor->messages);

@@ -14,13 +14,20 @@ void weft__actor_start(struct weft_actor *actor); /* if it has not yet */
 void weft__actor_close(struct weft_actor *actor); /* no messages, no kill from now on */
 void weft__actor_over(struct weft_actor *actor, int reason);
 void weft__actor_over_unrun(struct weft_actor *actor, int reason); /* it never had a fiber */
-void weft__actor_unref(struct weft_actor *actor);
 
 /* By who knows that it is there: it is not over, and can't be meanwhile; or by another reference.
  */
 static inline void weft__actor_ref(struct weft_actor *actor)
 {
     atomic_fetch_add_relaxed(&actor->refs, 1); /* relaxed: there is one already */
+}
+
+void weft__actor_free(struct weft_actor *actor);
+static inline void weft__actor_unref(struct weft_actor *actor)
+{
+    /* acq_rel A10 with itself: release A10 by each, acquire A10 by the last. */
+    if (atomic_fetch_sub_acq_rel(&actor->refs, 1) == 1)
+        weft__actor_free(actor);
 }
 
 /* Can it be seen that there is none? Others than the owner may use one that is released, until it

@@ -18,28 +18,45 @@ enum { SHORT_NS = 30000 }; /* as thieves of the pool wait for right sides */
 
 /* ---- Timers: a heap ---- */
 
-static void swap(struct weft__timer *a, struct weft__timer *b)
+static void put(struct weft__timer *heap, size_t i, struct weft__timer timer)
 {
-    struct weft__timer c = *a;
-    *a = *b;
-    *b = c;
+    heap[i] = timer;
+    timer.fiber->timer = i + 1;
+}
+
+static void swap(struct weft__timer *heap, size_t i, size_t j)
+{
+    struct weft__timer timer = heap[i];
+    put(heap, i, heap[j]);
+    put(heap, j, timer);
 }
 
 static void sift_up(struct weft__timer *heap, size_t i)
 {
     for (; i > 0 && heap[i].when < heap[(i - 1) / 2].when; i = (i - 1) / 2)
-        swap(&heap[i], &heap[(i - 1) / 2]);
+        swap(heap, i, (i - 1) / 2);
 }
 
-static void sift_down(struct weft__timer *heap, size_t n)
+static void sift_down(struct weft__timer *heap, size_t i, size_t n)
 {
-    for (size_t i = 0, child; (child = 2 * i + 1) < n; i = child) {
+    for (size_t child; (child = 2 * i + 1) < n; i = child) {
         if (child + 1 < n && heap[child + 1].when < heap[child].when)
             child++;
         if (heap[i].when <= heap[child].when)
             break;
-        swap(&heap[i], &heap[child]);
+        swap(heap, i, child);
     }
+}
+
+static void take_out(struct weft__ticker *ticker, size_t i)
+{
+    struct weft__timer *heap = ticker->timers, last = heap[--ticker->count];
+    heap[i].fiber->timer = 0;
+    if (i == ticker->count)
+        return;
+    put(heap, i, last);
+    sift_up(heap, i);
+    sift_down(heap, i, ticker->count);
 }
 
 static bool make_room(struct weft__ticker *ticker)
@@ -77,8 +94,7 @@ static uint64_t ring(struct weft__ticker *ticker, uint64_t now)
     weft__lock_take(&ticker->lock);
     while (ticker->count > 0 && ticker->timers[0].when <= now) {
         struct weft__fiber *fiber = ticker->timers[0].fiber;
-        ticker->timers[0] = ticker->timers[--ticker->count];
-        sift_down(ticker->timers, ticker->count);
+        take_out(ticker, 0);
         weft__fiber_wake(fiber);
     }
     uint64_t wait = ticker->count > 0 ? ticker->timers[0].when - now : 0;
@@ -223,7 +239,7 @@ bool weft__ticker_at(struct weft__actors *system, uint64_t when, struct weft__fi
     weft__lock_take(&ticker->lock);
     bool noted = make_room(ticker);
     if (noted) {
-        ticker->timers[ticker->count++] = (struct weft__timer){when, fiber};
+        put(ticker->timers, ticker->count++, (struct weft__timer){when, fiber});
         sift_up(ticker->timers, ticker->count - 1);
     }
     bool first = noted && ticker->timers[0].when == when;
@@ -231,6 +247,14 @@ bool weft__ticker_at(struct weft__actors *system, uint64_t when, struct weft__fi
     if (first)
         look_again(ticker);
     return noted;
+}
+
+void weft__ticker_forget(struct weft__actors *system, struct weft__fiber *fiber)
+{
+    weft__lock_take(&system->ticker.lock);
+    if (fiber->timer)
+        take_out(&system->ticker, fiber->timer - 1);
+    weft__lock_drop(&system->ticker.lock);
 }
 
 void weft__ticker_stop(struct weft__actors *system)

@@ -9,6 +9,10 @@ int weft__ticker_start(struct weft__actors *system);  /* 0 or a negative errno v
 void weft__ticker_busy(struct weft__actors *system);  /* one more executor has a driver */
 void weft__ticker_hurry(struct weft__actors *system); /* a short quantum, if somebody is idle */
 void weft__ticker_stop(struct weft__actors *system);
+
+/* By a fiber: it is woken then; false: no memory. It has one time at most, and takes it back before
+ * it does anything else. */
 bool weft__ticker_at(struct weft__actors *system, uint64_t when, struct weft__fiber *fiber);
+void weft__ticker_forget(struct weft__actors *system, struct weft__fiber *fiber);
 
 #endif

@@ -218,7 +218,7 @@ static struct weft_pool *look(struct weft_pool *pool, const struct weft_pool *la
         blocking->looked = marks;
     } else if (full) {
         atomic_store_release(&blocking->settled, marks); /* release Z4 */
-        if (blocking->reported != marks && weft__report_deadlock(pool))
+        if (blocking->reported != marks && weft__report_deadlock(pool, marks))
             blocking->reported = marks;
         next = host_behind(pool, last);
     }

@@ -40,6 +40,8 @@ struct weft__blocking {
     struct atomic_u32 settled;    /* the same, when there was nothing to be woken for; written under
                                      the lock, read by other pools */
     uint32_t reported;            /* the same, when a deadlock was reported; lock */
+    uint32_t noted;               /* the same, when all were reported to rest, by the plain rule of
+                                     WEFT_DEADLOCK_PLAIN; lock */
     struct atomic_bool reporting; /* who wakes up meanwhile waits for the lock */
     struct atomic_i32 reporter;   /* the kernel's number of the thread that calls the deadlock
                                      handler,   and has the lock; or 0 */

@@ -63,7 +63,7 @@ static enum weft_sleep sleep_wanted(void)
         return protocol;
     complain("WEFT_SLEEP", value,
              "tickle, tickle-seqcst, tickle-flag, tickle-swap, counters, counters-local, "
-             "counters-blocks, counters-all or events");
+             "counters-blocks, counters-all, counters-two, events, events-plain or events-latch");
     return WEFT_SLEEP_EVENTS;
 }
 
@@ -88,12 +88,12 @@ static int check(const weft_config *config)
     if (config->workers > WEFT_WORKERS_MAX || config->spin_rounds < -1 || config->spares < -1 ||
         config->spares > WEFT_WORKERS_MAX)
         return -EINVAL;
-    if (config->flags &
-        ~(unsigned)(WEFT_USE_CALLER | WEFT_NO_GUESTS | WEFT_NO_SIGSEGV | WEFT_GUESTS_HELP))
+    if (config->flags & ~(unsigned)(WEFT_USE_CALLER | WEFT_NO_GUESTS | WEFT_NO_SIGSEGV |
+                                    WEFT_GUESTS_HELP | WEFT_DEADLOCK_PLAIN))
         return -EINVAL;
     if (config->stack_size && config->stack_size < STACK_MIN)
         return -EINVAL;
-    if (config->sleep > WEFT_SLEEP_COUNTERS_ALL || config->fork > WEFT_FORK_EAGER ||
+    if (config->sleep > WEFT_SLEEP_COUNTERS_TWO || config->fork > WEFT_FORK_EAGER ||
         config->pin > WEFT_PIN_NEVER)
         return -EINVAL;
     return 0;

@@ -305,8 +305,11 @@ static void text(FILE *out, struct weft_pool *pool)
 {
     struct weft__worker *worker = NULL;
     fprintf(out,
-            "weft: deadlock in pool \"%s\": these threads wait for each other, or for what "
-            "nobody will do\n",
+            anybody_stuck(pool)
+                ? "weft: deadlock in pool \"%s\": these threads wait for each other, or for what "
+                  "nobody will do\n"
+                : "weft: all threads of pool \"%s\" are blocked or asleep; something outside may "
+                  "end these waits\n",
             pool->config.name);
     while ((worker = weft__next_worker(pool, worker)))
         if (worker->blocked || waits(worker))
@@ -394,31 +397,46 @@ static void save_graph(const char *dot)
     fclose(out);
 }
 
-bool weft__report_deadlock(struct weft_pool *pool)
+static void tell(struct weft_pool *pool, const char *report, const char *dot)
 {
     const weft_config *config = &pool->config;
+    if (config->deadlock) {
+        /* relaxed, both: the handler's own thread looks for its own number. */
+        atomic_store_relaxed(&pool->blocking.reporter, weft__thread_number());
+        config->deadlock(pool, report, dot, config->data);
+        atomic_store_relaxed(&pool->blocking.reporter, 0);
+    } else {
+        fputs(report, stderr);
+        save_graph(dot);
+    }
+}
+
+/* The plain rule: all rest, and one at least is blocked, whatever may wake it. */
+static bool is_to_be_noted(struct weft_pool *pool, uint32_t marks)
+{
+    struct weft__blocking *blocking = &pool->blocking;
+    if (!(pool->config.flags & WEFT_DEADLOCK_PLAIN) || blocking->noted == marks ||
+        atomic_load_relaxed(&blocking->count) == 0) /* relaxed: after the census (Z1) */
+        return false;
+    blocking->noted = marks;
+    return true;
+}
+
+bool weft__report_deadlock(struct weft_pool *pool, uint32_t marks)
+{
     char *report = NULL, *dot = NULL;
     weft__lock_take(&pool->guests.lock); /* threads outside may be about to come in */
     find_alive(pool);
     bool stuck = anybody_stuck(pool);
-    if (stuck) {
+    bool told = stuck || is_to_be_noted(pool, marks);
+    if (told) {
         report = written(text, pool);
         dot = written(graph, pool);
     }
     weft__lock_drop(&pool->guests.lock);
-    if (!stuck)
-        return false;
-    const char *shown = report ? report : "weft: deadlock, and no memory to say more\n";
-    if (config->deadlock) {
-        /* relaxed, both: the handler's own thread looks for its own number. */
-        atomic_store_relaxed(&pool->blocking.reporter, weft__thread_number());
-        config->deadlock(pool, shown, dot ? dot : "", config->data);
-        atomic_store_relaxed(&pool->blocking.reporter, 0);
-    } else {
-        fputs(shown, stderr);
-        save_graph(dot ? dot : "");
-    }
+    if (told)
+        tell(pool, report ? report : "weft: deadlock, and no memory to say more\n", dot ? dot : "");
     free(report);
     free(dot);
-    return true;
+    return stuck;
 }

@@ -4,12 +4,14 @@
 #define WEFT_CORE_REPORT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct weft_pool;
 
 /* All threads of the pool rest, and stay so during the call. Looks for threads that wait for
  * each other, or for what nobody will do; calls the deadlock handler if there are any.
- * False: all may be woken from outside. */
-bool weft__report_deadlock(struct weft_pool *pool);
+ * False: all may be woken from outside. Even so it calls the handler with WEFT_DEADLOCK_PLAIN, once
+ * for each value of `marks`. */
+bool weft__report_deadlock(struct weft_pool *pool, uint32_t marks);
 
 #endif

@@ -343,10 +343,11 @@ static bool step_back(struct wait *wait)
 
 static bool fall_asleep(struct wait *wait)
 {
+    struct weft__sleep *sleep = &wait->root->pool->sleep;
     struct weft__sleeper sleeper = sleeper_of(wait);
     if (wait->counted)
-        return weft__sleep_no_work(&wait->root->pool->sleep, &wait->idle, &sleeper);
-    enum park_result result = weft__sleep_uncounted(&sleeper, wait->last ? STUCK_NS : 0);
+        return weft__sleep_no_work(sleep, &wait->idle, &sleeper);
+    enum park_result result = weft__sleep_uncounted_in(sleep, &sleeper, wait->last ? STUCK_NS : 0);
     wait->despair = result == PARK_TIMED_OUT && stands_still(wait);
     wait->idle.round = 0;
     return result != PARK_WAS_NUDGED;

@@ -6,9 +6,9 @@
 
 #include "sleep/sleep.h"
 
-extern const struct weft__protocol weft__events, weft__counters, weft__counters_local,
-    weft__counters_blocks, weft__counters_all, weft__tickle, weft__tickle_seqcst, weft__tickle_flag,
-    weft__tickle_swap;
+extern const struct weft__protocol weft__events, weft__events_plain, weft__events_latch,
+    weft__counters, weft__counters_local, weft__counters_blocks, weft__counters_all,
+    weft__counters_two, weft__tickle, weft__tickle_seqcst, weft__tickle_flag, weft__tickle_swap;
 
 /* ---- The counters: | job events | look-out, 1 bit | inactive, 15 bits | sleeping, 16 bits | ----
  */
@@ -105,8 +105,8 @@ void weft__more_work_counted(struct weft__sleep *sleep);
  * after a fence. */
 uint64_t weft__stop_looking(struct weft__sleep *sleep);
 
-/* Doze: false if the latch is set. */
-bool weft__doze_off(const struct weft__sleeper *sleeper, bool counted);
+/* Doze: false if the latch is set. `at_once`: the latch is never SLEEPY. */
+bool weft__doze_off(const struct weft__sleeper *sleeper, bool counted, bool at_once);
 
 /* Takes back what the sleeper announced. */
 void weft__stay_awake(const struct weft__sleeper *sleeper);

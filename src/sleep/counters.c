@@ -9,11 +9,18 @@ enum kind {
     LOCAL,  /* for forks: an empty deque means that those who are idle are enough */
     BLOCKS, /* as many as make those awake a power of two */
     ALL,    /* as many as there are new jobs */
+    TWO,    /* as many as it takes for two to be idle */
 };
 
 static enum kind kind_of(const struct weft__sleep *sleep)
 {
     return (enum kind)sleep->protocol->kind;
+}
+
+/* So many idle workers are enough for so many new jobs. */
+static unsigned enough_for(const struct weft__sleep *sleep, unsigned jobs)
+{
+    return kind_of(sleep) == TWO && jobs < 2 ? 2 : jobs;
 }
 
 static unsigned up_to_a_power_of_two(const struct weft__sleep *sleep, uint64_t counters)
@@ -25,7 +32,7 @@ static unsigned up_to_a_power_of_two(const struct weft__sleep *sleep, uint64_t c
     return power - awake;
 }
 
-/* How many to wake for new jobs that are too many for those who are idle. */
+/* How many to wake where so many idle ones are missing. */
 static unsigned how_many(const struct weft__sleep *sleep, uint64_t counters, unsigned missing)
 {
     switch (kind_of(sleep)) {
@@ -33,6 +40,8 @@ static unsigned how_many(const struct weft__sleep *sleep, uint64_t counters, uns
         return up_to_a_power_of_two(sleep, counters);
     case ALL:
         return missing;
+    case TWO:
+        return idle_in(counters) < 2 ? 2 - idle_in(counters) : 1;
     default:
         return 1;
     }
@@ -44,7 +53,7 @@ static bool idle_ones_are_enough(struct weft__sleep *sleep, uint64_t counters, b
 {
     if (kind_of(sleep) == LOCAL)
         return was_empty && lookout_in(counters);
-    return idle_in(counters) > 0;
+    return idle_in(counters) >= enough_for(sleep, 1);
 }
 
 static bool new_fork(struct weft__sleep *sleep, bool was_empty)
@@ -66,8 +75,9 @@ static void new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits)
     atomic_fence_seq_cst();
     uint64_t counters = atomic_load_acquire(&sleep->counters); /* acquire E1 */
     unsigned idle = idle_in(counters), most = room(sleep, counters);
-    if (most > 0 && idle < jobs)
-        weft__wake_any(sleep, at_most(how_many(sleep, counters, jobs - idle), most), FOR_JOBS,
+    unsigned enough = enough_for(sleep, jobs);
+    if (most > 0 && idle < enough)
+        weft__wake_any(sleep, at_most(how_many(sleep, counters, enough - idle), most), FOR_JOBS,
                        waits);
     else if (most == 0 && needs_watch(sleep, counters))
         weft__wake_any(sleep, 1, FOR_JOBS, waits);
@@ -83,7 +93,7 @@ static bool no_work(struct weft__sleep *sleep, struct weft__idle *idle,
         weft__thread_yield();
         return false;
     }
-    if (!weft__doze_off(sleeper, true))
+    if (!weft__doze_off(sleeper, true, false))
         return false;
     /* IncSleepers. acq_rel E1: release: whoever counts this one sees its parking place DROWSY. */
     atomic_fetch_add_acq_rel(&sleep->counters, one_sleeping);
@@ -102,3 +112,4 @@ const struct weft__protocol weft__counters = COUNTERS("counters", ONE);
 const struct weft__protocol weft__counters_local = COUNTERS("counters-local", LOCAL);
 const struct weft__protocol weft__counters_blocks = COUNTERS("counters-blocks", BLOCKS);
 const struct weft__protocol weft__counters_all = COUNTERS("counters-all", ALL);
+const struct weft__protocol weft__counters_two = COUNTERS("counters-two", TWO);

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The `events` protocol: a counter of job events in the word that counts workers tells a
- * sleepy worker whether anything was posted since. */
+/* The `events` protocol and its variants: a counter of job events in the word that counts workers
+ * tells a sleepy worker whether anything was posted since. */
 #include "os/thread.h"
 #include "sleep/common.h"
+
+enum kind {
+    TOGGLED, /* new work makes an even counter odd, a sleepy worker an odd one even */
+    PLAIN,   /* new work counts one more; a sleepy worker only reads */
+};
 
 /* The event counter stands in the top bits, so that it wraps without a carry. */
 static uint64_t jec_in(const struct weft__sleep *sleep, uint64_t counters)
@@ -37,12 +42,18 @@ static uint64_t jec_step_if(struct weft__sleep *sleep, bool sleepy)
     return old;
 }
 
+/* One more event, whatever the parity; the counters after that. */
+static uint64_t jec_count(struct weft__sleep *sleep)
+{
+    /* acq_rel E1: acquire: the parking places of all who are counted as sleeping; release E2: as
+     * above. */
+    return atomic_fetch_add_acq_rel(&sleep->counters, sleep->jec_one) + sleep->jec_one;
+}
+
 /* One is idle: that one finds it, and wakes the next if there is more. To wake another because
  * older forks still lie there woke all of 32 workers for a burst of 50 us. */
-static bool new_fork(struct weft__sleep *sleep, bool was_empty)
+static inline bool fork_posted(struct weft__sleep *sleep, uint64_t counters)
 {
-    (void)was_empty;
-    uint64_t counters = jec_step_if(sleep, true);
     if (idle_in(counters) > 0)
         return true;
     if (room(sleep, counters) == 0) {
@@ -53,12 +64,25 @@ static bool new_fork(struct weft__sleep *sleep, bool was_empty)
     return true;
 }
 
+static bool new_fork(struct weft__sleep *sleep, bool was_empty)
+{
+    (void)was_empty;
+    return fork_posted(sleep, jec_step_if(sleep, true));
+}
+
+static bool new_fork_plain(struct weft__sleep *sleep, bool was_empty)
+{
+    (void)was_empty;
+    return fork_posted(sleep, jec_count(sleep));
+}
+
 static void new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits)
 {
     /* fence F1 (PushFence): the job is in its queue before the counters are read. Partner:
      * SleepFence in weft__sleep_counted(), and the fence of a thief's look at a deque (D4). */
     atomic_fence_seq_cst();
-    uint64_t counters = jec_step_if(sleep, true);
+    bool plain = sleep->protocol->kind == PLAIN;
+    uint64_t counters = plain ? jec_count(sleep) : jec_step_if(sleep, true);
     unsigned idle = idle_in(counters), most = room(sleep, counters);
     if (most > 0 && idle < jobs)
         weft__wake_any(sleep, at_most(jobs - idle, most), FOR_JOBS, waits);
@@ -66,6 +90,15 @@ static void new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits)
         weft__wake_any(sleep, 1, FOR_JOBS, waits);
     else
         call_spare_if_none_is_left(sleep, counters);
+}
+
+/* What the event counter is from now on, unless new work comes. */
+static uint64_t get_sleepy(struct weft__sleep *sleep)
+{
+    if (sleep->protocol->kind == PLAIN)
+        /* acquire E2: what was counted so far is seen by the search that follows. */
+        return jec_in(sleep, atomic_load_acquire(&sleep->counters));
+    return jec_in(sleep, jec_step_if(sleep, false));
 }
 
 /* IncSleepers: counts the caller as sleeping, unless new work was announced since it got
@@ -87,7 +120,7 @@ static bool inc_sleepers(struct weft__sleep *sleep, const struct weft__idle *idl
 static enum outcome fall_asleep(struct weft__sleep *sleep, struct weft__idle *idle,
                                 const struct weft__sleeper *sleeper)
 {
-    if (!weft__doze_off(sleeper, true))
+    if (!weft__doze_off(sleeper, true, sleep->protocol->at_once))
         return LATCH_WAS_SET;
     if (!inc_sleepers(sleep, idle)) {
         weft__stay_awake(sleeper);
@@ -105,7 +138,7 @@ static bool no_work(struct weft__sleep *sleep, struct weft__idle *idle,
         return false;
     }
     if (idle->round == sleep->rounds) { /* sleepy: one more search */
-        idle->jec = jec_in(sleep, jec_step_if(sleep, false));
+        idle->jec = get_sleepy(sleep);
         idle->round++;
         if (!WEFT__FAULT(12))
             return false;
@@ -126,11 +159,14 @@ static bool no_work(struct weft__sleep *sleep, struct weft__idle *idle,
     return false;
 }
 
-const struct weft__protocol weft__events = {
-    .name = "events",
-    .no_work = no_work,
-    .work_found = weft__work_found_counted,
-    .more_work = weft__more_work_counted,
-    .new_fork = new_fork,
-    .new_jobs = new_jobs,
-};
+#define EVENTS(name_, kind_, fork_, at_once_)                                         \
+    {                                                                                 \
+        .name = name_, .kind = kind_, .at_once = at_once_, .no_work = no_work,        \
+        .work_found = weft__work_found_counted, .more_work = weft__more_work_counted, \
+        .new_fork = fork_, .new_jobs = new_jobs,                                      \
+    }
+
+const struct weft__protocol weft__events = EVENTS("events", TOGGLED, new_fork, false);
+const struct weft__protocol weft__events_plain =
+    EVENTS("events-plain", PLAIN, new_fork_plain, false);
+const struct weft__protocol weft__events_latch = EVENTS("events-latch", TOGGLED, new_fork, true);

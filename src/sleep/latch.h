@@ -3,6 +3,7 @@
  *
  *   UNSET  -doze--> SLEEPY     by the owner, who is about to sleep
  *   SLEEPY -sleep-> SLEEPING   by the owner, after it made its parking place DROWSY
+ *   UNSET  -sleep-> SLEEPING   the same in one step, under `events-latch`
  *   SLEEPY, SLEEPING -rouse-> UNSET   by the owner, back from sleep
  *   any    -set---> SET        by the setter; final
  *
@@ -47,6 +48,13 @@ static inline bool weft__latch_sleep(struct weft__latch *latch)
     uint32_t state = LATCH_SLEEPY;
     /* release L2: a setter that finds SLEEPING sees the owner's parking place DROWSY. */
     return atomic_cas_release(&latch->state, &state, LATCH_SLEEPING);
+}
+
+/* By an owner that did not doze. */
+static inline bool weft__latch_sleep_at_once(struct weft__latch *latch)
+{
+    uint32_t state = LATCH_UNSET;
+    return atomic_cas_release(&latch->state, &state, LATCH_SLEEPING); /* release L2: as above */
 }
 
 static inline void weft__latch_rouse(struct weft__latch *latch)

@@ -21,6 +21,9 @@ static const struct weft__protocol *const protocols[] = {
     [WEFT_SLEEP_COUNTERS_LOCAL] = &weft__counters_local,
     [WEFT_SLEEP_COUNTERS_BLOCKS] = &weft__counters_blocks,
     [WEFT_SLEEP_COUNTERS_ALL] = &weft__counters_all,
+    [WEFT_SLEEP_EVENTS_PLAIN] = &weft__events_plain,
+    [WEFT_SLEEP_EVENTS_LATCH] = &weft__events_latch,
+    [WEFT_SLEEP_COUNTERS_TWO] = &weft__counters_two,
 };
 
 enum { PROTOCOLS = sizeof protocols / sizeof protocols[0] };
@@ -459,12 +462,12 @@ struct weft__turns weft__lookout_turns(struct weft__lookout *lookout)
 
 /* ---- Falling asleep ---- */
 
-bool weft__doze_off(const struct weft__sleeper *sleeper, bool counted)
+bool weft__doze_off(const struct weft__sleeper *sleeper, bool counted, bool at_once)
 {
-    if (!weft__latch_doze(sleeper->latch))
+    if (!at_once && !weft__latch_doze(sleeper->latch))
         return false;
     weft__park_drowse(sleeper->park, counted);
-    if (weft__latch_sleep(sleeper->latch))
+    if (at_once ? weft__latch_sleep_at_once(sleeper->latch) : weft__latch_sleep(sleeper->latch))
         return true;
     weft__park_rouse(sleeper->park);
     return false;
@@ -548,7 +551,7 @@ bool weft__sleep_step_back(struct weft__sleep *sleep, struct weft__idle *idle,
         idle->sleepy = 0;
     }
     idle->round = 0;
-    if (!weft__doze_off(sleeper, true))
+    if (!weft__doze_off(sleeper, true, sleep->protocol->at_once))
         return false;
     if (!give_up_place(sleep)) {
         weft__stay_awake(sleeper);
@@ -560,9 +563,10 @@ bool weft__sleep_step_back(struct weft__sleep *sleep, struct weft__idle *idle,
     return outcome != WORK_WAS_POSTED;
 }
 
-enum park_result weft__sleep_uncounted(const struct weft__sleeper *sleeper, uint64_t ns)
+static enum park_result sleep_uncounted(const struct weft__sleeper *sleeper, uint64_t ns,
+                                        bool at_once)
 {
-    if (!weft__doze_off(sleeper, false))
+    if (!weft__doze_off(sleeper, false, at_once))
         return PARK_WAS_NUDGED;
     /* fence F1: DROWSY before the look at the mailbox; partner: the fence between a
      * broadcast's push and its wake. */
@@ -574,6 +578,17 @@ enum park_result weft__sleep_uncounted(const struct weft__sleeper *sleeper, uint
     enum park_result result = weft__park_sleep(sleeper->park, NULL, weft__one_turn(ns));
     weft__latch_rouse(sleeper->latch);
     return result;
+}
+
+enum park_result weft__sleep_uncounted(const struct weft__sleeper *sleeper, uint64_t ns)
+{
+    return sleep_uncounted(sleeper, ns, false);
+}
+
+enum park_result weft__sleep_uncounted_in(const struct weft__sleep *sleep,
+                                          const struct weft__sleeper *sleeper, uint64_t ns)
+{
+    return sleep_uncounted(sleeper, ns, sleep->protocol->at_once);
 }
 
 struct weft__resting weft__sleep_resting(struct weft__sleep *sleep)

@@ -7,8 +7,8 @@
  *      ^                     |  ^             |                 |
  *      +-----work_found------+  +--new work---+------ woken ----+
  *
- * One word counts, from the top: job events (`events` alone; they wrap around), whether there is
- * a look-out, inactive workers and sleeping workers (who are inactive too).
+ * One word counts, from the top: job events (of `events` and its variants; they wrap around),
+ * whether there is a look-out, inactive workers and sleeping workers (who are inactive too).
  *
  * Who may be up. Guests are the caller's own threads and always compute; workers step back for
  * them. Workers that are up and guests at work together are at most as many as the pool has
@@ -112,6 +112,7 @@ struct weft__protocol {
     const char *name;
     unsigned kind; /* which one of its file's */
     bool crowded;  /* its workers sleep in a crowd, of that kind */
+    bool at_once;  /* its workers' latches go from UNSET to SLEEPING in one step */
     bool (*no_work)(struct weft__sleep *sleep, struct weft__idle *idle,
                     const struct weft__sleeper *sleeper);
     bool (*work_found)(struct weft__sleep *sleep, struct weft__idle *idle);
@@ -217,6 +218,10 @@ bool weft__sleep_room_made(struct weft__sleep *sleep);
 /* Sleeps until the latch is set, mail comes, or for no reason, without being counted on by
  * anybody; but no longer than `ns` nanoseconds, unless 0. */
 enum park_result weft__sleep_uncounted(const struct weft__sleeper *sleeper, uint64_t ns);
+
+/* The same in a pool, whose protocol says by which steps a latch falls asleep. */
+enum park_result weft__sleep_uncounted_in(const struct weft__sleep *sleep,
+                                          const struct weft__sleeper *sleeper, uint64_t ns);
 
 /* How many do not work, both as of one moment. */
 struct weft__resting {

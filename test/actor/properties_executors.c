@@ -265,6 +265,59 @@ static void property_18_a_moved_fiber_is_woken_where_it_is(void **state)
     weft__actors_free(system);
 }
 
+/* ---- Times ---- */
+
+enum { SLEEPERS = 60 };
+
+static int sleep_long(weft *w, void *when)
+{
+    weft_sleep_until(w, *(uint64_t *)when);
+    return 0;
+}
+
+static bool is_heap(const struct weft__ticker *ticker)
+{
+    for (size_t i = 0; i < ticker->count; i++)
+        if (ticker->timers[i].fiber->timer != i + 1 ||
+            ticker->timers[i].when < ticker->timers[(i - (i > 0)) / 2].when)
+            return false;
+    return true;
+}
+
+/* Sleeps that are cut short leave nothing behind, however long they would have been. */
+static void kill_sleepers(weft *w, void *arg)
+{
+    struct weft__actors *system = arg;
+    struct weft__worker *me = weft__worker_of(w);
+    struct dice dice = {7};
+    weft_actor *actors[SLEEPERS];
+    uint64_t times[SLEEPERS];
+    for (int i = 0; i < SLEEPERS; i++) {
+        times[i] = weft_now() + UINT64_C(3600000000000) + dice_below(&dice, 1000000);
+        actors[i] = actor_make(system, sleep_long, &times[i], WEFT_STEAL_LIVE);
+    }
+    while (weft__executor_step(&system->executors[0], me))
+        ;
+    CHECK(system->ticker.count == SLEEPERS && is_heap(&system->ticker));
+    for (size_t left = SLEEPERS; left > 0; left--) {
+        size_t i = dice_below(&dice, left);
+        weft_actor_kill(actors[i]);
+        while (weft__executor_step(&system->executors[0], me))
+            ;
+        CHECK(weft_actor_done(actors[i]));
+        CHECK(system->ticker.count == left - 1 && is_heap(&system->ticker));
+        weft_actor_release(actors[i]);
+        actors[i] = actors[left - 1];
+    }
+}
+
+static void property_23_a_killed_sleeper_leaves_no_timer(void **state)
+{
+    struct weft__actors *system = system_make(1, 1000);
+    assert_int_equal(weft_run(sim_pool, kill_sleepers, system), 0);
+    weft__actors_free(system);
+}
+
 /* ---- A stopped executor ---- */
 
 enum { DEEP = 1000, FLOODS = SCALED(1000, 50) }; /* a million at once */
@@ -495,6 +548,7 @@ int main(void)
         cmocka_unit_test(property_26_members_pinned_and_waiting_actors_stay),
         cmocka_unit_test(property_32_compute_bound_actors_take_turns),
         cmocka_unit_test(property_33_no_member_ends_before_its_last_delegate_has_counted),
+        cmocka_unit_test(property_23_a_killed_sleeper_leaves_no_timer),
     };
     return RUN_SIMULATED(tests);
 }

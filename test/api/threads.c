@@ -112,7 +112,7 @@ static void expect_at_most(unsigned most, weft_pool *pool, unsigned guests, bool
 static void expect_no_more_threads(unsigned workers, unsigned guests, bool stay)
 {
     unsigned most = workers > guests ? workers : guests;
-    for (enum weft_sleep sleep = WEFT_SLEEP_TICKLE; sleep <= WEFT_SLEEP_COUNTERS_ALL; sleep++) {
+    for (enum weft_sleep sleep = WEFT_SLEEP_TICKLE; sleep <= WEFT_SLEEP_COUNTERS_TWO; sleep++) {
         weft_pool *pool = make(workers, sleep);
         expect_at_most(most, pool, guests, stay); /* its threads have just begun */
         pool_wait_asleep(pool);
@@ -170,7 +170,7 @@ static void block_until_children_ran(weft *w, void *arg)
 
 static void worker_has_the_place_of_a_blocked_guest(void **state)
 {
-    for (enum weft_sleep sleep = WEFT_SLEEP_TICKLE; sleep <= WEFT_SLEEP_COUNTERS_ALL; sleep++) {
+    for (enum weft_sleep sleep = WEFT_SLEEP_TICKLE; sleep <= WEFT_SLEEP_COUNTERS_TWO; sleep++) {
         weft_config config = WEFT_CONFIG_INIT;
         config.workers = 1;
         config.sleep = sleep;
@@ -236,7 +236,7 @@ static bool others_rest(weft_pool *pool, struct alone *alone)
  * counts as used by whoever had the CPU, so one of three has to do. */
 static void caller_computes_alone(void **state)
 {
-    for (enum weft_sleep sleep = WEFT_SLEEP_TICKLE; sleep <= WEFT_SLEEP_COUNTERS_ALL; sleep++) {
+    for (enum weft_sleep sleep = WEFT_SLEEP_TICKLE; sleep <= WEFT_SLEEP_COUNTERS_TWO; sleep++) {
         struct alone alone = {.caller = pthread_self()};
         bool rest = false;
         for (int i = 0; i < 3 && !rest; i++) {

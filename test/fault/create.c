@@ -231,7 +231,7 @@ static void values_out_of_range_are_refused(void)
     REFUSED(size, 0, -EINVAL);
     REFUSED(size, 1, -EINVAL);
     REFUSED(size, SIZE_MAX, -EINVAL);
-    REFUSED(sleep, WEFT_SLEEP_COUNTERS_ALL + 1, -EINVAL);
+    REFUSED(sleep, WEFT_SLEEP_COUNTERS_TWO + 1, -EINVAL);
 }
 
 /* A stack so large that there is none. */

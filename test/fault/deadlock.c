@@ -682,6 +682,145 @@ static void holder_outside_is_free(void)
     pool_drop(awaited.pool);
 }
 
+/* ---- The plain rule: all are blocked or asleep, and one is blocked ---- */
+
+static struct {
+    atomic_int plain, dead; /* calls of the handler, by what they say */
+} told;
+
+static void count_reports(weft_pool *pool, const char *report, const char *graph, void *data)
+{
+    CHECK(strncmp(graph, "digraph", 7) == 0);
+    if (strstr(report, "are blocked or asleep; something outside may end these waits"))
+        atomic_fetch_add(&told.plain, 1);
+    else
+        atomic_fetch_add(&told.dead, 1);
+}
+
+static weft_pool *plain_pool(unsigned workers, unsigned flags)
+{
+    weft_config config = WEFT_CONFIG_INIT;
+    config.workers = workers;
+    config.spares = -1;
+    config.flags = flags;
+    config.deadlock = count_reports;
+    return pool_make_with(&config);
+}
+
+/* A worker waits for an event that this thread, which is none of the pool's, sets when all rest. */
+static void wait_while_all_rest(weft_pool *pool, weft_event *event)
+{
+    weft_task task;
+    weft_event_reset(NULL, event);
+    CHECK(weft_submit(pool, &task, wait_for_event, event) == 0);
+    WAIT_UNTIL(blocked_in(pool) == 1 && threads_all_sleep(gettid())); /* they have looked */
+    weft_event_set(NULL, event);
+    WAIT_UNTIL(weft_task_done(&task));
+    CHECK(weft_task_wait(&task) == 0);
+}
+
+static void *come_to_wait(void *task)
+{
+    int error = weft_task_wait(task);
+    (void)error;
+    return NULL;
+}
+
+static void plain_rule_tells_what_outside_ends(void)
+{
+    enum { TIMES = 3 };
+    weft_event event;
+    weft_event_init(&event, "later");
+    weft_event_from_outside(&event);
+    weft_pool *pool = plain_pool(2, WEFT_DEADLOCK_PLAIN);
+    for (int i = 0; i < TIMES; i++) {
+        CHECK(atomic_load(&told.plain) == i); /* once for each time that somebody blocks */
+        wait_while_all_rest(pool, &event);
+    }
+    CHECK(atomic_load(&told.plain) == TIMES);
+    CHECK(atomic_load(&told.dead) == 0);
+    pool_drop(pool);
+}
+
+static void graph_alone_does_not(void)
+{
+    weft_event event;
+    weft_event_init(&event, "later");
+    weft_event_from_outside(&event);
+    weft_pool *pool = plain_pool(2, 0);
+    wait_while_all_rest(pool, &event);
+    pool_drop(pool);
+    CHECK(atomic_load(&told.plain) == 0 && atomic_load(&told.dead) == 0);
+}
+
+/* One is blocked, and another one moves. */
+static void plain_rule_waits_for_the_last_one(void)
+{
+    weft_event event;
+    weft_task waits, moves;
+    struct gate gate = {0};
+    weft_event_init(&event, "set while somebody moves");
+    weft_event_from_outside(&event);
+    weft_pool *pool = plain_pool(2, WEFT_DEADLOCK_PLAIN);
+    CHECK(weft_submit(pool, &moves, gate_job, &gate) == 0);
+    gate_wait_arrived(&gate);
+    CHECK(weft_submit(pool, &waits, wait_for_event, &event) == 0);
+    WAIT_UNTIL(blocked_in(pool) == 1);
+    weft_event_set(NULL, &event);
+    WAIT_UNTIL(weft_task_done(&waits));
+    CHECK(atomic_load(&told.plain) == 0);
+    gate_open(&gate);
+    CHECK(weft_task_wait(&waits) == 0 && weft_task_wait(&moves) == 0);
+    pool_drop(pool);
+    CHECK(atomic_load(&told.plain) == 0 && atomic_load(&told.dead) == 0);
+}
+
+/* All sleep, and nobody is blocked. */
+static void plain_rule_lets_idle_pools_be(void)
+{
+    weft_pool *pool = plain_pool(2, WEFT_DEADLOCK_PLAIN);
+    for (int i = 0; i < 3; i++) {
+        CHECK(weft_run(pool, nothing, NULL) == 0);
+        pool_wait_asleep(pool);
+    }
+    pool_drop(pool);
+    CHECK(atomic_load(&told.plain) == 0 && atomic_load(&told.dead) == 0);
+}
+
+/* All rest, which is told. Then who could have ended the wait comes to wait itself: that is a
+ * deadlock by the graph, and told as one, though nobody has blocked since. */
+static void deadlock_after_a_plain_report(void)
+{
+    weft_event event;
+    weft_task task;
+    weft_event_init(&event, "never");
+    weft_pool *pool = plain_pool(1, WEFT_DEADLOCK_PLAIN);
+    CHECK(weft_submit(pool, &task, wait_for_event, &event) == 0);
+    WAIT_UNTIL(blocked_in(pool) == 1 && threads_all_sleep(gettid()));
+    CHECK(atomic_load(&told.plain) == 1 && atomic_load(&told.dead) == 0);
+    pthread_t waiter;
+    CHECK(pthread_create(&waiter, NULL, come_to_wait, &task) == 0);
+    WAIT_UNTIL(atomic_load(&told.dead) == 1);
+    CHECK(atomic_load(&told.plain) == 1);
+    _exit(EXIT_SUCCESS); /* what hangs can't be destroyed */
+}
+
+/* What the graph finds is told as before. */
+static void plain_rule_hides_no_deadlock(void)
+{
+    struct two two;
+    weft_mutex_init(&two.a, "a");
+    weft_mutex_init(&two.b, "b");
+    atomic_store(&two.locked, 0);
+    weft_pool *pool = plain_pool(2, WEFT_DEADLOCK_PLAIN);
+    weft_task tasks[2];
+    CHECK(weft_submit(pool, &tasks[0], lock_a_then_b, &two) == 0);
+    CHECK(weft_submit(pool, &tasks[1], lock_b_then_a, &two) == 0);
+    WAIT_UNTIL(atomic_load(&told.dead) == 1);
+    CHECK(atomic_load(&told.plain) == 0);
+    _exit(EXIT_SUCCESS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -705,6 +844,12 @@ int main(void)
         IN_CHILD(task_wants_what_its_waiter_holds),
         IN_CHILD(task_wants_what_one_of_its_waiters_holds),
         IN_CHILD(holder_outside_is_free),
+        IN_CHILD(plain_rule_tells_what_outside_ends),
+        IN_CHILD(graph_alone_does_not),
+        IN_CHILD(plain_rule_waits_for_the_last_one),
+        IN_CHILD(plain_rule_lets_idle_pools_be),
+        IN_CHILD(deadlock_after_a_plain_report),
+        IN_CHILD(plain_rule_hides_no_deadlock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

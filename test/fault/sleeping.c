@@ -125,7 +125,7 @@ static void bug_06_four_events_look_like_none(void)
 /* ---- A pool by hand ---- */
 
 #define FOR_EACH_PROTOCOL(i) \
-    for (enum weft_sleep i = WEFT_SLEEP_TICKLE; i <= WEFT_SLEEP_COUNTERS_ALL; i++)
+    for (enum weft_sleep i = WEFT_SLEEP_TICKLE; i <= WEFT_SLEEP_COUNTERS_TWO; i++)
 
 enum { MINI_MAX = 3 };
 
@@ -245,9 +245,12 @@ static void bug_05_injected_job_is_seen_before_sleep(void)
 
 static void bug_06_pool_with_two_bits_of_events(void)
 {
+    static const enum weft_sleep protocols[] = {WEFT_SLEEP_EVENTS, WEFT_SLEEP_EVENTS_PLAIN,
+                                                WEFT_SLEEP_EVENTS_LATCH};
     for (unsigned n = 1; n <= MINI_MAX; n++)
         for (unsigned rounds = 0; rounds <= 32; rounds += 32)
-            mini_play(WEFT_SLEEP_EVENTS, n, rounds, 2, rounds_of(SCALED(10000, 10)));
+            for (int i = 0; i < 3; i++)
+                mini_play(protocols[i], n, rounds, 2, rounds_of(SCALED(10000, 10)));
 }
 
 /* Fault 10: the notifier's fence. Two notifiers for one sleeper, one job at a time each. */
@@ -659,11 +662,12 @@ static void submit_to_sleepers(weft_pool *pool, int count)
 
 static void bug_16_jobs_wake_as_many_as_they_are(void)
 {
-    static const enum weft_sleep protocols[] = {WEFT_SLEEP_EVENTS, WEFT_SLEEP_COUNTERS};
-    enum { JOBS = 100 };
+    static const enum weft_sleep protocols[] = {WEFT_SLEEP_EVENTS, WEFT_SLEEP_EVENTS_PLAIN,
+                                                WEFT_SLEEP_EVENTS_LATCH, WEFT_SLEEP_COUNTERS};
+    enum { JOBS = 100, PROTOCOLS = sizeof protocols / sizeof protocols[0] };
     FOR_EACH_WAY(way)
     {
-        for (int i = 0; i < 2; i++) {
+        for (int i = 0; i < PROTOCOLS; i++) {
             weft_config config = child_config(4, WEFT_NO_GUESTS, way);
             config.sleep = protocols[i];
             weft_pool *pool = child_pool_of(&config);

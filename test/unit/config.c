@@ -26,6 +26,9 @@ static const char *const protocols[] = {
     [WEFT_SLEEP_COUNTERS_LOCAL] = "counters-local",
     [WEFT_SLEEP_COUNTERS_BLOCKS] = "counters-blocks",
     [WEFT_SLEEP_COUNTERS_ALL] = "counters-all",
+    [WEFT_SLEEP_EVENTS_PLAIN] = "events-plain",
+    [WEFT_SLEEP_EVENTS_LATCH] = "events-latch",
+    [WEFT_SLEEP_COUNTERS_TWO] = "counters-two",
 };
 
 static int forget_environment(void **state)
@@ -93,7 +96,7 @@ static void wishes(void **state)
     weft_config given = {
         .size = sizeof given,
         .workers = WEFT_WORKERS_MAX,
-        .flags = WEFT_USE_CALLER | WEFT_NO_GUESTS | WEFT_NO_SIGSEGV,
+        .flags = WEFT_USE_CALLER | WEFT_NO_GUESTS | WEFT_NO_SIGSEGV | WEFT_DEADLOCK_PLAIN,
         .sleep = WEFT_SLEEP_EVENTS,
         .fork = WEFT_FORK_EAGER,
         .quantum = 17,
@@ -137,9 +140,9 @@ static void out_of_range(void **state)
     const struct bad bad[] = {
         {{.workers = WEFT_WORKERS_MAX + 1}, -EINVAL},
         {{.workers = UINT32_MAX}, -EINVAL},
-        {{.flags = 1u << 4}, -EINVAL},
+        {{.flags = 1u << 5}, -EINVAL},
         {{.flags = 1u << 31}, -EINVAL},
-        {{.sleep = WEFT_SLEEP_COUNTERS_ALL + 1}, -EINVAL},
+        {{.sleep = WEFT_SLEEP_COUNTERS_TWO + 1}, -EINVAL},
         {{.fork = WEFT_FORK_EAGER + 1}, -EINVAL},
         {{.pin = WEFT_PIN_NEVER + 1}, -EINVAL},
         {{.spin_rounds = -2}, -EINVAL},
@@ -234,7 +237,7 @@ static void readable_values(void **state)
         assert_string_equal(complaint(variables[i], "", &full), ""); /* as if not there */
         expect_defaults(&full);
     }
-    for (enum weft_sleep i = WEFT_SLEEP_TICKLE; i <= WEFT_SLEEP_COUNTERS_ALL; i++) {
+    for (enum weft_sleep i = WEFT_SLEEP_TICKLE; i <= WEFT_SLEEP_COUNTERS_TWO; i++) {
         assert_string_equal(complaint("WEFT_SLEEP", protocols[i], &full), "");
         assert_int_equal(full.sleep, i);
         assert_string_equal(weft__sleep_name(i), protocols[i]);

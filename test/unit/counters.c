@@ -3,10 +3,8 @@
 #include "unit/house.h"
 
 static const enum weft_sleep protocols[] = {
-    WEFT_SLEEP_COUNTERS,
-    WEFT_SLEEP_COUNTERS_LOCAL,
-    WEFT_SLEEP_COUNTERS_BLOCKS,
-    WEFT_SLEEP_COUNTERS_ALL,
+    WEFT_SLEEP_COUNTERS,     WEFT_SLEEP_COUNTERS_LOCAL, WEFT_SLEEP_COUNTERS_BLOCKS,
+    WEFT_SLEEP_COUNTERS_ALL, WEFT_SLEEP_COUNTERS_TWO,
 };
 
 enum { PROTOCOLS = sizeof protocols / sizeof protocols[0], DOZE_NS = 1000 };
@@ -115,11 +113,37 @@ static void a_fork_wakes_one_if_nobody_is_idle(void **state)
 {
     for (int p = 0; p < PROTOCOLS; p++) {
         struct house house;
+        unsigned woken = protocols[p] == WEFT_SLEEP_COUNTERS_TWO ? 2 : 1;
         put_to_sleep(&house, protocols[p], 3);
         assert_true(weft__sleep_new_fork(&house.sleep, true)); /* one is awake: two, or four */
-        expect_counts(&house, 1, 2);
+        expect_counts(&house, woken, 3 - woken);
         wake_up(&house, 3);
     }
+}
+
+/* A post wakes until two are idle; one that is not enough for so many jobs, one more. */
+static void two_idle_are_the_aim(void **state)
+{
+    struct house house;
+    put_to_sleep(&house, WEFT_SLEEP_COUNTERS_TWO, 4);
+    weft__sleep_new_jobs(&house.sleep, 1, false);
+    expect_counts(&house, 2, 2);
+    weft__sleep_new_jobs(&house.sleep, 1, false); /* two are idle: enough */
+    weft__sleep_new_jobs(&house.sleep, 2, false);
+    assert_true(weft__sleep_new_fork(&house.sleep, true));
+    expect_counts(&house, 2, 2);
+    weft__sleep_new_jobs(&house.sleep, 9, false);
+    expect_counts(&house, 3, 1);
+    wake_up(&house, 4);
+
+    put_to_sleep(&house, WEFT_SLEEP_COUNTERS_TWO, 3);
+    start_looking(&house, 3); /* one is idle: one too few */
+    assert_true(weft__sleep_new_fork(&house.sleep, true));
+    expect_counts(&house, 2, 2);
+    assert_false(work_found(&house, 3));
+    weft__sleep_new_jobs(&house.sleep, 1, false);
+    expect_counts(&house, 2, 1);
+    wake_up(&house, 3);
 }
 
 static void all_known_jobs_wake_as_many(void **state)
@@ -226,6 +250,7 @@ int main(void)
         cmocka_unit_test(latch_set_before_sleep),
         cmocka_unit_test(each_post_wakes_one),
         cmocka_unit_test(a_fork_wakes_one_if_nobody_is_idle),
+        cmocka_unit_test(two_idle_are_the_aim),
         cmocka_unit_test(all_known_jobs_wake_as_many),
         cmocka_unit_test(blocks_fill_up_powers_of_two),
         cmocka_unit_test(local_asks_the_deque),

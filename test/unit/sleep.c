@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sleep.c: the events protocol, without a pool around it; and that no protocol misses work. */
+/* sleep.c: the events protocol and its variants, without a pool around them; and that no protocol
+ * misses work. */
 #include "core/queue.h"
 #include "os/thread.h"
 #include "unit/house.h"
@@ -9,7 +10,11 @@
 enum { DOZE_NS = 1000 };
 
 #define FOR_EACH_PROTOCOL(i) \
-    for (enum weft_sleep i = WEFT_SLEEP_TICKLE; i <= WEFT_SLEEP_COUNTERS_ALL; i++)
+    for (enum weft_sleep i = WEFT_SLEEP_TICKLE; i <= WEFT_SLEEP_COUNTERS_TWO; i++)
+
+#define FOR_EACH_EVENTS(i)                                                    \
+    for (enum weft_sleep i = WEFT_SLEEP_EVENTS; i <= WEFT_SLEEP_EVENTS_LATCH; \
+         i = i == WEFT_SLEEP_EVENTS ? WEFT_SLEEP_EVENTS_PLAIN : (enum weft_sleep)(i + 1))
 
 static uint64_t jec(struct house *house)
 {
@@ -51,6 +56,30 @@ static void event_counter_parity(void **state)
     assert_int_equal(jec(&house), 2);
     weft__sleep_new_jobs(&house.sleep, 1, false);
     assert_int_equal(jec(&house), 3);
+    expect_counts(&house, 2, 0);
+    house_close(&house);
+}
+
+/* Counts what is new, and nothing else. */
+static void plain_event_counter(void **state)
+{
+    struct house house;
+    house_open(&house, WEFT_SLEEP_EVENTS_PLAIN, 0, WEFT__JEC_BITS);
+    weft__sleep_new_fork(&house.sleep, true);
+    weft__sleep_new_fork(&house.sleep, false);
+    weft__sleep_new_jobs(&house.sleep, 5, false); /* posted together */
+    assert_int_equal(jec(&house), 3);
+    start_looking(&house, 0);
+    start_looking(&house, 1);
+    assert_false(no_work(&house, 0)); /* sleepy, and so is the other one */
+    assert_false(no_work(&house, 1));
+    assert_int_equal(jec(&house), 3);
+    weft__sleep_new_fork(&house.sleep, true);
+    for (int i = 0; i < 2; i++) { /* both notice */
+        assert_false(no_work(&house, i));
+        expect_awake(&house, i);
+    }
+    assert_int_equal(house.looks, 0);
     expect_counts(&house, 2, 0);
     house_close(&house);
 }
@@ -101,13 +130,16 @@ static void expect_kept_awake(struct house *house, unsigned looks)
 
 static void last_look_finds_something(void **state)
 {
-    struct house house;
-    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
-    house.last_look = look_while_counted;
-    start_looking(&house, 0);
-    expect_kept_awake(&house, 1);
-    expect_kept_awake(&house, 2); /* one more search, and the same again */
-    house_close(&house);
+    FOR_EACH_EVENTS(i)
+    {
+        struct house house;
+        house_open(&house, i, 0, WEFT__JEC_BITS);
+        house.last_look = look_while_counted;
+        start_looking(&house, 0);
+        expect_kept_awake(&house, 1);
+        expect_kept_awake(&house, 2); /* one more search, and the same again */
+        house_close(&house);
+    }
 }
 
 static void new_work_since_sleepy(void **state)
@@ -132,17 +164,40 @@ static void new_work_since_sleepy(void **state)
 
 static void latch_set_before_sleep(void **state)
 {
-    struct house house;
-    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
-    start_looking(&house, 0);
-    assert_false(no_work(&house, 0));
-    assert_false(weft__latch_set(&house.mice[0].latch));
-    assert_false(no_work(&house, 0));
-    assert_int_equal(house.looks, 0);
-    assert_true(weft__latch_probe(&house.mice[0].latch));
-    expect_counts(&house, 1, 0);
-    expect_awake(&house, 0);
-    house_close(&house);
+    FOR_EACH_EVENTS(i)
+    {
+        struct house house;
+        house_open(&house, i, 0, WEFT__JEC_BITS);
+        start_looking(&house, 0);
+        assert_false(no_work(&house, 0));
+        assert_false(weft__latch_set(&house.mice[0].latch));
+        assert_false(no_work(&house, 0));
+        assert_int_equal(house.looks, 0);
+        assert_true(weft__latch_probe(&house.mice[0].latch));
+        expect_counts(&house, 1, 0);
+        expect_awake(&house, 0);
+        house_close(&house);
+    }
+}
+
+/* Under one protocol a latch goes from UNSET to SLEEPING, under the others by SLEEPY; and back. */
+static void latch_is_never_sleepy(void **state)
+{
+    FOR_EACH_EVENTS(i)
+    {
+        struct weft__latch latch = {0};
+        struct house house;
+        house_open(&house, i, 0, WEFT__JEC_BITS);
+        assert_int_equal(house.sleep.protocol->at_once, i == WEFT_SLEEP_EVENTS_LATCH);
+        assert_true(weft__latch_doze(&latch));
+        assert_false(weft__latch_sleep_at_once(&latch));
+        weft__latch_rouse(&latch);
+        assert_true(weft__latch_sleep_at_once(&latch));
+        assert_int_equal(atomic_load_relaxed(&latch.state), LATCH_SLEEPING);
+        weft__latch_rouse(&latch);
+        assert_int_equal(atomic_load_relaxed(&latch.state), LATCH_UNSET);
+        house_close(&house);
+    }
 }
 
 static bool wake_it(struct house *house)
@@ -175,9 +230,10 @@ static bool fork_(struct house *house)
 static void events_during_the_last_look(void **state)
 {
     bool (*const events[])(struct house *) = {wake_it, set_its_latch, post, fork_};
+    FOR_EACH_EVENTS(protocol)
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
         struct house house;
-        house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
+        house_open(&house, protocol, 0, WEFT__JEC_BITS);
         house.last_look = events[i];
         start_looking(&house, 0);
         expect_kept_awake(&house, 1);
@@ -190,52 +246,61 @@ static void events_during_the_last_look(void **state)
 /* The waker has uncounted them when it returns, whether they have run or not. */
 static void n_jobs_wake_at_most_n(void **state)
 {
-    struct house house;
-    put_to_sleep(&house, WEFT_SLEEP_EVENTS, 4);
-    weft__sleep_new_jobs(&house.sleep, 2, false);
-    expect_counts(&house, 2, 2);
-    weft__sleep_new_jobs(&house.sleep, 2, false); /* two are idle: enough */
-    weft__sleep_new_fork(&house.sleep, true);
-    expect_counts(&house, 2, 2);
-    weft__sleep_new_jobs(&house.sleep, 3, false); /* one too few */
-    expect_counts(&house, 3, 1);
-    weft__sleep_new_jobs(&house.sleep, 9, false);
-    expect_counts(&house, 4, 0);
-    wake_up(&house, 4);
+    FOR_EACH_EVENTS(i)
+    {
+        struct house house;
+        put_to_sleep(&house, i, 4);
+        weft__sleep_new_jobs(&house.sleep, 2, false);
+        expect_counts(&house, 2, 2);
+        weft__sleep_new_jobs(&house.sleep, 2, false); /* two are idle: enough */
+        weft__sleep_new_fork(&house.sleep, true);
+        expect_counts(&house, 2, 2);
+        weft__sleep_new_jobs(&house.sleep, 3, false); /* one too few */
+        expect_counts(&house, 3, 1);
+        weft__sleep_new_jobs(&house.sleep, 9, false);
+        expect_counts(&house, 4, 0);
+        wake_up(&house, 4);
+    }
 }
 
 static void forks_wake_one_at_a_time(void **state)
 {
-    struct house house;
-    put_to_sleep(&house, WEFT_SLEEP_EVENTS, 3);
-    assert_true(weft__sleep_new_fork(&house.sleep, true));
-    expect_counts(&house, 1, 2);
-    assert_true(weft__sleep_new_fork(&house.sleep, true)); /* that one looks at it */
-    expect_counts(&house, 1, 2);
-    assert_true(weft__sleep_new_fork(&house.sleep, false)); /* and wakes another for more */
-    expect_counts(&house, 1, 2);
-    wake_up(&house, 3);
+    FOR_EACH_EVENTS(i)
+    {
+        struct house house;
+        put_to_sleep(&house, i, 3);
+        assert_true(weft__sleep_new_fork(&house.sleep, true));
+        expect_counts(&house, 1, 2);
+        assert_true(weft__sleep_new_fork(&house.sleep, true)); /* that one looks at it */
+        expect_counts(&house, 1, 2);
+        assert_true(weft__sleep_new_fork(&house.sleep, false)); /* and wakes another for more */
+        expect_counts(&house, 1, 2);
+        wake_up(&house, 3);
+    }
 }
 
 /* A guest stands in for a worker. */
 static void guests_take_room(void **state)
 {
-    struct house house;
-    put_to_sleep(&house, WEFT_SLEEP_EVENTS, 2);
-    weft__sleep_guest_entered(&house.sleep);
-    weft__sleep_guest_entered(&house.sleep);
-    assert_int_equal(weft__sleep_guests(&house.sleep), 2);
-    assert_false(weft__sleep_new_fork(&house.sleep, false));
-    expect_counts(&house, 0, 2);
-    weft__sleep_guest_left(&house.sleep);
-    assert_true(weft__sleep_new_fork(&house.sleep, false));
-    expect_counts(&house, 1, 1);
-    weft__sleep_new_jobs(&house.sleep, 2, false);
-    expect_counts(&house, 1, 1);
-    weft__sleep_guest_left(&house.sleep);
-    weft__sleep_new_jobs(&house.sleep, 2, false);
-    expect_counts(&house, 2, 0);
-    wake_up(&house, 2);
+    FOR_EACH_EVENTS(i)
+    {
+        struct house house;
+        put_to_sleep(&house, i, 2);
+        weft__sleep_guest_entered(&house.sleep);
+        weft__sleep_guest_entered(&house.sleep);
+        assert_int_equal(weft__sleep_guests(&house.sleep), 2);
+        assert_false(weft__sleep_new_fork(&house.sleep, false));
+        expect_counts(&house, 0, 2);
+        weft__sleep_guest_left(&house.sleep);
+        assert_true(weft__sleep_new_fork(&house.sleep, false));
+        expect_counts(&house, 1, 1);
+        weft__sleep_new_jobs(&house.sleep, 2, false);
+        expect_counts(&house, 1, 1);
+        weft__sleep_guest_left(&house.sleep);
+        weft__sleep_new_jobs(&house.sleep, 2, false);
+        expect_counts(&house, 2, 0);
+        wake_up(&house, 2);
+    }
 }
 
 static bool leaves_room(struct house *house)
@@ -585,6 +650,25 @@ static void small_counter_comes_back(void **state)
     house_close(&house);
 }
 
+/* The same, if each event counts. */
+static void small_plain_counter_comes_back(void **state)
+{
+    struct house house;
+    house_open(&house, WEFT_SLEEP_EVENTS_PLAIN, 0, 2);
+    house.last_look = something_there;
+    start_looking(&house, 0);
+    assert_false(no_work(&house, 0)); /* sleepy */
+    for (int i = 0; i < 4; i++)
+        weft__sleep_new_fork(&house.sleep, true);
+    assert_int_equal(jec(&house), 0);
+    expect_counts(&house, 1, 0); /* no carry into the other counts */
+    assert_false(no_work(&house, 0));
+    assert_int_equal(house.looks, 1);
+    expect_counts(&house, 1, 0);
+    expect_awake(&house, 0);
+    house_close(&house);
+}
+
 /* ---- Places and spare workers, whatever the protocol ---- */
 
 /* A place that is given while others are woken. */
@@ -758,7 +842,8 @@ static void nothing_is_missed_without_spinning(void **state)
 
 static void nothing_is_missed_with_two_bits(void **state)
 {
-    run_shop_as(WEFT_SLEEP_EVENTS, 0, 2, 0);
+    FOR_EACH_EVENTS(i)
+    run_shop_as(i, 0, 2, 0);
 }
 
 /* Time runs out against wakers: every sleeper is uncounted once, by the one or the other. */
@@ -772,10 +857,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts),
         cmocka_unit_test(event_counter_parity),
+        cmocka_unit_test(plain_event_counter),
         cmocka_unit_test(rounds_before_sleepy),
         cmocka_unit_test(last_look_finds_something),
         cmocka_unit_test(new_work_since_sleepy),
         cmocka_unit_test(latch_set_before_sleep),
+        cmocka_unit_test(latch_is_never_sleepy),
         cmocka_unit_test(events_during_the_last_look),
         cmocka_unit_test(n_jobs_wake_at_most_n),
         cmocka_unit_test(forks_wake_one_at_a_time),
@@ -793,6 +880,7 @@ int main(void)
         cmocka_unit_test(uncounted_is_not_counted),
         cmocka_unit_test(small_counter_wraps),
         cmocka_unit_test(small_counter_comes_back),
+        cmocka_unit_test(small_plain_counter_comes_back),
         cmocka_unit_test(places_given_later),
         cmocka_unit_test(spares_are_called),
         cmocka_unit_test(nothing_is_missed),
