@@ -394,6 +394,12 @@ static void save_graph(const char *dot)
     fclose(out);
 }
 
+void weft__report_write(const char *report, const char *graph)
+{
+    fputs(report, stderr);
+    save_graph(graph);
+}
+
 bool weft__report_deadlock(struct weft_pool *pool)
 {
     const weft_config *config = &pool->config;
@@ -415,8 +421,7 @@ bool weft__report_deadlock(struct weft_pool *pool)
         config->deadlock(pool, shown, dot ? dot : "", config->data);
         atomic_store_relaxed(&pool->blocking.reporter, 0);
     } else {
-        fputs(shown, stderr);
-        save_graph(dot ? dot : "");
+        weft__report_write(shown, dot ? dot : "");
     }
     free(report);
     free(dot);

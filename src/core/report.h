@@ -12,4 +12,7 @@ struct weft_pool;
  * False: all may be woken from outside. */
 bool weft__report_deadlock(struct weft_pool *pool);
 
+/* To standard error, and to the file that WEFT_DEADLOCK_DOT names: where there is no handler. */
+void weft__report_write(const char *report, const char *graph);
+
 #endif
