@@ -149,7 +149,7 @@ static const struct known kept[] = {
 
 enum { KEPT = sizeof kept / sizeof kept[0], STUBBORN = sizeof stubborn / sizeof stubborn[0] };
 
-static unsigned used[KEPT]; /* how many mutants were kept for it */
+static unsigned used[KEPT]; /* how many mutants it is for */
 
 /* ---- Comments ---- */
 
@@ -250,6 +250,16 @@ const char *reason_for(const struct mutant *mutant)
     return NULL;
 }
 
+bool reason_is_stale(const struct mutant *mutant)
+{
+    for (unsigned i = 0; i < KEPT; i++)
+        if (is_for(&kept[i], mutant)) {
+            used[i]++; /* known by now */
+            return true;
+        }
+    return false;
+}
+
 const char *stubborn_killer_of(const struct mutant *mutant)
 {
     for (unsigned i = 0; i < STUBBORN; i++)
@@ -324,6 +334,6 @@ unsigned reasons_stale(void)
     unsigned stale = 0;
     for (unsigned i = 0; i < KEPT; i++)
         if (used[i] == 0 && ++stale)
-            print(&kept[i], "STALE: a reason for something that does not survive, or is not there");
+            print(&kept[i], "STALE: a reason for something that is not there");
     return stale;
 }
