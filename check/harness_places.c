@@ -382,7 +382,7 @@ static void kill(void)
     weft__worker_push(drivers[2], __builtin_frame_address(0));
     weft__lock_take(&actor.lock); /* while it is held, the actor is not over */
     if (!actor.closed) {
-        atomic_store_release(&actor.killed, true); /* release A14 */
+        atomic_store_relaxed(&actor.killed, true); /* relaxed: it brings nothing here */
         weft__posse_wake(&actor);
     }
     weft__lock_drop(&actor.lock);

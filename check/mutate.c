@@ -228,7 +228,7 @@ int mutate_all(struct options options, const struct harness *const *lists, unsig
     options.executions = 3000;
     unsigned count = look_around(&broad, lists, n, names, trials);
     unsigned unseen = *names ? 0 : list_unseen();
-    unsigned total = list_mutants(mutants), tried = 0, killed = 0, unexplained = 0;
+    unsigned total = list_mutants(mutants), tried = 0, killed = 0, unexplained = 0, stale = 0;
     for (unsigned i = share.part - 1; i < total; i += share.parts) {
         char text[300];
         describe(&mutants[i], text, sizeof text);
@@ -236,19 +236,22 @@ int mutate_all(struct options options, const struct harness *const *lists, unsig
         const char *reason = killer ? NULL : reason_for(&mutants[i]);
         if (!killer && !reason)
             killer = killer_of(&mutants[i], &patient, trials, count);
-        printf("%4u/%u %s: %s%s\n", i + 1, total, text,
+        bool is_stale = killer && reason_is_stale(&mutants[i]);
+        printf("%4u/%u %s: %s%s%s\n", i + 1, total, text,
                killer   ? "killed by "
                : reason ? "kept: "
                         : "SURVIVES",
                killer   ? killer->name
                : reason ? reason
-                        : "");
+                        : "",
+               is_stale ? "; the reason to keep it is STALE" : "");
+        stale += is_stale;
         tried++;
         killed += killer != NULL;
         unexplained += !killer && !reason;
     }
     bool all = !*names && share.parts == 1;
-    unsigned stale = all ? reasons_stale() : 0; /* else there may be use for them elsewhere */
+    stale += all ? reasons_stale() : 0; /* else there may be mutants for them elsewhere */
     printf("%u places that no harness comes by\n", unseen);
     printf("%u mutants, %u killed, %u kept for a reason, %u unexplained; %u stale reasons\n", tried,
            killed, tried - killed - unexplained, unexplained, stale);

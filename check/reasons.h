@@ -11,10 +11,13 @@ const char *stubborn_killer_of(const struct mutant *mutant);
 /* Why a stronger order is kept although no harness needs it; NULL: no reason is known. */
 const char *reason_for(const struct mutant *mutant);
 
+/* It was killed: is there a reason all the same? */
+bool reason_is_stale(const struct mutant *mutant);
+
 /* Is each reason true of one place in the sources? EXIT_FAILURE: not all are. */
 int reasons_check(void);
 
-/* Prints the reasons that nobody has asked for: how many. */
+/* Prints the reasons that are for no mutant that was tried: how many. */
 unsigned reasons_stale(void);
 
 #endif

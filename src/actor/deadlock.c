@@ -4,6 +4,7 @@
  * the same all the time did so when the mutexes were looked at, and so did all of them at once. */
 #include "actor/deadlock.h"
 
+#include "core/report.h"
 #include "core/standing.h"
 #include "os/memory.h"
 #include "sync/mutex.h"
@@ -316,7 +317,7 @@ void weft__deadlock_report(struct weft__actors *system)
     if (found && config->deadlock)
         config->deadlock(system->pool, text, graph, config->data);
     else if (found)
-        fputs(text, stderr);
+        weft__report_write(text, graph);
     free(text);
     free(graph);
 }

@@ -397,6 +397,12 @@ static void save_graph(const char *dot)
     fclose(out);
 }
 
+void weft__report_write(const char *report, const char *graph)
+{
+    fputs(report, stderr);
+    save_graph(graph);
+}
+
 static void tell(struct weft_pool *pool, const char *report, const char *dot)
 {
     const weft_config *config = &pool->config;
@@ -406,8 +412,7 @@ static void tell(struct weft_pool *pool, const char *report, const char *dot)
         config->deadlock(pool, report, dot, config->data);
         atomic_store_relaxed(&pool->blocking.reporter, 0);
     } else {
-        fputs(report, stderr);
-        save_graph(dot);
+        weft__report_write(report, dot);
     }
 }
 

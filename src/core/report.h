@@ -14,4 +14,7 @@ struct weft_pool;
  * for each value of `marks`. */
 bool weft__report_deadlock(struct weft_pool *pool, uint32_t marks);
 
+/* To standard error, and to the file that WEFT_DEADLOCK_DOT names: where there is no handler. */
+void weft__report_write(const char *report, const char *graph);
+
 #endif

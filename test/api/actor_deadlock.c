@@ -3,13 +3,16 @@
  * ended; and those are not named that somebody could have set going. */
 #include "actors.h"
 #include "check.h"
+#include "child.h"
 #include "pools.h"
 #include "weft/actor.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST = 3 };
 
@@ -319,6 +322,32 @@ static void those_who_wait_for_each_other_are_named_and_ended(void **state)
         }
 }
 
+static void without_handler(void *path)
+{
+    struct stage stage = {.reports = 0};
+    CHECK(setenv("WEFT_DEADLOCK_DOT", path, 1) == 0);
+    weft_pool *pool = pool_make(1, 0);
+    set_up(&stage, pool, (weft_actor_fn *const[MOST]){lock_own_and_next, lock_own_and_next});
+    run_until_all_wait(&stage);
+    pool_drop(pool);
+    strike(&stage);
+}
+
+static void a_report_without_a_handler_is_written(void **state)
+{
+    char path[] = "/tmp/weft-actors-XXXXXX", graph[200] = "";
+    static struct child child;
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    child_run(&child, without_handler, path);
+    assert_int_equal(child.status, 0);
+    assert_non_null(strstr(child.said, "waits for mutex 'green', held by actor 'second'\n"));
+    assert_true(read(file, graph, sizeof graph - 1) > 0);
+    assert_non_null(strstr(graph, "digraph deadlock"));
+    close(file);
+    unlink(path);
+}
+
 /* ---- Not reported ---- */
 
 static void nothing_is_said(weft_actor_fn *const fns[], void (*prepare)(struct stage *))
@@ -386,6 +415,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(those_who_wait_for_each_other_are_named_and_ended),
+        cmocka_unit_test(a_report_without_a_handler_is_written),
         cmocka_unit_test(those_are_not_named_who_could_go_on),
         cmocka_unit_test(a_job_may_do_it),
     };
