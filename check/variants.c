@@ -4,7 +4,7 @@
  * order that the document did not name: it is found with `--stale 0`, too. */
 #include "variants.h"
 
-#include "core/lock.h"
+#include "os/lock.h"
 #include "sleep/common.h"
 
 enum { WORKERS_MAX = 4 };
