@@ -59,7 +59,7 @@ static const struct {
     struct mutant mutant;
 } mutants[] = {
     {5,
-     {.site = &(struct site){.file = "sleep/sleep.c", .what = "sleeper->last_look(sleeper->arg)"},
+     {.site = &(struct site){.file = "sleep/common.c", .what = "sleeper->last_look(sleeper->arg)"},
       .dropped = true}},
     {7,
      {.site = &(struct site){.file = "sleep/latch.h", .what = "&latch->state"},

@@ -5,8 +5,8 @@
 #include "core/deque.h"
 #include "core/queue.h"
 #include "harnesses.h"
-#include "sleep/common.h"
 #include "sleep/crowd.h"
+#include "sleep/lookout.h"
 
 enum { WORKERS = 2 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* common.h: what the protocols share, for their files alone: the word that counts, whom to
- * wake, and the way to sleep in one's own parking place. */
+ * wake, and the way to sleep in one's own parking place. The look-out is in lookout.h. */
 #ifndef WEFT_SLEEP_COMMON_H
 #define WEFT_SLEEP_COMMON_H
 
@@ -43,6 +43,24 @@ static inline int guests_at_work(struct weft__sleep *sleep)
 {
     /* relaxed: a heuristic, or the caller has a fence before, or has seen the guest's job. */
     return (int)(uint32_t)atomic_load_relaxed(&sleep->guests);
+}
+
+/* How often a guest has come. */
+static inline uint32_t entries_of(struct weft__sleep *sleep)
+{
+    return (uint32_t)(atomic_load_relaxed(&sleep->guests) >> 32); /* relaxed: a hint */
+}
+
+static inline int workers_at_work(struct weft__sleep *sleep, uint64_t counters)
+{
+    /* relaxed: the caller has a fence before, or wants a hint. */
+    int absent = atomic_load_relaxed(&sleep->absent);
+    return (int)sleep->workers - absent - (int)inactive_in(counters);
+}
+
+static inline bool at_work(struct weft__sleep *sleep, uint64_t counters)
+{
+    return workers_at_work(sleep, counters) > 0 || guests_at_work(sleep) > 0;
 }
 
 /* How many more threads may be up; negative: there are too many. */
@@ -113,24 +131,14 @@ void weft__stay_awake(const struct weft__sleeper *sleeper);
 
 enum outcome { LATCH_WAS_SET, WORK_WAS_POSTED, LOOKED_OUT, SLEPT };
 
-/* The caller has dozed off and counted itself as sleeping: fence, last look, sleep. */
+/* The caller has dozed off and counted itself as sleeping: fence, last look, sleep. True of the
+ * last look: there is something, and it does not sleep. */
+typedef bool weft__last_look(const struct weft__sleeper *sleeper, struct weft__sleep *sleep);
+enum outcome weft__sleep_unless(weft__last_look *last_look, struct weft__sleep *sleep,
+                                struct weft__idle *idle, const struct weft__sleeper *sleeper);
+
+/* The same: the last look is at the queues. */
 enum outcome weft__sleep_counted(struct weft__sleep *sleep, struct weft__idle *idle,
                                  const struct weft__sleeper *sleeper);
-
-/* How a sleeper looks out, if it does. The caller is counted as sleeping, and has a
- * fence behind it. */
-struct weft__lookout {
-    struct weft__sleep *sleep;
-    struct weft__idle *idle;
-    struct weft__park *park;
-};
-struct weft__turns weft__lookout_turns(struct weft__lookout *lookout);
-
-/* Takes the one who sleeps there off duty, if it is on duty: by its waker, or itself when it is
- * awake. False: it was not. */
-bool weft__lookout_relieve(struct weft__sleep *sleep, struct weft__park *park);
-
-/* After a second of silence: it goes off duty. False: not at all, the pool is in use again. */
-bool weft__lookout_leaves(struct weft__lookout *lookout);
 
 #endif

@@ -4,6 +4,7 @@
 #include "os/thread.h"
 #include "sleep/common.h"
 #include "sleep/crowd.h"
+#include "sleep/lookout.h"
 
 /* Those who stepped back sleep each in a place of their own, and know nothing of a tickle. How many
  * of them it woke. */

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "sleep/lookout.h"
+
+#include "os/clock.h"
+
+/* Relaxed, all accesses here: the fences order those that matter, and who looks out decides nothing
+ * but who looks. */
+
+static bool take_duty(struct weft__sleep *sleep, struct weft__park *park)
+{
+    uint64_t counters = atomic_load_relaxed(&sleep->counters);
+    do {
+        if (lookout_in(counters))
+            return false;
+    } while (!atomic_cas_relaxed(&sleep->counters, &counters, counters + one_lookout));
+    atomic_store_relaxed(&sleep->lookout, park);
+    return true;
+}
+
+bool weft__lookout_relieve(struct weft__sleep *sleep, struct weft__park *park)
+{
+    void *known = park;
+    if (!atomic_cas_relaxed(&sleep->lookout, &known, NULL))
+        return false;
+    atomic_fetch_sub_relaxed(&sleep->counters, one_lookout);
+    return true;
+}
+
+/* Is the pool in use, or was it since the last look? */
+static bool is_used(struct weft__sleep *sleep, struct weft__idle *idle)
+{
+    uint32_t entries = entries_of(sleep);
+    bool came = entries != idle->entries;
+    idle->entries = entries;
+    return came || at_work(sleep, atomic_load_relaxed(&sleep->counters));
+}
+
+/* Jobs are in the injector, but guests keep all workers from them. After a while one is let in:
+ * what the guests do may depend on it. */
+static bool is_starved(struct weft__sleep *sleep, struct weft__idle *idle, uint64_t now)
+{
+    if (!sleep->holds_injected || !sleep->holds_injected(sleep)) {
+        idle->starved = 0;
+        return false;
+    }
+    if (idle->starved == 0)
+        idle->starved = now;
+    return now - idle->starved >= WEFT__STARVED_NS;
+}
+
+/* A searcher has the last place, and should have taken what there is by now. If it does not, it
+ * has no CPU. True: at two looks in a row; then the look-out takes its place, and the searcher
+ * steps back when it runs again. */
+static bool is_overlooked(struct weft__sleep *sleep, struct weft__idle *idle, uint64_t counters)
+{
+    bool before = idle->overlooked;
+    bool now = places_left(sleep, counters) == 0 && idle_in(counters) > 0 && sleep->holds_work &&
+               sleep->holds_work(sleep);
+    idle->overlooked = now && !before;
+    return now && before;
+}
+
+/* Somebody was woken, and does not run: perhaps because something of higher priority has the CPU on
+ * which it was to wake up. */
+static void let_all_go(struct weft__sleep *sleep)
+{
+    for (unsigned i = 0; i < sleep->places; i++) {
+        struct weft__park *park = atomic_load_acquire(&sleep->parks[i]); /* acquire E3 */
+        if (park && atomic_load_relaxed(&park->state) == PARK_AWAKE)
+            weft__park_let_go(park);
+    }
+}
+
+/* Is there something for it to take? */
+static bool has_reason(struct weft__sleep *sleep, struct weft__idle *idle, uint64_t now)
+{
+    uint64_t counters = atomic_load_relaxed(&sleep->counters);
+    if (places_left(sleep, counters) > 0)
+        return !sleep->holds_work || sleep->holds_work(sleep);
+    idle->overtakes = is_overlooked(sleep, idle, counters);
+    if (idle->overtakes)
+        let_all_go(sleep);
+    idle->relieves = is_starved(sleep, idle, now);
+    return idle->overtakes || idle->relieves;
+}
+
+bool weft__lookout_leaves(struct weft__lookout *lookout)
+{
+    struct weft__sleep *sleep = lookout->sleep;
+    if (!weft__lookout_relieve(sleep, lookout->park))
+        return true; /* its waker has done that */
+    /* fence F1: off duty before it looks who is at work. Partner: EnterFence, or a worker's own
+     * step to work, which is on the same word. Who starts either sees that nobody looks out, and
+     * wakes somebody when it forks; or is seen here. */
+    atomic_fence_seq_cst();
+    return !is_used(sleep, lookout->idle) || !take_duty(sleep, lookout->park);
+}
+
+/* Where it is not in the way of those who work, nor they in its. The CPU to sleep on. */
+static int choose_cpu(struct weft__lookout *lookout)
+{
+    struct weft__sleep *sleep = lookout->sleep;
+    int cpu = atomic_load_relaxed(&lookout->park->cpu);
+    struct weft__used_cpus used;
+    if (cpu >= 0 && sleep->used_cpus && sleep->used_cpus(sleep, &used))
+        cpu = weft__cpu_other(&used, sleep->cpus, cpu, CPU_FREE);
+    atomic_store_relaxed(&lookout->park->cpu, cpu);
+    atomic_store_relaxed(&sleep->lookout_cpu, cpu);
+    return cpu;
+}
+
+/* Its turn: for how long it sleeps on. */
+static uint64_t look_out(struct weft__turns *turns)
+{
+    struct weft__lookout *lookout = turns->arg;
+    struct weft__sleep *sleep = lookout->sleep;
+    struct weft__idle *idle = lookout->idle;
+    uint64_t now = weft__clock_now();
+    turns->cpu = choose_cpu(lookout);
+    if (is_used(sleep, idle)) {
+        idle->used = now;
+        if (has_reason(sleep, idle, now))
+            return WEFT__GET_UP;
+        if (idle->overlooked)
+            return WEFT__LOOK_AGAIN_NS;
+    }
+    bool silence = now - idle->used >= WEFT__SILENCE_NS;
+    if (sleep->every_second && (silence || now - idle->second >= WEFT__SILENCE_NS)) {
+        idle->second = now;
+        sleep->every_second(sleep);
+        if (silence) /* and another one, without anybody, has passed */
+            sleep->every_second(sleep);
+    }
+    return silence && weft__lookout_leaves(lookout) ? WEFT__SLEEP_ON : sleep->look_ns;
+}
+
+struct weft__turns weft__lookout_turns(struct weft__lookout *lookout)
+{
+    struct weft__sleep *sleep = lookout->sleep;
+    struct weft__idle *idle = lookout->idle;
+    struct weft__turns never = weft__one_turn(0);
+    idle->looks_out = false;
+    if (!sleep->look_ns)
+        return never;
+    uint64_t now = weft__clock_now();
+    bool came = entries_of(sleep) != idle->entries || guests_at_work(sleep) > 0;
+    bool used = is_used(sleep, idle);
+    if (!used && (idle->used == 0 || now - idle->used >= WEFT__SILENCE_NS))
+        return never;
+    if (!take_duty(sleep, lookout->park))
+        return never;
+    idle->looks_out = true;
+    if (idle->second == 0)
+        idle->second = now;
+    if (came) /* else those at work may be workers that have just been made: its first look tells */
+        idle->used = now;
+    choose_cpu(lookout);
+    return (struct weft__turns){.ns = sleep->look_ns, .look = look_out, .arg = lookout};
+}
