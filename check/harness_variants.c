@@ -117,6 +117,14 @@ static void first_until_told(void)
         (void)work(0);
 }
 
+/* A guest, whom nobody counts on. */
+static void guest_until_told(void)
+{
+    struct weft__sleeper sleeper = {&park[0], &latch[0], NULL, mail_waits, &mailbox[0]};
+    while (!weft__latch_probe(&latch[0]))
+        (void)weft__sleep_uncounted_in(&sleep_module, &sleeper, 0);
+}
+
 /* One that searches, and does not think of sleep yet. */
 static void first_searches(void)
 {
@@ -377,6 +385,8 @@ const struct harness variant_harnesses[] = {
     ONE("wrap-fork", "four posts, the first of them a fork", "events-plain", plain_one, lost, 1,
         first_worker, fork_and_wrap),
     EACH("events-latch", at_once),
+    ONE("latch-guest", "a latch is set while a guest falls asleep", "events-latch", at_once_one,
+        NULL, 0, guest_until_told, set_latch),
     ONE("spawn", "a job on a deque, and the counter does not wrap", "events-latch", at_once_wide,
         NULL, 0, first_worker, spawn),
     EACH("counters-two", aim),
