@@ -243,15 +243,17 @@ static void inject_two_to_sleepers(void)
     inject_two();
 }
 
-/* One is about to be idle while a job comes: so the other one is woken for it, though the first one
- * takes it. */
-static struct atomic_u32 second_has_it;
+/* One is about to be idle when a job comes, and does not count as idle yet: so the other one is
+ * woken for it, though the first one takes it. */
+static struct atomic_u32 announced, second_has_it;
 static bool first_has_it;
 
 static void first_comes_late(void)
 {
     struct weft__idle idle = {0};
     struct weft__job *job;
+    while (!atomic_load_acquire(&announced)) /* at work */
+        weft__relax();
     weft__sleep_start_looking(&sleep_module, &idle, 0);
     while (!(job = look(0)) && !atomic_load_acquire(&second_has_it))
         weft__relax();
@@ -277,6 +279,7 @@ static void inject_to_sleeper(void)
 {
     until_one_sleeps();
     inject();
+    atomic_store_release(&announced, 1);
 }
 
 /* One sleeps, and the other one may be about to. */
