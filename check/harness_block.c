@@ -406,6 +406,23 @@ static void submit_and_wait(void)
     (void)!weft_task_wait(&task);
 }
 
+/* A job waits for a task, which it takes itself, or another worker has taken. */
+
+static void note_task(weft *w, void *unused)
+{
+    data++;
+}
+
+static void submit_wait_stop(void)
+{
+    be_worker(0);
+    MODEL_ASSERT(weft_submit(pool, &task, note_task, NULL) == 0);
+    MODEL_ASSERT(weft_task_wait(&task) == 0);
+    MODEL_ASSERT(data == 1);
+    stop(1);
+    leave_pool(0);
+}
+
 /* ---- Spares ---- */
 
 static void setup_spare(void)
@@ -683,6 +700,11 @@ const struct harness block_harnesses[] = {
      .setup = setup_dead_crowd,
      .thread = {sleep_only, wait_for_ever, tickle},
      .preemptions = 1,
+     .stale = 1},
+    {.name = "task-wait",
+     .what = "a job waits for a task that another worker runs",
+     .setup = setup_no_handler,
+     .thread = {submit_wait_stop, sleep_second},
      .stale = 1},
     {.name = "spare-job",
      .what = "a spare runs what a blocked worker has left",

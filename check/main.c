@@ -29,6 +29,7 @@ static const char help[] =
     "      --calls-order    who spins, sleeps or wakes somebody has done a step that counts for\n"
     "                       sequential consistency, which RC11 does not say\n"
     "  -m, --mutate         weaken or leave out one thing at a time, and see that a harness fails\n"
+    "      --at TEXT        only mutants whose description has this, such as core/pool.c:387\n"
     "  -f, --faults         put in known bugs of others, and see that they are found\n"
     "      --reasons        see that each reason to keep what survives is true of one place\n"
     "      --seconds N      give up a harness after so many seconds of CPU time\n"
@@ -231,11 +232,12 @@ int main(int argc, char **argv)
                                           {"diagram", no_argument, NULL, 'd'},
                                           {"others", no_argument, NULL, 'o'},
                                           {"part", required_argument, NULL, 'P'},
+                                          {"at", required_argument, NULL, 'A'},
                                           {"list", no_argument, NULL, 'l'},
                                           {"help", no_argument, NULL, 'h'},
                                           {0}};
     struct options options = {.preemptions = 2, .stale = 2, .spurious = 1};
-    struct share share = {1, 1, false};
+    struct share share = {1, 1, false, NULL};
     bool mutate = false;
     const char *resume = NULL;
     setvbuf(stdout, NULL, _IOLBF, 0); /* progress: a line for each */
@@ -284,6 +286,9 @@ int main(int argc, char **argv)
                 fprintf(stderr, "weft check: '%s' is no part, such as 1/2\n", optarg);
                 return EXIT_FAILURE;
             }
+            break;
+        case 'A':
+            share.at = optarg;
             break;
         case 'l':
             return list_all();

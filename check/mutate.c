@@ -232,6 +232,8 @@ int mutate_all(struct options options, const struct harness *const *lists, unsig
     for (unsigned i = share.part - 1; i < total; i += share.parts) {
         char text[300];
         describe(&mutants[i], text, sizeof text);
+        if (share.at && !strstr(text, share.at))
+            continue;
         const struct harness *killer = killer_of(&mutants[i], &options, trials, count);
         const char *reason = killer ? NULL : reason_for(&mutants[i]);
         if (!killer && !reason)
@@ -250,7 +252,7 @@ int mutate_all(struct options options, const struct harness *const *lists, unsig
         killed += killer != NULL;
         unexplained += !killer && !reason;
     }
-    bool all = !*names && share.parts == 1;
+    bool all = !*names && !share.at && share.parts == 1;
     stale += all ? reasons_stale() : 0; /* else there may be mutants for them elsewhere */
     printf("%u places that no harness comes by\n", unseen);
     printf("%u mutants, %u killed, %u kept for a reason, %u unexplained; %u stale reasons\n", tried,

@@ -29,6 +29,7 @@ void mutate_apply(const struct mutant *mutant);
 struct share {
     unsigned part, parts;
     bool others;
+    const char *at; /* only mutants whose description has this; NULL: all */
 };
 
 /* Tries every mutant, or this share of them, on the harnesses of these lists, and prints what

@@ -15,13 +15,16 @@ struct bell {
     struct atomic_u32 rings; /* written under the lock; who waits sleeps on it */
 };
 
-/* With the lock, which it drops meanwhile. May return for no reason, as condition variables do. */
+/* With the lock, which it drops meanwhile. Condition variables may return for no reason; this one
+ * does not, so that nothing is lost by that. */
 static void bell_wait(struct bell *bell)
 {
     uint32_t rings = atomic_load_relaxed(&bell->rings); /* relaxed, all: under the lock */
-    weft__lock_drop(&bell->lock);
-    weft__futex_wait(&bell->rings, rings);
-    weft__lock_take(&bell->lock);
+    do {
+        weft__lock_drop(&bell->lock);
+        weft__futex_wait(&bell->rings, rings);
+        weft__lock_take(&bell->lock);
+    } while (atomic_load_relaxed(&bell->rings) == rings);
 }
 
 /* With the lock. */
