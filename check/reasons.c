@@ -93,9 +93,9 @@ static const char settled[] =
     "read for a holder that waits in another pool; in no harness there are two";
 static const char later[] = "without it, some learn of it later";
 
-static const char away[] = "a thief would have to read what a slot held before three times (B3), "
-                           "and fork-lazy-forbidden lets "
-                           "it do so once";
+static const char away[] = "fork-lazy-forbidden needs the release, but shows it only with --stale "
+                           "none: a thief reads what a "
+                           "slot held before three times; this is one of the two partners (B3)";
 
 static const struct known kept[] = {
     {"core/block.c", "mark", "release B3", OP_STORE, RELEASE, RELAXED, away},
