@@ -19,7 +19,7 @@ static const char gone[] = "whose owner has returned";
 static const char race[] = "data race";
 static const char not_true[] = "not true";
 
-/* The second half of fault 18 is 118. */
+/* The second half of bug 18 is 118. */
 static const struct fault faults[] = {
     {1, "a latch's owner is read after the set", "rayon 739, 740, 768", "latch-spin-woken", race},
     {2, "a set touches the pool, here its count of sleepers, when the owner may have gone",

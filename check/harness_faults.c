@@ -6,7 +6,7 @@
 #include "harnesses.h"
 #include "sleep/sleep.h"
 
-/* ---- The owner of a latch goes, and its pool with it (fault 2) ---- */
+/* ---- The owner of a latch goes, and its pool with it (bug 2) ---- */
 
 static struct weft__sleep sleep_module; /* all that a waker knows of the pool */
 static struct weft__park park;
@@ -43,7 +43,7 @@ static void set_latch(void)
     weft__latch_set_for(&latch, &park);
 }
 
-/* ---- An owner that begins with a pop (fault 19) ---- */
+/* ---- An owner that begins with a pop (bug 19) ---- */
 
 enum { JOBS = 2 };
 
@@ -81,7 +81,7 @@ static void all_taken_once(void)
         MODEL_ASSERT(taken[i] == 1);
 }
 
-/* ---- A broadcast to a worker that falls asleep in its pool (fault 4) ---- */
+/* ---- A broadcast to a worker that falls asleep in its pool (bug 4) ---- */
 
 static int mail_ran;
 

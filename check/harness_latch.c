@@ -38,7 +38,7 @@ static void sleep_on(struct weft__latch *latch)
 static void wait_spin(void)
 {
     sleep_on(&spin.core);
-    spin.owner = NULL; /* fault 1: a setter that reads it only now races with this */
+    spin.owner = NULL; /* bug 1: a setter that reads it only now races with this */
     model_gone(&spin, sizeof spin);
 }
 
@@ -62,7 +62,7 @@ static void let_owner_go(void)
 static void wait_count(void)
 {
     sleep_on(&count.spin.core);
-    model_gone(&count, sizeof count); /* fault 3 */
+    model_gone(&count, sizeof count); /* bug 3 */
 }
 
 static void count_down(void)

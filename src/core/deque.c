@@ -57,7 +57,7 @@ static struct weft__ring *grow(struct weft__deque *deque, struct weft__ring *old
         atomic_store_relaxed(&to->job, atomic_load_relaxed(&from->job)); /* relaxed: D2 below */
         atomic_store_relaxed(&to->root, atomic_load_relaxed(&from->root));
     }
-    /* release D2: a thief that sees the new ring sees what was copied into it (fault 18:
+    /* release D2: a thief that sees the new ring sees what was copied into it (bug 18:
      * published relaxed, it need not). */
     atomic_store_release(&deque->ring, ring);
     return ring;
@@ -136,7 +136,7 @@ enum steal_result weft__deque_look(struct weft__deque *deque, struct weft__glimp
     if (top >= bottom)
         return STEAL_EMPTY;
     if (!WEFT__FAULT(17))
-        ring = atomic_load_acquire(&deque->ring); /* acquire D2; after bottom (fault 17) */
+        ring = atomic_load_acquire(&deque->ring); /* acquire D2; after bottom (bug 17) */
     struct weft__entry *entry = ring_at(ring, top);
     glimpse->job = atomic_load_relaxed(&entry->job); /* relaxed, both: the exchange decides */
     glimpse->root = atomic_load_relaxed(&entry->root);

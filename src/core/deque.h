@@ -7,7 +7,7 @@
  *     ... | 7 | 8 | 9 | 10 | 11 | ...      size = bottom - top, never negative at rest
  *
  * Both indices only grow, but for the owner's pop, and are signed, so that bottom - 1 of
- * an empty deque is no huge number (fault 19). The ring doubles when it is full; old
+ * an empty deque is no huge number (bug 19). The ring doubles when it is full; old
  * rings stay readable until the deque goes, because a thief may still look at one. */
 #ifndef WEFT_CORE_DEQUE_H
 #define WEFT_CORE_DEQUE_H

@@ -374,7 +374,7 @@ static void execute_stolen(weft *w, struct weft__job *job)
 static bool stop_owner(struct weft__context *context, struct weft__slot *slot)
 {
     /* relaxed, all: the answer or the barrier orders them. An answer that another thief got is from
-     * before this slot was used again (fault 30). */
+     * before this slot was used again (bug 30). */
     if (!WEFT__FAULT(30))
         atomic_store_relaxed(&context->answered, false);
     want(slot, true);

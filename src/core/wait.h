@@ -3,12 +3,12 @@
  *
  * Waiting runs other jobs on top of the waiting one. That is bounded: a waiter whose stack
  * is more than half used (of a default one more than 4 MiB) is *limited*, and takes no jobs of
- * others, so a stack of twice what one job needs does not overflow by helping (fault 23). Only if
+ * others, so a stack of twice what one job needs does not overflow by helping (bug 23). Only if
  * all threads of a pool are limited and nothing moves for 10 ms, the last one takes a job all the
  * same, since what all wait for may be that one; README.md has the proof.
  *
  * A thread that holds a weft_mutex is limited, too, and never takes jobs of others: they might
- * want the same mutex, and would wait for the job below them (fault 22). A spare comes in its
+ * want the same mutex, and would wait for the job below them (bug 22). A spare comes in its
  * place. */
 #ifndef WEFT_CORE_WAIT_H
 #define WEFT_CORE_WAIT_H

@@ -8,7 +8,7 @@
  * A thread may be several at once: a worker of pool A that calls weft_run(B) is a guest
  * of B on top, its `host` the worker of A below. Whenever it waits in B it looks for
  * work in B, then in A, and it sleeps as a worker of A: so pools that wait for each other
- * can't all stand still (fault 21). */
+ * can't all stand still (bug 21). */
 #ifndef WEFT_CORE_WORKER_H
 #define WEFT_CORE_WORKER_H
 
@@ -321,7 +321,7 @@ int weft__post_fork(struct weft__worker *worker, struct weft__job *job);
 int weft__post_spawn(struct weft__worker *worker, struct weft__job *job);
 
 /* Moves the spawned jobs on the worker's deque to the injector, when its thread goes away
- * from them for an unknown time (fault 27). No forks may be on it. */
+ * from them for an unknown time (bug 27). No forks may be on it. */
 void weft__worker_spill(struct weft__worker *worker);
 
 #endif

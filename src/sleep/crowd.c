@@ -144,7 +144,7 @@ void weft__crowd_wake_all(struct weft__crowd *crowd)
     weft__lock_take(&crowd->lock);
     unsigned n = crowd->asleep;
     if (n > 0) {
-        /* All are taken off before any wakes (fault 28). They can't leave without the lock,
+        /* All are taken off before any wakes (bug 28). They can't leave without the lock,
          * so their pool, where they are counted, lives. relaxed: a hint to others. */
         atomic_fetch_sub_relaxed(crowd->counted, n);
         if (crowd->census)

@@ -15,7 +15,7 @@
  * Parking places are never freed, only handed to another thread: a waker may be late,
  * when its sleeper was woken by somebody else and has left, pool and all. Such a wake
  * finds a live word and is at worst one wake-up for nothing, and everybody here looks
- * again after waking (faults 1 to 3: waking through memory that died with its owner). */
+ * again after waking (bugs 1 to 3: waking through memory that died with its owner). */
 #ifndef WEFT_SLEEP_PARK_H
 #define WEFT_SLEEP_PARK_H
 

@@ -7,7 +7,7 @@
  *   RESTING -rouse-> ROUSED    takes the waiter off the resting ones
  *   ROUSED  -go----> GONE      by the same: the waiter may return, its record with it
  *
- * Whoever ends several waits rouses all before any goes (fault 28). */
+ * Whoever ends several waits rouses all before any goes (bug 28). */
 #ifndef WEFT_SYNC_SYNC_H
 #define WEFT_SYNC_SYNC_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* idle.c: a pool without work costs nothing (faults 14 to 16). */
+/* idle.c: a pool without work costs nothing (bugs 14 to 16). */
 #include "check.h"
 #include "pools.h"
 #include "proc.h"

@@ -241,7 +241,7 @@ static void worker_of_another_pool(void **state)
     pool_drop(home);
 }
 
-/* There and back, several times: each pool's only worker waits for the other (fault 21). */
+/* There and back, several times: each pool's only worker waits for the other (bug 21). */
 struct bounce {
     weft_pool *pools[2];
     unsigned left;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* deadlock.c: what can't go on is reported, with who waits for what (faults 22, 28 and 29). A
+/* deadlock.c: what can't go on is reported, with who waits for what (bugs 22, 28 and 29). A
  * pool that hangs can't be destroyed, so each case has a process of its own, which its deadlock
  * handler ends. */
 #include "check.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* forked.c: fork(). A pool's workers stay with the parent. In the child every call on it
  * says so at once, the default pool starts anew, and whatever a forked job waits for, the
- * child never hangs: fault 24. */
+ * child never hangs: bug 24. */
 #include "child.h"
 #include "core/pool.h"
 #include "core/search.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* held.c: a thread locks a weft_mutex, then comes into a pool (fault 22). What it does there takes
+/* held.c: a thread locks a weft_mutex, then comes into a pool (bug 22). What it does there takes
  * no jobs of others while it waits: one of them may want that mutex, and whoever runs it on top of
  * a part of the holder's work would wait for itself. The programs here are right, so each has to
  * end. */

@@ -199,7 +199,7 @@ static void mini_end(struct mini *mini)
         child_thread_join(mini->workers[i].thread);
         weft__park_put(mini->workers[i].stop.owner);
     }
-    CHECK_EQUAL(weft__sleep_resting(&mini->sleep).sleeping, 0); /* fault 11: and not -1 either */
+    CHECK_EQUAL(weft__sleep_resting(&mini->sleep).sleeping, 0); /* bug 11: and not -1 either */
     CHECK_EQUAL(weft__sleep_resting(&mini->sleep).idle, 0);
     weft__sleep_destroy(&mini->sleep);
 }

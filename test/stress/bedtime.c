@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bedtime.c: work that comes just when a worker falls asleep (faults 4, 5, 8 and 9), under every
+/* bedtime.c: work that comes just when a worker falls asleep (bugs 4, 5, 8 and 9), under every
  * protocol. One worker, which does not spin: it is on its way to sleep as soon as it has done
  * something. */
 #include "check.h"

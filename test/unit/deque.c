@@ -47,7 +47,7 @@ static void empty_gives_nothing(void **state)
 {
     struct weft__deque deque;
     assert_int_equal(weft__deque_init(&deque, 4), 0);
-    for (int i = 0; i < 3; i++) /* fault 19: bottom - 1 of an empty one */
+    for (int i = 0; i < 3; i++) /* bug 19: bottom - 1 of an empty one */
         expect_empty(&deque);
     push(&deque, 0, 1);
     assert_int_equal(weft__deque_size(&deque), 1);
@@ -270,7 +270,7 @@ static void push_all(struct heist *heist)
         owner_pushes(heist, i);
 }
 
-/* A ring that starts with one place grows while thieves read it (fault 17). */
+/* A ring that starts with one place grows while thieves read it (bug 17). */
 static void grow_against_steal(void **state)
 {
     for (int i = 0; i < SCALED(400, 10); i++)

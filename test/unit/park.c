@@ -212,7 +212,7 @@ static void uncounted_nudge(void **state)
     weft__park_put(park);
 }
 
-/* ---- Late wakers (faults 1 to 3) ---- */
+/* ---- Late wakers (bugs 1 to 3) ---- */
 
 struct tenants {
     struct weft__park *park; /* known to the wakers for ever */

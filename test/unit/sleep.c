@@ -610,7 +610,7 @@ static void uncounted_is_not_counted(void **state)
     house_close(&house);
 }
 
-/* ---- An event counter of two bits (fault 6) ---- */
+/* ---- An event counter of two bits (bug 6) ---- */
 
 static void small_counter_wraps(void **state)
 {
@@ -732,7 +732,7 @@ static void spares_are_called(void **state)
     }
 }
 
-/* ---- Injected work is never missed (faults 4 to 6, 9, 10, 12) ---- */
+/* ---- Injected work is never missed (bugs 4 to 6, 9, 10, 12) ---- */
 
 enum { PRODUCERS = 2, CONSUMERS = 3 };
 #define EACH ((size_t)rounds_of(SCALED(30000, 6)))
