@@ -212,8 +212,9 @@ void weft__overflow_take_back(void *lent)
 {
 }
 
-void weft__ticker_hurry(struct weft__actors *system)
+bool weft__ticker_hurry(struct weft__actors *system)
 {
+    return false;
 }
 
 /* ---- The actor ---- */

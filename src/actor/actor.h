@@ -145,8 +145,9 @@ struct weft__fiber {
     bool takes_any; /* there is no other thread for it: see away.c */
     bool is_open;   /* what its stack has to spare can be used: see fiber.c */
     unsigned turns; /* quanta left in this turn */
-    unsigned young_quanta; /* in which all it had to give was too young, since it last gave */
-    unsigned blocks;       /* weft_block_begin() without end */
+    unsigned
+        young_quanta; /* that were short, and after which it gave nothing, since it last gave */
+    unsigned blocks;  /* weft_block_begin() without end */
     void *arrivals, **arrivals_end; /* letters: delegations that wait for room on top */
     struct weft__fiber *next;       /* in the executor's queue, or among free ones */
     struct weft__fiber *next_ageing, **ageing_link;

@@ -62,7 +62,9 @@ static void end_quantum(struct weft__fiber *fiber, weft *first_free)
     atomic_fetch_add_relaxed(&actor->counts.run_ns, executor->lasted);
     weft__age_mark(fiber, first_free, executor->quanta);
     struct weft__actor_slot *own = NULL;
-    if (full && !weft__executor_move_one(executor))
+    if (!full) /* all that it has is marked now, and will be old enough when the next one ends */
+        weft__steal_later(fiber, first_free);
+    else if (!weft__executor_move_one(executor))
         own = weft__steal_at_quantum(fiber, first_free);
     bool leaves = is_wanted_elsewhere(fiber);
     if (--fiber->turns == 0 || leaves) {

@@ -8,7 +8,9 @@
 #include "actor/places.h"
 #include "actor/ticker.h"
 
-enum { YOUNG_QUANTA = 4 }; /* so many are short in the hope that what is young will be old */
+/* So many quanta in a row may be short for a fiber that has right sides, but none that are old
+ * enough; then it has to give one away first. */
+enum { YOUNG_QUANTA = 4 };
 
 static void trace_attempt(struct weft__fiber *fiber, struct weft__member *victim, bool seamless)
 {
@@ -71,6 +73,13 @@ static struct weft__executor *find_destination(struct weft__fiber *fiber)
     return NULL;
 }
 
+void weft__steal_later(struct weft__fiber *fiber, weft *first_free)
+{
+    if (fiber->young_quanta < YOUNG_QUANTA && weft__age_has_more(fiber, first_free) &&
+        weft__ticker_hurry(fiber->actor->system))
+        fiber->young_quanta++;
+}
+
 struct weft__actor_slot *weft__steal_at_quantum(struct weft__fiber *fiber, weft *first_free)
 {
     struct weft_actor *actor = fiber->actor;
@@ -78,8 +87,7 @@ struct weft__actor_slot *weft__steal_at_quantum(struct weft__fiber *fiber, weft 
     struct weft__member *victim = weft__age_victim(fiber, first_free, &end);
     trace_attempt(fiber, victim, false);
     if (!victim) {
-        if (weft__age_has_more(fiber, first_free) && fiber->young_quanta++ < YOUNG_QUANTA)
-            weft__ticker_hurry(actor->system);
+        weft__steal_later(fiber, first_free);
         return NULL;
     }
     bool runnable = victim == fiber->top, two = actor->strict && runnable;

@@ -13,6 +13,11 @@ bool weft__steal_is_careful(const struct weft__fiber *fiber);
  * fiber uses never passes the limit, and its stack is enough: see README.md. */
 bool weft__steal_fits(const struct weft__fiber *fiber, size_t lineage);
 
+/* At the end of a quantum after which nothing is stolen, because the fiber has waited in it, or
+ * what it has is too young: if an executor is idle, and it has something, the next quantum is
+ * short. Four times at most, until it has given something. */
+void weft__steal_later(struct weft__fiber *fiber, weft *first_free);
+
 /* At the end of a full quantum. Returns what its own fiber has to run, or NULL. */
 struct weft__actor_slot *weft__steal_at_quantum(struct weft__fiber *fiber, weft *first_free);
 

@@ -7,6 +7,7 @@
 #include "actor/ticker.h"
 
 #include "actor/executor.h"
+#include "core/search.h"
 #include "core/wait.h"
 #include "os/clock.h"
 #include "os/memory.h"
@@ -102,6 +103,22 @@ static uint64_t ring(struct weft__ticker *ticker, uint64_t now)
     return wait;
 }
 
+/* A thread whose time is up may not get a CPU on which somebody else computes for several
+ * milliseconds, though another CPU is idle; see ../sleep/README.md. So it waits where nobody of the
+ * pool is at work, if there is such a CPU. */
+static void keep_clear(struct weft_pool *pool)
+{
+    struct weft__used_cpus used;
+    struct weft__held held = {0};
+    if (pool->config.pin != WEFT_PIN_ASLEEP || !weft__pool_used_cpus(pool, &used))
+        return;
+    int here = weft__thread_cpu(), other = weft__cpu_other(&used, &pool->homes, here, CPU_LEFT);
+    if (other == here)
+        return;
+    weft__thread_hold(&held, weft__thread_number(), other);
+    weft__thread_release(&held);
+}
+
 /* True: somebody is at work, or waits for a driver. */
 static bool tick(struct weft__actors *system, uint64_t now)
 {
@@ -172,6 +189,8 @@ static void *run(void *arg)
         }
         if (busy && (wait == 0 || wait > next - now))
             wait = next - now;
+        if (busy)
+            keep_clear(system->pool);
         if (wait > 0)
             weft__futex_wait_for(&ticker->word, word, wait);
         else
@@ -220,17 +239,18 @@ static bool somebody_wants_work(const struct weft__actors *system)
     return false;
 }
 
-void weft__ticker_hurry(struct weft__actors *system)
+bool weft__ticker_hurry(struct weft__actors *system)
 {
     struct weft__ticker *ticker = &system->ticker;
-    if (system->counted || system->simulated)
-        return;
     /* relaxed, all: hints; the word publishes the last one. */
-    if (atomic_load_relaxed(&ticker->hurry) || atomic_load_relaxed(&system->busy) == 0 ||
+    if (system->counted || system->simulated || atomic_load_relaxed(&system->busy) == 0 ||
         !somebody_wants_work(system))
-        return;
-    atomic_store_relaxed(&ticker->hurry, true);
-    look_again(ticker);
+        return false;
+    if (!atomic_load_relaxed(&ticker->hurry)) {
+        atomic_store_relaxed(&ticker->hurry, true);
+        look_again(ticker);
+    }
+    return true;
 }
 
 bool weft__ticker_at(struct weft__actors *system, uint64_t when, struct weft__fiber *fiber)

@@ -7,7 +7,7 @@
 
 int weft__ticker_start(struct weft__actors *system);  /* 0 or a negative errno value */
 void weft__ticker_busy(struct weft__actors *system);  /* one more executor has a driver */
-void weft__ticker_hurry(struct weft__actors *system); /* a short quantum, if somebody is idle */
+bool weft__ticker_hurry(struct weft__actors *system); /* a short quantum, if somebody is idle */
 void weft__ticker_stop(struct weft__actors *system);
 
 /* By a fiber: it is woken then; false: no memory. It has one time at most, and takes it back before
