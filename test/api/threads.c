@@ -218,7 +218,7 @@ static void compute(weft *w, void *arg)
         weft_for(w, 0, 10000, compute_range, arg);
 }
 
-/* What other threads of the process have used, beyond what is allowed: the start of a thread, and a
+/* True: other threads of the process have used no more CPU time than to start a thread, and for a
  * look-out's 1250 looks of up to 30 us in each second that passes. */
 static bool others_rest(weft_pool *pool, struct alone *alone)
 {
@@ -232,8 +232,8 @@ static bool others_rest(weft_pool *pool, struct alone *alone)
     return all - own <= own / 5 + 10000000 + passed / 20;
 }
 
-/* The worker has no place: the caller runs all of it. What a virtual machine's host takes away
- * counts as used by whoever had the CPU, so one of three has to do. */
+/* The worker has no place: the caller runs all of it, which is counted. CPU time is what the kernel
+ * says, and was once too much for a reason that was not found; so one of three has to do. */
 static void caller_computes_alone(void **state)
 {
     for (enum weft_sleep sleep = WEFT_SLEEP_TICKLE; sleep <= WEFT_SLEEP_COUNTERS_TWO; sleep++) {
