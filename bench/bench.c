@@ -55,6 +55,14 @@ const struct benchmark benchmarks[] = {
      .is_part = true,
      .help = "of sleep: how long workers search before they sleep"},
     {.name = "actors", .run = bench_actors, .help = "what actors cost, and whether they are fair"},
+    {.name = "actors-fair",
+     .run = bench_actors_fair,
+     .is_part = true,
+     .help = "of actors: small requests beside a greedy one"},
+    {.name = "actors-trees",
+     .run = bench_actors_trees,
+     .is_part = true,
+     .help = "of actors: forks in actors and in the pool itself"},
 };
 
 const size_t benchmarks_count = sizeof benchmarks / sizeof benchmarks[0];

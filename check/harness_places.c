@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* Actors on several executors: what is sent to another one and arrives there, the places of a
- * posse, and fibers that move. executor.c, delegate.c and places.c of src/actor are the library's
- * own; what they need of the rest is here. A fiber's turn is a call on its driver's stack: a
+ * posse, and fibers that move. executor.c, drive.c, post.c, balance.c, delegate.c and places.c of
+ * src/actor are the library's own; what they need of the rest is here. A fiber's turn is a call on its driver's stack: a
  * delegate's fiber runs what has arrived, as always, and the actor's own goes through a list of
  * steps. */
 #include "actor/age.h"
 #include "actor/answer.h"
 #include "actor/away.h"
+#include "actor/balance.h"
 #include "actor/delegate.h"
+#include "actor/drive.h"
 #include "actor/executor.h"
 #include "actor/fiber.h"
 #include "actor/life.h"
 #include "actor/memory.h"
 #include "actor/merge.h"
 #include "actor/places.h"
+#include "actor/post.h"
 #include "actor/quantum.h"
+#include "actor/rescue.h"
 #include "actor/steal.h"
 #include "actor/ticker.h"
 #include "actor/unwind.h"
@@ -228,11 +232,11 @@ static void right_side(weft *w, void *arg)
 static void give(struct weft__fiber *fiber, unsigned i)
 {
     struct weft__executor *me = weft__executor_of(fiber);
-    struct weft__executor *to = weft__executor_underused(me, &actor, weft__posse_may_join);
+    struct weft__executor *to = weft__balance_find_underused(me, &actor, weft__posse_may_join);
     if (!to)
         return;
     if (!weft__posse_join(&actor, to)) {
-        weft__executor_unreserve(to, &actor);
+        weft__balance_unreserve(to, &actor);
         return;
     }
     is_sent[i] = true;
@@ -439,7 +443,7 @@ static void make_actor(const enum step *steps)
     is_over = is_held = false;
     used[0] = 1;
     used[1] = 0;
-    weft__executor_ready(&executors[0], root);
+    weft__executor_ready(&executors[0], root, READY_LAST);
 }
 
 static void prepare(const enum step *steps)

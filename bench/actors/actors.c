@@ -52,11 +52,24 @@ int actors_reap(weft *w, weft_actor *actor)
     return reason;
 }
 
+static int status(bool good)
+{
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 /* Peers are started before there is much memory to copy. */
 int bench_actors(const struct bench_run *run)
 {
-    return actors_fairness(run) && actors_costs(run) && actors_memory(run) && actors_trees(run) &&
-                   actors_many(run)
-               ? EXIT_SUCCESS
-               : EXIT_FAILURE;
+    return status(actors_fairness(run) && actors_costs(run) && actors_memory(run) &&
+                  actors_trees(run) && actors_many(run));
+}
+
+int bench_actors_fair(const struct bench_run *run)
+{
+    return status(actors_fairness(run));
+}
+
+int bench_actors_trees(const struct bench_run *run)
+{
+    return status(actors_trees(run));
 }

@@ -318,7 +318,7 @@ static void print(const struct fairness *f)
     }
     actors_claim(f->run, f->contest->bench, "actors, 99th of 100: beside / alone",
                  samples_ratio(&f->last[ACTORS][BESIDE], &f->last[ACTORS][ALONE]), REPORT_AT_MOST,
-                 3);
+                 1.5);
     report_title(report, "\n");
 }
 

@@ -159,7 +159,7 @@ static void print(struct field *field, const char *bench)
     claim_cpu(field, bench, "  one worker: strict / pool, CPU time", field->one[STRICT],
               field->one[POOL]);
     if (field->all[POOL]) {
-        claim(field, bench, "all workers: live / pool", field->all[LIVE], field->all[POOL], 0);
+        claim(field, bench, "all workers: live / pool", field->all[LIVE], field->all[POOL], 1.05);
         claim(field, bench, "all workers: strict / pool", field->all[STRICT], field->all[POOL], 0);
         claim(field, bench, "all workers: strict / live", field->all[STRICT], field->all[LIVE], 0);
         claim_cpu(field, bench, "  all workers: strict / live, CPU time", field->all[STRICT],

@@ -124,6 +124,7 @@ enum fiber_state {
 /* Why a fiber went back to its executor. */
 enum fiber_why {
     WHY_QUANTUM,
+    WHY_GIVES_WAY, /* to an actor that has just come */
     WHY_WAITS,
     WHY_OVER,
     WHY_AWAY,     /* it needs another thread: see away.c */
@@ -144,6 +145,7 @@ struct weft__fiber {
     bool may_steal; /* a delegate has ended, or a quantum, since it looked for more to steal */
     bool takes_any; /* there is no other thread for it: see away.c */
     bool is_open;   /* what its stack has to spare can be used: see fiber.c */
+    bool gave_way;  /* to a newcomer, in this turn */
     unsigned turns; /* quanta left in this turn */
     unsigned
         young_quanta; /* that were short, and after which it gave nothing, since it last gave */
@@ -271,6 +273,7 @@ struct weft__executor {
     struct weft__fifo ready, woken;
     void *fresh, **fresh_end; /* letters: actors that have not run */
     bool fresh_turn;
+    bool begun;                 /* a fiber has run since the quantum began */
     struct weft__fiber *ageing; /* wait for delegates, and have more to steal */
     struct weft__fiber *free;
     unsigned free_count;
@@ -285,6 +288,7 @@ struct weft__executor {
     /* For others. */
     WEFT__ALIGNED struct weft__inbox inbox;
     struct atomic_bool tick;      /* the quantum is over */
+    struct atomic_bool newcomer;  /* an actor has come that has not run */
     struct atomic_ptr reserved;   /* struct weft_actor that will send it a delegation */
     struct atomic_ptr current;    /* struct weft__fiber */
     struct atomic_u64 load;       /* see load.h; written by the driver */
@@ -305,6 +309,7 @@ struct weft__ticker {
     struct atomic_u32 word;   /* changes if it has to look again */
     struct atomic_bool dozes; /* for ever, unless the word changes */
     struct atomic_bool hurry; /* somebody has asked for a short quantum */
+    struct atomic_u64 last;   /* when the last tick was; written by whoever ticks */
     struct atomic_bool stop;
 };
 

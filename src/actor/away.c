@@ -6,8 +6,9 @@
 #include "actor/away.h"
 
 #include "actor/delegate.h"
-#include "actor/executor.h"
+#include "actor/drive.h"
 #include "actor/fiber.h"
+#include "actor/post.h"
 #include "os/fatal.h"
 #include "os/overflow.h"
 #include "os/thread.h"

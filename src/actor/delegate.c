@@ -2,12 +2,14 @@
 #include "actor/delegate.h"
 
 #include "actor/answer.h"
+#include "actor/balance.h"
 #include "actor/executor.h"
 #include "actor/fiber.h"
 #include "actor/life.h"
 #include "actor/memory.h"
 #include "actor/merge.h"
 #include "actor/places.h"
+#include "actor/post.h"
 #include "actor/quantum.h"
 #include "actor/steal.h"
 #include "actor/unwind.h"
@@ -81,7 +83,7 @@ void weft__delegation_arrives(struct weft__executor *executor, struct weft__acto
     struct weft_actor *actor = slot->victim->fiber->actor;
     struct weft__place *place = &actor->places[executor->index];
     struct weft__fiber *fiber = atomic_load_relaxed(&place->fiber); /* relaxed: its own */
-    weft__executor_unreserve(executor, actor);
+    weft__balance_unreserve(executor, actor);
     if (!fiber) {
         fiber = weft__fiber_get(executor, actor, false);
         if (!fiber) {
@@ -92,14 +94,14 @@ void weft__delegation_arrives(struct weft__executor *executor, struct weft__acto
         atomic_store_release(&place->fiber, fiber); /* release A8 */
         weft__lock_drop(&actor->posse_lock);
         arrivals_push(fiber, slot);
-        weft__executor_ready(executor, fiber);
+        weft__executor_ready(executor, fiber, READY_LAST);
         return;
     }
     arrivals_push(fiber, slot);
     if (fiber->state != FIBER_WAITING && fiber->state != FIBER_AWAY)
         return; /* it looks at its arrivals when it waits, and at the end of its quantum */
     if (atomic_load_relaxed(&fiber->merging)) /* relaxed: its own; never while it is away */
-        weft__executor_ready(executor, fiber);
+        weft__executor_ready(executor, fiber, READY_LAST);
     else
         weft__arrivals_refuse(fiber); /* it may wait for what depends on this */
 }

@@ -1,37 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/* fiber.h: stacks with a context, and what the rest of the library does with them. */
+/* fiber.h: stacks with a context. A block of WEFT_BLOCK_SIZE holds all that an actor has on one
+ * executor.
+ *
+ *     header | slot | slot | ... -->     guard | reserve | spare     <-- ... stack
+ *
+ * One guard between the slots, which grow upwards, and the stack, which grows downwards, is enough
+ * for both; neighbours' stacks and headers lie next to each other, so that a fiber costs the kernel
+ * two mappings. Blocks come in slabs, are used again, and are not unmapped before the pool is
+ * destroyed: a late waker finds a live word.
+ *
+ * What lies between guard and stack is closed, too, and opened by the handler of the fault. The
+ * spare part is for delegates that begin on top of others: each has as much stack as an actor has,
+ * so it overflows only where a single thread would have. The reserve is for the way out of an
+ * overflow. */
 #ifndef WEFT_ACTOR_FIBER_H
 #define WEFT_ACTOR_FIBER_H
 
 #include "actor/actor.h"
 
-/* How deep the stack may be where a delegate begins: so much each stack has to spare. So every
- * delegate has as much of it as an actor has; see fiber.c. */
 enum {
-    FIBER_SPARE = 192 << 10,
+    FIBER_SLOTS_END = 1 << 20, /* where the guard begins */
+    FIBER_GUARD = 64 << 10,
+    FIBER_RESERVE_BEGIN = FIBER_SLOTS_END + FIBER_GUARD,
+    FIBER_RESERVE = 64 << 10,
+    FIBER_SPARE_BEGIN = FIBER_RESERVE_BEGIN + FIBER_RESERVE,
+    FIBER_SPARE = 192 << 10, /* how deep the stack may be where a delegate begins */
+    FIBER_STACK_BEGIN = FIBER_SPARE_BEGIN + FIBER_SPARE,
     FIBER_STACK = 2752 << 10, /* the stack itself, */
     FIBER_ROOM = 16 << 10,    /* and what functions of the library need of it, to fear no fault */
 };
 
-extern const struct weft__fiber_ops weft__actor_ops;
+_Static_assert(FIBER_STACK_BEGIN + FIBER_STACK == WEFT_BLOCK_SIZE, "a block");
 
 /* For the actor itself (is_root) or its delegates; NULL: no memory. */
 struct weft__fiber *weft__fiber_get(struct weft__executor *executor, struct weft_actor *actor,
                                     bool is_root);
 void weft__fiber_put(struct weft__executor *executor, struct weft__fiber *fiber);
 void weft__fibers_unmap(struct weft__actors *system);
-
-/* From the handler of a fault at this address. */
-bool weft__fiber_rescue(const void *address, void *ucontext);
-
-/* By itself: there is hardly any stack left. Does not return, unless it is unwound already. */
-void weft__fiber_overflows(struct weft__fiber *fiber);
-
-/* By itself, for anything but delegates: until it is woken, or shorter. */
-void weft__fiber_suspend(struct weft__fiber *fiber);
-
-/* Before it touches what is its executor's. */
-void weft__fiber_expect_here(const struct weft__fiber *fiber);
 
 static inline struct weft__fiber *weft__fiber_of(weft *w)
 {
@@ -48,15 +53,6 @@ static inline size_t weft__fiber_depth(const struct weft__fiber *fiber)
 {
     const char *here = __builtin_frame_address(0);
     return (size_t)((const char *)fiber + WEFT_BLOCK_SIZE - here);
-}
-
-/* By itself, before a function of the library touches anything: it ends here if there is hardly any
- * stack left. */
-static inline void weft__fiber_need_room(struct weft__fiber *fiber)
-{
-    const char *here = __builtin_frame_address(0);
-    if (__builtin_expect((size_t)(fiber->top->stack - here) > FIBER_STACK - FIBER_ROOM, 0))
-        weft__fiber_overflows(fiber);
 }
 
 /* Nobody needs what its topmost member does: the actor was killed, or one of those that wait for it
@@ -77,6 +73,13 @@ static inline void weft__fiber_guard(struct weft__fiber *fiber, bool raised)
     /* relaxed: its own thread reads it; the ticker raises it, as a request. */
     atomic_store_relaxed(&fiber->context.guard,
                          raised ? UINTPTR_MAX : (uintptr_t)fiber->context.first);
+}
+
+/* For people: what the actor does. Whether it is running, they find out by themselves. */
+static inline void weft__fiber_show(struct weft__fiber *fiber, enum weft_actor_state state)
+{
+    if (fiber->is_root)
+        atomic_store_relaxed(&fiber->actor->counts.activity, state); /* relaxed: a hint */
 }
 
 /* Why it will be suspended, in static words. */

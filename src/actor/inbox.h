@@ -18,6 +18,9 @@ struct weft__letter {
 
 enum { LETTER_KINDS = 4 };
 
+/* What a letter stands in. */
+#define WEFT__LETTER_OWNER(letter, type, member) ((type *)((char *)(letter)-offsetof(type, member)))
+
 struct weft__inbox {
     struct atomic_ptr newest; /* tagged */
     struct atomic_bool posted;

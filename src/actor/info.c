@@ -2,7 +2,6 @@
 /* Looking inside: what anybody may know of an actor. */
 #include "actor/info.h"
 
-#include "actor/executor.h"
 #include "actor/fiber.h"
 #include "actor/life.h"
 #include "actor/mailbox.h"

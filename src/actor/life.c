@@ -1,143 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "actor/life.h"
 
+#include "actor/balance.h"
+#include "actor/create.h"
 #include "actor/deadlock.h"
-#include "actor/executor.h"
+#include "actor/drive.h"
 #include "actor/fiber.h"
-#include "actor/mailbox.h"
 #include "actor/places.h"
-#include "actor/system.h"
+#include "actor/post.h"
+#include "actor/rescue.h"
 #include "core/misuse.h"
 #include "core/wait.h"
 #include "os/fatal.h"
 #include "os/memory.h"
 
 #include <errno.h>
-#include <string.h>
-
-enum { SHARE_MAX = 100 };
-
-static const size_t default_memory = (size_t)64 << 20;
 
 void weft__actor_is_gone(const char *function)
 {
     weft__fatal("%s: the actor was released and is gone, or never was one", function);
-}
-
-/* ---- Making ---- */
-
-/* What it may allocate: what is left beside its stack and its mailbox; 0: nothing is. */
-static size_t limit_of(const weft_actor_config *config)
-{
-    size_t memory = config->memory ? config->memory : default_memory;
-    if (memory / ARENA_ALIGNMENT > UINT32_MAX) /* what a slot has room for */
-        memory = (size_t)UINT32_MAX * ARENA_ALIGNMENT;
-    size_t others = WEFT_ACTOR_STACK + weft__mailbox_bytes(config->mailbox);
-    return memory > others ? memory - others : 0;
-}
-
-static bool is_fine(const struct weft__actors *system, const weft_actor_config *config)
-{
-    return config->size == sizeof *config && config->share <= SHARE_MAX &&
-           config->mailbox <= SIZE_MAX / sizeof(void *) / 2 && config->pin >= 0 &&
-           (unsigned)config->pin <= system->executor_count &&
-           (unsigned)config->steal <= WEFT_STEAL_LIVE;
-}
-
-static void configure(struct weft_actor *actor, const weft_actor_config *config)
-{
-    static const char usual[] = "actor"; /* a name costs a call, this one two instructions */
-    if (config->name)
-        strncpy(actor->name, config->name, sizeof actor->name - 1); /* it was all zeros */
-    else
-        memcpy(actor->name, usual, sizeof usual);
-    actor->cabal_max = config->cabal_max && config->cabal_max < actor->executors ? config->cabal_max
-                                                                                 : actor->executors;
-    actor->share = config->share ? config->share : 1;
-    actor->strict = config->steal == WEFT_STEAL_STRICT;
-    actor->mailbox = config->mailbox ? config->mailbox : MAILBOX_USUAL;
-    actor->supervisor = config->supervisor;
-    actor->drop = config->drop;
-    actor->data = config->data;
-    atomic_store_relaxed(&actor->pin, config->pin - 1); /* relaxed: nobody has it yet */
-}
-
-/* The system's list, which it leaves when it is over. */
-static int enlist(struct weft_actor *actor)
-{
-    struct weft__actors *system = actor->system;
-    weft__lock_take(&system->lock);
-    int error = system->closed ? -ESHUTDOWN : 0;
-    if (!error) {
-        actor->next = system->actors;
-        if (actor->next)
-            actor->next->prev = actor;
-        system->actors = actor;
-        system->actor_count++;
-    }
-    weft__lock_drop(&system->lock);
-    return error;
-}
-
-static void delist(struct weft_actor *actor)
-{
-    struct weft__actors *system = actor->system;
-    weft__lock_take(&system->lock);
-    if (actor->prev)
-        actor->prev->next = actor->next;
-    else
-        system->actors = actor->next;
-    if (actor->next)
-        actor->next->prev = actor->prev;
-    system->actor_count--;
-    weft__lock_drop(&system->lock);
-}
-
-int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_actor_fn *fn,
-                     void *arg, const weft_actor_config *config)
-{
-    static const weft_actor_config standard = WEFT_ACTOR_CONFIG_INIT;
-    if (!config)
-        config = &standard;
-    size_t limit = is_fine(system, config) ? limit_of(config) : 0;
-    if (limit == 0)
-        return -EINVAL;
-    struct weft_actor *actor = weft__small(sizeof *actor); /* aligned ones take longer */
-    if (!actor)
-        return -ENOMEM;
-    memset(actor, 0, sizeof *actor);
-    actor->system = system;
-    actor->executors = system->executor_count;
-    actor->fn = fn;
-    actor->arg = arg;
-    actor->limit = limit;
-    configure(actor, config);
-    atomic_store_relaxed(&actor->refs, 2); /* relaxed, both: nobody has it yet */
-    atomic_store_relaxed(&actor->handle, HANDLE_KEPT);
-    weft__group_begin(&actor->group, NULL);
-    int error = enlist(actor);
-    if (error)
-        weft__free(actor);
-    else
-        *out = actor;
-    return error;
-}
-
-int weft_actor_create(weft_actor **out, weft_pool *pool, weft_actor_fn *fn, void *arg,
-                      const weft_actor_config *config)
-{
-    if (!out || !fn)
-        return -EINVAL;
-    *out = NULL;
-    int error = weft__pool_enter(&pool); /* until it is over */
-    if (error)
-        return error;
-    struct weft__actors *system = weft__actors_of(pool, NULL, &error);
-    if (system)
-        error = weft__actor_make(out, system, fn, arg, config);
-    if (error)
-        weft__pool_leave(pool);
-    return error;
 }
 
 /* ---- Starting ---- */
@@ -150,7 +31,7 @@ static bool start(struct weft_actor *actor)
         return false;
     /* relaxed: a hint for people. */
     atomic_store_relaxed(&actor->counts.activity, WEFT_ACTOR_RUNNABLE);
-    weft__send(weft__executor_for_new(actor), &actor->letter, LETTER_ACTOR);
+    weft__executor_start(weft__balance_place_new(actor), actor);
     return true;
 }
 
@@ -225,7 +106,7 @@ void weft__actor_over(struct weft_actor *actor, int reason)
 {
     struct weft_pool *pool = actor->system->simulated ? NULL : actor->system->pool;
     actor->reason = reason;
-    delist(actor);
+    weft__actor_delist(actor);
     struct weft__actor_waiter *senders = close_to_senders(actor);
     for (struct weft__actor_waiter *sender = senders; sender; sender = sender->next)
         sender->result = -EPIPE;

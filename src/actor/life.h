@@ -5,10 +5,6 @@
 
 #include "actor/actor.h"
 
-/* Create in a given system: pools' actors, and those of tests. */
-int weft__actor_make(struct weft_actor **actor, struct weft__actors *system, weft_actor_fn *fn,
-                     void *arg, const weft_actor_config *config);
-
 struct weft_actor *weft__actor_here(void);        /* whose fiber this thread runs; NULL: none */
 void weft__actor_start(struct weft_actor *actor); /* if it has not yet */
 void weft__actor_close(struct weft_actor *actor); /* no messages, no kill from now on */

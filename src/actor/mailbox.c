@@ -3,9 +3,11 @@
 #include "actor/mailbox.h"
 
 #include "actor/deadlock.h"
-#include "actor/executor.h"
+#include "actor/drive.h"
 #include "actor/fiber.h"
 #include "actor/life.h"
+#include "actor/post.h"
+#include "actor/rescue.h"
 #include "actor/ticker.h"
 #include "actor/unwind.h"
 #include "core/misuse.h"

@@ -7,6 +7,7 @@
 
 #include "actor/age.h"
 #include "actor/fiber.h"
+#include "actor/rescue.h"
 #include "actor/unwind.h"
 #include "core/misuse.h"
 #include "os/fatal.h"

@@ -4,7 +4,7 @@
 #include "actor/age.h"
 #include "actor/answer.h"
 #include "actor/delegate.h"
-#include "actor/executor.h"
+#include "actor/drive.h"
 #include "actor/fiber.h"
 #include "actor/memory.h"
 #include "actor/quantum.h"

@@ -3,8 +3,8 @@
  * from has no places. */
 #include "actor/places.h"
 
-#include "actor/executor.h"
 #include "actor/fiber.h"
+#include "actor/post.h"
 #include "os/memory.h"
 
 static bool make_places(struct weft_actor *actor)

@@ -2,7 +2,9 @@
 #include "actor/quantum.h"
 
 #include "actor/age.h"
+#include "actor/balance.h"
 #include "actor/delegate.h"
+#include "actor/drive.h"
 #include "actor/executor.h"
 #include "actor/fiber.h"
 #include "actor/merge.h"
@@ -64,13 +66,18 @@ static void end_quantum(struct weft__fiber *fiber, weft *first_free)
     struct weft__actor_slot *own = NULL;
     if (!full) /* all that it has is marked now, and will be old enough when the next one ends */
         weft__steal_later(fiber, first_free);
-    else if (!weft__executor_move_one(executor))
+    else if (!weft__balance_move_one(executor))
         own = weft__steal_at_quantum(fiber, first_free);
     bool leaves = is_wanted_elsewhere(fiber);
     if (--fiber->turns == 0 || leaves) {
         fiber->turns = actor->share;
-        if (leaves || weft__executor_should_turn(executor))
+        /* Newcomers had their turn when it gave way: now it is one of the others'. */
+        executor->fresh_turn |= fiber->gave_way;
+        fiber->gave_way = false;
+        if (leaves || weft__executor_should_turn(executor)) {
+            executor->begun = false;
             weft__fiber_switch_out(fiber, WHY_QUANTUM);
+        }
     }
     if (own) {
         weft__delegate_run(fiber, own, first_free);
@@ -86,8 +93,11 @@ bool weft__quantum_look_up(struct weft__fiber *fiber, weft *first_free)
         return weft__quantum_is_cancelled(fiber);
     if (!weft__executor_of(fiber)->system->counted)
         weft__fiber_guard(fiber, false);
-    if (quantum_is_over(weft__executor_of(fiber)))
+    struct weft__executor *executor = weft__executor_of(fiber);
+    if (quantum_is_over(executor))
         end_quantum(fiber, first_free);
+    else if (atomic_load_relaxed(&executor->newcomer)) /* relaxed: a request */
+        weft__fiber_give_way(fiber);
     weft__check_ending(fiber, false);
     bool cancelled = weft__quantum_is_cancelled(fiber);
     if (cancelled) {

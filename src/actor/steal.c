@@ -3,9 +3,10 @@
 
 #include "actor/age.h"
 #include "actor/answer.h"
-#include "actor/executor.h"
+#include "actor/balance.h"
 #include "actor/fiber.h"
 #include "actor/places.h"
+#include "actor/post.h"
 #include "actor/ticker.h"
 
 /* So many quanta in a row may be short for a fiber that has right sides, but none that are old
@@ -66,10 +67,10 @@ static struct weft__executor *find_destination(struct weft__fiber *fiber)
 {
     struct weft_actor *actor = fiber->actor;
     struct weft__executor *to =
-        weft__executor_underused(weft__executor_of(fiber), actor, weft__posse_may_join);
+        weft__balance_find_underused(weft__executor_of(fiber), actor, weft__posse_may_join);
     if (!to || weft__posse_join(actor, to))
         return to;
-    weft__executor_unreserve(to, actor);
+    weft__balance_unreserve(to, actor);
     return NULL;
 }
 

@@ -3,10 +3,11 @@
 #include "actor/system.h"
 
 #include "actor/deadlock.h"
+#include "actor/drive.h"
 #include "actor/dump.h"
-#include "actor/executor.h"
 #include "actor/fiber.h"
 #include "actor/life.h"
+#include "actor/rescue.h"
 #include "actor/ticker.h"
 #include "os/clock.h"
 #include "os/fault.h"

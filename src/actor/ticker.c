@@ -7,6 +7,7 @@
 #include "actor/ticker.h"
 
 #include "actor/executor.h"
+#include "actor/post.h"
 #include "core/search.h"
 #include "core/wait.h"
 #include "os/clock.h"
@@ -119,12 +120,13 @@ static void keep_clear(struct weft_pool *pool)
     weft__thread_release(&held);
 }
 
-/* True: somebody is at work, or waits for a driver. */
+/* By its own thread, or in its place. True: somebody is at work, or waits for a driver. */
 static bool tick(struct weft__actors *system, uint64_t now)
 {
     bool busy = false, undriven = false;
     /* relaxed, all but one: requests; one that comes too late is there the next time. */
     weft__actors_set_clock(system, now);
+    atomic_store_relaxed(&system->ticker.last, now);
     for (unsigned i = 0; i < system->executor_count; i++) {
         struct weft__executor *executor = &system->executors[i];
         bool ageing = atomic_load_relaxed(&executor->is_ageing);
@@ -147,6 +149,13 @@ static bool tick(struct weft__actors *system, uint64_t now)
     return busy;
 }
 
+/* When the next tick is due: `short_quantum`, or a whole one, after the last. */
+static uint64_t due(struct weft__actors *system, bool hurry)
+{
+    uint64_t last = atomic_load_relaxed(&system->ticker.last); /* relaxed: a time */
+    return last + (hurry ? short_quantum(system) : system->quantum);
+}
+
 static bool anybody_busy(struct weft__actors *system)
 {
     if (atomic_load_seq_cst(&system->busy) > 0) /* seq_cst A5 */
@@ -164,8 +173,9 @@ static void *run(void *arg)
     struct weft__actors *system = arg;
     struct weft__ticker *ticker = &system->ticker;
     pthread_setname_np(pthread_self(), "weft-ticker");
-    uint64_t last = weft__clock_now(), next = last + short_quantum(system);
-    bool busy = true;
+    weft__thread_be_punctual();     /* or a short quantum would be a long one */
+    bool busy = true, hurry = true; /* the first quantum is short */
+    atomic_store_relaxed(&ticker->last, weft__clock_now()); /* relaxed: a time */
     for (;;) {
         /* acquire A12: before the look at `stop`. If that is missed, the word changes after this,
          * and there is no sleep below, however far the next timer is. */
@@ -175,20 +185,20 @@ static void *run(void *arg)
         uint64_t now = weft__clock_now();
         if (atomic_load_relaxed(&ticker->hurry)) { /* relaxed: the same */
             atomic_store_relaxed(&ticker->hurry, false);
-            next = last + short_quantum(system);
+            hurry = true;
         }
-        if (now >= next) {
+        if (now >= due(system, hurry)) {
             busy = tick(system, now);
-            last = now;
-            next = now + system->quantum;
+            hurry = false;
         }
+        uint64_t next = due(system, hurry), rest = next > now ? next - now : 1;
         uint64_t wait = ring(ticker, now);
         if (!busy) {
             atomic_store_seq_cst(&ticker->dozes, true); /* seq_cst A5: before the last look */
             busy = anybody_busy(system);
         }
-        if (busy && (wait == 0 || wait > next - now))
-            wait = next - now;
+        if (busy && (wait == 0 || wait > rest))
+            wait = rest;
         if (busy)
             keep_clear(system->pool);
         if (wait > 0)
@@ -197,9 +207,10 @@ static void *run(void *arg)
             weft__futex_wait(&ticker->word, word);
         atomic_store_relaxed(&ticker->dozes, false); /* relaxed: who misses it wakes for nothing */
         if (!busy) {
-            last = weft__clock_now();
-            next = last + short_quantum(system);
-            weft__actors_set_clock(system, last);
+            now = weft__clock_now();
+            atomic_store_relaxed(&ticker->last, now); /* relaxed: a time */
+            weft__actors_set_clock(system, now);
+            hurry = true;
         }
         busy = true;
     }
@@ -246,7 +257,10 @@ bool weft__ticker_hurry(struct weft__actors *system)
     if (system->counted || system->simulated || atomic_load_relaxed(&system->busy) == 0 ||
         !somebody_wants_work(system))
         return false;
-    if (!atomic_load_relaxed(&ticker->hurry)) {
+    uint64_t now = weft__clock_now();
+    if (now >= due(system, true)) { /* at once: to wake the other thread for it takes longer */
+        tick(system, now);
+    } else if (!atomic_load_relaxed(&ticker->hurry)) {
         atomic_store_relaxed(&ticker->hurry, true);
         look_again(ticker);
     }

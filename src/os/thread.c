@@ -167,17 +167,22 @@ int weft__thread_start(pthread_t *thread, size_t stack_size, int cpu, void *(*ru
     return -error;
 }
 
+void weft__thread_be_punctual(void)
+{
+    enum { TIMER_SLACK_NS = 5000 }; /* usually 50 us: a twentieth of what work may wait for */
+    prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
+}
+
 void weft__thread_enter(const char *name, unsigned index, bool explain_overflow)
 {
-    enum { NAME_MAX_LENGTH = 15 };  /* the kernel's */
-    enum { TIMER_SLACK_NS = 5000 }; /* usually 50 us: a twentieth of what work may wait for */
+    enum { NAME_MAX_LENGTH = 15 }; /* the kernel's */
     char full[NAME_MAX_LENGTH + 16], number[16];
     int digits = snprintf(number, sizeof number, "-%u", index);
     snprintf(full, sizeof full, "%.*s%s", NAME_MAX_LENGTH - digits, name, number);
     pthread_setname_np(pthread_self(), full);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-    prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0); /* the look-out's turn is short */
-    sigset_t block; /* again, for threads that somebody else started */
+    weft__thread_be_punctual(); /* the look-out's turn is short */
+    sigset_t block;             /* again, for threads that somebody else started */
     asynchronous_signals(&block);
     pthread_sigmask(SIG_BLOCK, &block, NULL);
     if (explain_overflow)

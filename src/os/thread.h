@@ -19,6 +19,9 @@ int weft__thread_start(pthread_t *thread, size_t stack_size, int cpu, void *(*ru
 void weft__thread_enter(const char *name, unsigned index, bool explain_overflow);
 void weft__thread_leave(void);
 
+/* Waits of the calling thread that have a time limit end within microseconds of it. */
+void weft__thread_be_punctual(void);
+
 /* Keeps the calling thread on one of the CPUs it may use; unpin gives back the others. Failure is
  * harmless. */
 void weft__thread_pin(int cpu);

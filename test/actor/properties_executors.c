@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What actors have to show, of executors: what is sent to them, what they say of
  * themselves, who runs when. And what only threads can show. */
+#include "actor/create.h"
+#include "actor/drive.h"
+#include "actor/fiber.h"
 #include "actor/load.h"
+#include "actor/post.h"
 #include "os/memory.h"
 #include "sim/sim.h"
 #include "watchdog.h"

@@ -205,6 +205,106 @@ static void ping_pong_leaves_turns_to_others(void **state)
     }
 }
 
+/* ---- Newcomers ---- */
+
+static weft_pool *pool_of_one(uint64_t quantum)
+{
+    weft_pool *pool = pool_make(1, WEFT_NO_GUESTS);
+    weft_actors_config config = {.size = sizeof config, .quantum = quantum, .executors = 1};
+    assert_int_equal(weft_actors_setup(pool, &config), 0);
+    return pool;
+}
+
+/* An actor that has just come runs at once, not after the quantum of the one that computes. Now and
+ * then that one does not notice. */
+static void newcomers_need_not_wait_for_a_quantum(void **state)
+{
+    const uint64_t quantum = 1000000000;
+    unsigned quick = 0;
+    for (unsigned i = 0; i < 20 && quick < 5; i++) {
+        weft_pool *pool = pool_of_one(quantum);
+        struct turns turns = {.other = &turns}, busy = {.other = &turns};
+        weft_actor *actor = start(pool, poll_until_other, &busy, NULL);
+        WAIT_UNTIL(atomic_load(&busy.seen[0]));
+        uint64_t begin = weft_now();
+        assert_int_equal(run_one(pool, set_first, &turns), 0);
+        assert_int_equal(end(actor), 0);
+        quick += weft_now() - begin < quantum / 2;
+        pool_drop(pool);
+    }
+    assert_int_equal(quick, 5);
+}
+
+enum { SHARE_QUANTUM = 2000000 };
+
+/* How long an actor ran, by its own look at the clock: longer gaps were not its own. */
+struct meter {
+    uint64_t last, ran;
+};
+
+static void meter_look(struct meter *meter)
+{
+    uint64_t now = weft_now(), gap = now - meter->last;
+    if (gap < SHARE_QUANTUM / 4)
+        meter->ran += gap;
+    meter->last = now;
+}
+
+struct crowd {
+    atomic_bool over;
+    atomic_uint_fast64_t newcomers_ran;
+    uint64_t greedy_ran;
+    atomic_uint running;
+};
+
+static int compute_until_over(weft *w, void *arg)
+{
+    struct crowd *crowd = arg;
+    struct meter meter = {.last = weft_now()};
+    while (!atomic_load(&crowd->over)) {
+        weft_poll(w);
+        meter_look(&meter);
+    }
+    crowd->greedy_ran = meter.ran;
+    return 0;
+}
+
+static int compute_two_quanta(weft *w, void *arg)
+{
+    struct crowd *crowd = arg;
+    struct meter meter = {.last = weft_now()};
+    while (meter.ran < 2 * SHARE_QUANTUM && !atomic_load(&crowd->over)) {
+        weft_poll(w);
+        meter_look(&meter);
+    }
+    atomic_fetch_add(&crowd->newcomers_ran, meter.ran);
+    atomic_fetch_sub(&crowd->running, 1);
+    return 0;
+}
+
+/* However many come, those that were there keep a third of the executor: each gives way once in its
+ * turn, and a first turn is two quanta at most. What newcomers have after their first turn is an
+ * old one's share, too. */
+static void newcomers_leave_a_share_to_the_others(void **state)
+{
+    enum { NEWCOMERS = 60 };
+    weft_pool *pool = pool_of_one(SHARE_QUANTUM);
+    struct crowd crowd = {.newcomers_ran = 0};
+    weft_actor *greedy = start(pool, compute_until_over, &crowd, NULL);
+    for (unsigned i = 0; i < NEWCOMERS; i++) {
+        WAIT_UNTIL(atomic_load(&crowd.running) < 2);
+        atomic_fetch_add(&crowd.running, 1);
+        weft_actor_release(start(pool, compute_two_quanta, &crowd, NULL));
+    }
+    WAIT_UNTIL(atomic_load(&crowd.running) == 0);
+    atomic_store(&crowd.over, true);
+    assert_int_equal(end(greedy), 0);
+    uint64_t newcomers = atomic_load(&crowd.newcomers_ran);
+    assert_true(newcomers >= (uint64_t)NEWCOMERS * 2 * SHARE_QUANTUM);
+    assert_true(crowd.greedy_ran * 4 >= crowd.greedy_ran + newcomers);
+    pool_drop(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +312,8 @@ int main(void)
         cmocka_unit_test(sleepers_wake),
         cmocka_unit_test(all_have_their_turn),
         cmocka_unit_test(ping_pong_leaves_turns_to_others),
+        cmocka_unit_test(newcomers_need_not_wait_for_a_quantum),
+        cmocka_unit_test(newcomers_leave_a_share_to_the_others),
     };
     return cmocka_run_group_tests_name("actor_turns", tests, NULL, NULL);
 }

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "actor/ops.h"
+
+#include "actor/away.h"
+#include "actor/deadlock.h"
+#include "actor/drive.h"
+#include "actor/fiber.h"
+#include "actor/merge.h"
+#include "actor/post.h"
+#include "actor/quantum.h"
+#include "actor/rescue.h"
+#include "actor/unwind.h"
+#include "sync/sync.h"
+
+#include <stdio.h>
+
+static void fork_slow(weft *w)
+{
+    weft__fiber_need_room(weft__fiber_of(w));
+    weft__actor_fork(w);
+}
+
+static bool merge_slow(weft *w)
+{
+    weft__fiber_need_room(weft__fiber_of(w));
+    return weft__actor_merge(w);
+}
+
+static void poll_slow(weft *w)
+{
+    weft__fiber_need_room(weft__fiber_of(w));
+    weft__actor_poll(w);
+}
+
+static void suspend(struct weft__context *context)
+{
+    weft__fiber_suspend((struct weft__fiber *)context);
+}
+
+static __attribute__((noinline)) void note_name(struct weft__actor_counts *counts, const char *name)
+{
+    uint64_t words[sizeof counts->waits_name / sizeof(uint64_t)] = {0};
+    snprintf((char *)words, sizeof words, "%s", name);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        atomic_store_relaxed(&counts->waits_name[i], words[i]); /* relaxed: for people */
+}
+
+static void waits_for(struct weft__context *context, const char *what,
+                      const struct weft__blocked *by)
+{
+    struct weft__fiber *fiber = (struct weft__fiber *)context;
+    weft__fiber_waits_for(fiber, what);
+    if (!by)
+        return;
+    weft__deadlock_blocked(fiber, by);
+    if (by->object->name && fiber->is_root)
+        note_name(&fiber->actor->counts, by->object->name);
+}
+
+static void waits_no_more(struct weft__context *context, const struct weft__blocked *by)
+{
+    weft__deadlock_roused((struct weft__fiber *)context, by);
+}
+
+static void wake(struct weft__context *context)
+{
+    weft__fiber_wake((struct weft__fiber *)context);
+}
+
+static bool ends(struct weft__context *context)
+{
+    return weft__is_ending((struct weft__fiber *)context);
+}
+
+static void end(struct weft__context *context, bool at_once)
+{
+    weft__check_ending((struct weft__fiber *)context, at_once);
+}
+
+static void room(struct weft__context *context)
+{
+    weft__fiber_need_room((struct weft__fiber *)context);
+}
+
+static struct weft__park *park(struct weft__context *context)
+{
+    return &((struct weft__fiber *)context)->park;
+}
+
+static unsigned index_of(weft *w)
+{
+    return weft__executor_of(weft__fiber_of(w))->index;
+}
+
+const struct weft__fiber_ops weft__actor_ops = {
+    .fork = fork_slow,
+    .merge = merge_slow,
+    .poll = poll_slow,
+    .yield = weft__fiber_yield,
+    .suspend = suspend,
+    .waits_for = waits_for,
+    .waits_no_more = waits_no_more,
+    .wake = wake,
+    .park = park,
+    .ends = ends,
+    .end = end,
+    .room = room,
+    .block_begin = weft__away_begin,
+    .block_end = weft__away_end,
+    .index = index_of,
+};
