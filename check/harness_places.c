@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Actors on several executors: what is sent to another one and arrives there, the places of a
  * posse, and fibers that move. executor.c, drive.c, post.c, balance.c, delegate.c and places.c of
- * src/actor are the library's own; what they need of the rest is here. A fiber's turn is a call on its driver's stack: a
- * delegate's fiber runs what has arrived, as always, and the actor's own goes through a list of
- * steps. */
+ * src/actor are the library's own; what they need of the rest is here. A fiber's turn is a call on
+ * its driver's stack: a delegate's fiber runs what has arrived, as always, and the actor's own goes
+ * through a list of steps. */
 #include "actor/age.h"
 #include "actor/answer.h"
 #include "actor/away.h"

@@ -71,7 +71,7 @@ struct weft__actor_slot *weft__arrivals_pop(struct weft__fiber *fiber)
     return (struct weft__actor_slot *)((char *)letter - offsetof(struct weft__actor_slot, letter));
 }
 
-void weft__arrivals_refuse(struct weft__fiber *fiber)
+void weft__arrivals_refuse_all(struct weft__fiber *fiber)
 {
     struct weft__actor_slot *slot;
     while ((slot = weft__arrivals_pop(fiber)))

@@ -8,7 +8,6 @@
 
 #include "actor/executor.h"
 #include "actor/post.h"
-#include "core/search.h"
 #include "core/wait.h"
 #include "os/clock.h"
 #include "os/memory.h"
@@ -104,22 +103,6 @@ static uint64_t ring(struct weft__ticker *ticker, uint64_t now)
     return wait;
 }
 
-/* A thread whose time is up may not get a CPU on which somebody else computes for several
- * milliseconds, though another CPU is idle; see ../sleep/README.md. So it waits where nobody of the
- * pool is at work, if there is such a CPU. */
-static void keep_clear(struct weft_pool *pool)
-{
-    struct weft__used_cpus used;
-    struct weft__held held = {0};
-    if (pool->config.pin != WEFT_PIN_ASLEEP || !weft__pool_used_cpus(pool, &used))
-        return;
-    int here = weft__thread_cpu(), other = weft__cpu_other(&used, &pool->homes, here, CPU_LEFT);
-    if (other == here)
-        return;
-    weft__thread_hold(&held, weft__thread_number(), other);
-    weft__thread_release(&held);
-}
-
 /* By its own thread, or in its place. True: somebody is at work, or waits for a driver. */
 static bool tick(struct weft__actors *system, uint64_t now)
 {
@@ -199,8 +182,6 @@ static void *run(void *arg)
         }
         if (busy && (wait == 0 || wait > rest))
             wait = rest;
-        if (busy)
-            keep_clear(system->pool);
         if (wait > 0)
             weft__futex_wait_for(&ticker->word, word, wait);
         else

@@ -3,7 +3,6 @@
  * themselves, who runs when. And what only threads can show. */
 #include "actor/create.h"
 #include "actor/drive.h"
-#include "actor/fiber.h"
 #include "actor/load.h"
 #include "actor/post.h"
 #include "os/memory.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What actors have to show: what is stolen, when, from whom, and where it goes. Each
  * test looks at every theft of many random runs. */
-#include "actor/fiber.h"
 #include "actor/load.h"
 #include "actor/steal.h"
 #include "sim/sim.h"

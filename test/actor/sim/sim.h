@@ -12,6 +12,8 @@
 #ifndef TEST_SIM_H
 #define TEST_SIM_H
 
+#include "actor/create.h"
+#include "actor/drive.h"
 #include "actor/executor.h"
 #include "actor/fiber.h"
 #include "actor/life.h"
