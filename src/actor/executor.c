@@ -110,6 +110,7 @@ static struct weft__fiber *start_fresh(struct weft__executor *executor)
 {
     struct weft_actor *actor = WEFT__LETTER_OWNER(executor->fresh, struct weft_actor, letter);
     executor->fresh = actor->letter.next;
+    atomic_store_relaxed(&executor->newcomer, false);  /* relaxed: a request; it is done */
     bool killed = atomic_load_relaxed(&actor->killed); /* relaxed: a request */
     struct weft__fiber *fiber = killed ? NULL : weft__fiber_get(executor, actor, true);
     if (!fiber) {

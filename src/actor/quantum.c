@@ -93,10 +93,9 @@ bool weft__quantum_look_up(struct weft__fiber *fiber, weft *first_free)
         return weft__quantum_is_cancelled(fiber);
     if (!weft__executor_of(fiber)->system->counted)
         weft__fiber_guard(fiber, false);
-    struct weft__executor *executor = weft__executor_of(fiber);
-    if (quantum_is_over(executor))
+    if (quantum_is_over(weft__executor_of(fiber)))
         end_quantum(fiber, first_free);
-    else if (atomic_load_relaxed(&executor->newcomer)) /* relaxed: a request */
+    if (atomic_load_relaxed(&weft__executor_of(fiber)->newcomer)) /* relaxed: a request */
         weft__fiber_give_way(fiber);
     weft__check_ending(fiber, false);
     bool cancelled = weft__quantum_is_cancelled(fiber);
