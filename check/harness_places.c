@@ -394,7 +394,7 @@ static void kill(void)
 
 static struct weft__fiber *make_fiber(void)
 {
-    struct weft__fiber *fiber = model_block(WEFT_BLOCK_SIZE);
+    struct weft__fiber *fiber = model_block(WEFT_BLOCK_SIZE_);
     fiber->context.first = (weft *)(void *)(fiber + 1);
     fiber->context.last = fiber->context.first + 8;
     fiber->context.eager = true;

@@ -179,15 +179,15 @@ WEFT_API int weft_undefer(weft *w, weft_fn *fn, void *arg);
 /* ---- Looking up -------------------------------------------------------------- */
 
 /* For loops that neither fork nor block for long. One comparison, unless the quantum is over. */
-WEFT_API void weft_poll_slow(weft *w);
+WEFT_API void weft_poll_slow_(weft *w);
 #if defined __GNUC__
 static inline void weft_poll(weft *w)
 {
-    if (WEFT_IS_CALLED(w))
-        weft_poll_slow(w);
+    if (WEFT_IS_CALLED_(w))
+        weft_poll_slow_(w);
 }
 #else
-#define weft_poll weft_poll_slow
+#define weft_poll weft_poll_slow_
 #endif
 
 /* ---- Looking inside ---------------------------------------------------------- */

@@ -407,15 +407,15 @@ WEFT_API size_t weft_filter_by(weft *w, void *out, size_t n, size_t size, weft_s
         return next_ - to_;                                                       \
     }
 
-WEFT_API void weft_for_checked(weft *w, size_t begin, size_t end, weft_range_fn *body, void *arg,
-                               const char *where);
+WEFT_API void weft_for_checked_(weft *w, size_t begin, size_t end, weft_range_fn *body, void *arg,
+                                const char *where);
 
 #ifdef __cplusplus
 }
 #endif
 
 #if WEFT_DEBUG
-#define weft_for(...) weft_for_checked(__VA_ARGS__, WEFT_WHERE)
+#define weft_for(...) weft_for_checked_(__VA_ARGS__, WEFT_WHERE_)
 #endif
 
 #include "lines.h"

@@ -197,7 +197,7 @@ const char *weft__worker_explain(const void *address)
 {
     struct weft__context *context = weft__current ? weft__current->context : NULL;
     if (!context || (const char *)address <= (const char *)context->last ||
-        (const char *)address >= (const char *)context + WEFT_BLOCK_SIZE)
+        (const char *)address >= (const char *)context + WEFT_BLOCK_SIZE_)
         return NULL;
     return "weft: more forks are pending in one context than it has slots for (65,000); "
            "merge some before forking more, or use a scope\n";

@@ -235,7 +235,7 @@ static int poll_down(weft *w, volatile char *above, unsigned depth)
     volatile char frame[64];
     frame[0] = above ? above[0] : 0;
     weft_yield(w);
-    weft_poll_slow(w);
+    weft_poll_slow_(w);
     return depth == 0 ? 0 : poll_down(w, frame, depth - 1) + frame[0];
 }
 

@@ -266,7 +266,7 @@ struct full {
 
 static weft *slots_last(weft *w)
 {
-    return (weft *)(((uintptr_t)w & ~(WEFT_BLOCK_SIZE - 1)) + WEFT_BLOCK_SIZE -
+    return (weft *)(((uintptr_t)w & ~(WEFT_BLOCK_SIZE_ - 1)) + WEFT_BLOCK_SIZE_ -
                     (uintptr_t)sysconf(_SC_PAGESIZE)) -
            1;
 }
