@@ -9,6 +9,9 @@
  *     typedef struct weft_pool weft_pool;
  *     typedef void weft_fn(weft *w, void *arg);
  *
+ * This header has fork-join and pools. Loops, sorting, locks, actors and so on have headers of
+ * their own, and weft/all.h has all of them.
+ *
  * Functions that can fail return 0 or a negative errno value; weft_strerror() says what it means.
  * A NULL pool means the default one, in every function that takes a pool but weft_pool_destroy()
  * and weft_pool_dump(). A broken rule ends the process, with one line on standard error that says
@@ -184,6 +187,17 @@ WEFT_API bool weft_has_pending(weft *w);
 
 WEFT_API uint64_t weft_now(void); /* monotonic, in nanoseconds */
 
+/* ---- Blocking code ----------------------------------------------------------- */
+
+/* Around code that blocks: reads, writes, other libraries' locks. A spare worker takes the place of
+ * the one that is blocked. May be nested. What ends the wait is unknown to weft; so this alone is
+ * never reported as a deadlock, unless the pool has a deadlock handler of its own. A job of the
+ * same pool that ends the wait should call weft_block_end(w), with the blocked one's w and in its
+ * place, before it does: and if it ends several, for all of them before any. `w` is NULL in a
+ * thread outside. */
+WEFT_API void weft_block_begin(weft *w);
+WEFT_API void weft_block_end(weft *w);
+
 #ifdef __cplusplus
 }
 #endif
@@ -193,8 +207,5 @@ WEFT_API uint64_t weft_now(void); /* monotonic, in nanoseconds */
 #ifdef __cplusplus
 #include "weft/guards.hpp" /* weft::fork_guard, weft::scope_guard */
 #endif
-
-#include "weft/parallel.h"
-#include "weft/sync.h"
 
 #endif

@@ -35,7 +35,7 @@
 #ifndef WEFT_ACTOR_H
 #define WEFT_ACTOR_H
 
-#include <weft.h>
+#include "../weft.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft/parallel.h: loops, reductions and what is made of them. Part of weft.h.
+/* weft/parallel.h: loops, reductions and what is made of them.
  *
  * Everything here splits by itself. A loop runs on the thread that calls it, stretch by
  * stretch, and whoever is idle takes half of what is left; how long a stretch is, is learnt
@@ -13,7 +13,7 @@
 #ifndef WEFT_PARALLEL_H
 #define WEFT_PARALLEL_H
 
-#include "../weft.h" /* which includes this */
+#include "../weft.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -417,10 +417,5 @@ WEFT_API void weft_for_checked_(weft *w, size_t begin, size_t end, weft_range_fn
 #if WEFT_DEBUG
 #define weft_for(...) weft_for_checked_(__VA_ARGS__, WEFT_WHERE_)
 #endif
-
-#include "lines.h"
-#include "ordmap.h"
-#include "pipeline.h"
-#include "sort.h"
 
 #endif

@@ -8,6 +8,7 @@
 #include "weft/ordmap.h"
 #include "weft/parallel.h"
 #include "weft/sort.h"
+#include "weft/sync.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -6,6 +6,7 @@
 #include "child.h"
 #include "pools.h"
 #include "weft/actor.h"
+#include "weft/sync.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -7,6 +7,7 @@
 #include "weft/actor.h"
 #include "weft/ordmap.h"
 #include "weft/parallel.h"
+#include "weft/pipeline.h"
 #include "weft/sort.h"
 
 #include <errno.h>

@@ -3,6 +3,8 @@
 #include "check.h"
 #include "pools.h"
 #include "proc.h"
+#include "weft/parallel.h"
+#include "weft/sync.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "pools.h"
 #include "proc.h"
+#include "weft/sync.h"
 
 #include <time.h>
 

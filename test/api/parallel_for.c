@@ -2,6 +2,7 @@
 /* parallel_for.c: loops do each element once, whoever takes what. */
 #include "child.h"
 #include "property.h"
+#include "weft/parallel.h"
 
 #include <errno.h>
 #include <signal.h>

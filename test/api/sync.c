@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sync.c: mutexes, events and channels, between jobs and with outside threads. */
+#include "weft/sync.h"
 #include "check.h"
 #include "pools.h"
 

@@ -2,6 +2,7 @@
 /* threads.c: no more threads run jobs of a pool than it has workers, or than there are guests. */
 #include "check.h"
 #include "pools.h"
+#include "weft/parallel.h"
 
 #include <pthread.h>
 #include <time.h>

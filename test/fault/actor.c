@@ -6,6 +6,7 @@
 #include "child.h"
 #include "core/fiber.h"
 #include "os/memory.h"
+#include "weft/sync.h"
 
 #include <errno.h>
 #include <stdatomic.h>

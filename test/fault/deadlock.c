@@ -6,6 +6,7 @@
 #include "child.h"
 #include "pools.h"
 #include "proc.h"
+#include "weft/sync.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "child.h"
 #include "core/fork.h"
 #include "pools.h"
+#include "weft/sync.h"
 
 #include <errno.h>
 #include <linux/audit.h>

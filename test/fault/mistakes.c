@@ -7,6 +7,12 @@
 #include "child.h"
 
 #include <weft/actor.h>
+#include <weft/lines.h>
+#include <weft/ordmap.h>
+#include <weft/parallel.h>
+#include <weft/pipeline.h>
+#include <weft/sort.h>
+#include <weft/sync.h>
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -4,6 +4,7 @@
 #undef WEFT_DEBUG
 #define WEFT_DEBUG 1
 #include "child.h"
+#include "weft/parallel.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -2,6 +2,7 @@
 /* The same from C++, and a pool with a config of its own. */
 #include <cstdio>
 #include <weft.h>
+#include <weft/parallel.h>
 
 struct fib {
     long n, result;

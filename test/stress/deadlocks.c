@@ -7,6 +7,7 @@
 #include "child.h"
 #include "pools.h"
 #include "watchdog.h"
+#include "weft/sync.h"
 
 #include <errno.h>
 #include <signal.h>
