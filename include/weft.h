@@ -66,7 +66,7 @@ WEFT_API unsigned weft_pool_workers(const weft_pool *pool); /* 0: there is no de
  * pool runs the job directly.
  * -EINVAL: no function; -ESHUTDOWN: the pool is being destroyed; -ENOMEM; -ECHILD: this
  * process was forked after the pool was made. */
-WEFT_API WEFT_MUST_USE int weft_run(weft_pool *pool, weft_fn *fn, void *arg);
+WEFT_API WEFT_MUST_USE WEFT_INLINE_ int weft_run(weft_pool *pool, weft_fn *fn, void *arg);
 
 /* A task lives with its caller and must stay where it is until weft_task_wait() has
  * returned. What is in it is the library's business. */
@@ -75,7 +75,8 @@ typedef struct weft_task {
 } weft_task;
 
 /* Queues fn(w, arg) for any worker. Errors as of weft_run(); -EBUSY: this task is pending. */
-WEFT_API WEFT_MUST_USE int weft_submit(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg);
+WEFT_API WEFT_MUST_USE WEFT_INLINE_ int weft_submit(weft_pool *pool, weft_task *task, weft_fn *fn,
+                                                    void *arg);
 
 /* Waits until the task is over and returns what it failed with, or 0. A caller that
  * comes before any worker runs the task itself (unless WEFT_NO_GUESTS); a worker runs
@@ -92,8 +93,9 @@ WEFT_API WEFT_MUST_USE int weft_task_fd(weft_task *task);
 
 /* Runs fn(w, arg) once on each worker; the first returns when all have. Inside fn,
  * weft_worker_index() tells which one it is. */
-WEFT_API WEFT_MUST_USE int weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg);
-WEFT_API WEFT_MUST_USE int weft_broadcast_detached(weft_pool *pool, weft_fn *fn, void *arg);
+WEFT_API WEFT_MUST_USE WEFT_INLINE_ int weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg);
+WEFT_API WEFT_MUST_USE WEFT_INLINE_ int weft_broadcast_detached(weft_pool *pool, weft_fn *fn,
+                                                                void *arg);
 
 /* ---- Fork and join ----------------------------------------------------------- */
 

@@ -94,8 +94,21 @@ static inline weft_actor_config weft_actor_config_init(void)
 /* NULL pool: the default one. The actor does nothing until it is run, or gets its first message.
  * -EINVAL: a value out of range; -ENOMEM; -ESHUTDOWN: the pool is being destroyed; -ECHILD as
  * weft_run(). */
-WEFT_API WEFT_MUST_USE int weft_actor_create(weft_actor **actor, weft_pool *pool, weft_actor_fn *fn,
-                                             void *arg, const weft_actor_config *config);
+WEFT_API WEFT_MUST_USE WEFT_INLINE_ int weft_actor_create(weft_actor **actor, weft_pool *pool,
+                                                          weft_actor_fn *fn, void *arg,
+                                                          const weft_actor_config *config);
+
+/* See weft/inline.h. */
+WEFT_API WEFT_MUST_USE int weft_actor_create_(weft_actor **actor, weft_pool *pool,
+                                              weft_actor_fn *fn, void *arg,
+                                              const weft_actor_config *config, unsigned layout);
+#if defined __GNUC__
+WEFT_ENTRY_ weft_actor_create(weft_actor **actor, weft_pool *pool, weft_actor_fn *fn, void *arg,
+                              const weft_actor_config *config)
+{
+    return weft_actor_create_(actor, pool, fn, arg, config, WEFT_LAYOUT_);
+}
+#endif
 
 /* Once is enough: -EALREADY. */
 WEFT_API int weft_actor_run(weft_actor *actor);

@@ -31,6 +31,46 @@ struct weft {
 
 #define WEFT_BLOCK_SIZE_ ((uintptr_t)4 << 20)
 
+/* All of this, and the sizes of weft_task, weft_scope, weft_mutex and so on, are compiled into
+ * programs. A release that changes any of it changes this number; a thread that enters a pool
+ * brings the number of its program with it, and the library compares. */
+#define WEFT_LAYOUT_ 1u
+
+struct weft_task;
+
+WEFT_API WEFT_MUST_USE int weft_run_(weft_pool *pool, weft_fn *fn, void *arg, unsigned layout);
+WEFT_API WEFT_MUST_USE int weft_submit_(weft_pool *pool, struct weft_task *task, weft_fn *fn,
+                                        void *arg, unsigned layout);
+WEFT_API WEFT_MUST_USE int weft_broadcast_(weft_pool *pool, weft_fn *fn, void *arg,
+                                           unsigned layout);
+WEFT_API WEFT_MUST_USE int weft_broadcast_detached_(weft_pool *pool, weft_fn *fn, void *arg,
+                                                    unsigned layout);
+
+#if defined __GNUC__
+/* The library has copies of its own, for programs that look them up by name. */
+#define WEFT_ENTRY_ WEFT_API WEFT_MUST_USE inline __attribute__((always_inline)) int
+
+WEFT_ENTRY_ weft_run(weft_pool *pool, weft_fn *fn, void *arg)
+{
+    return weft_run_(pool, fn, arg, WEFT_LAYOUT_);
+}
+
+WEFT_ENTRY_ weft_submit(weft_pool *pool, struct weft_task *task, weft_fn *fn, void *arg)
+{
+    return weft_submit_(pool, task, fn, arg, WEFT_LAYOUT_);
+}
+
+WEFT_ENTRY_ weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg)
+{
+    return weft_broadcast_(pool, fn, arg, WEFT_LAYOUT_);
+}
+
+WEFT_ENTRY_ weft_broadcast_detached(weft_pool *pool, weft_fn *fn, void *arg)
+{
+    return weft_broadcast_detached_(pool, fn, arg, WEFT_LAYOUT_);
+}
+#endif
+
 /* ---- Fork and merge ---------------------------------------------------------- */
 
 WEFT_API void weft_fork_slow_(weft *w);

@@ -123,9 +123,14 @@ int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_
     return error;
 }
 
-int weft_actor_create(weft_actor **out, weft_pool *pool, weft_actor_fn *fn, void *arg,
-                      const weft_actor_config *config)
+/* The library's own copy of what weft/actor.h puts in place. */
+extern int weft_actor_create(weft_actor **out, weft_pool *pool, weft_actor_fn *fn, void *arg,
+                             const weft_actor_config *config);
+
+int weft_actor_create_(weft_actor **out, weft_pool *pool, weft_actor_fn *fn, void *arg,
+                       const weft_actor_config *config, unsigned layout)
 {
+    weft__expect_layout(layout, "weft_actor_create");
     if (!out || !fn)
         return -EINVAL;
     *out = NULL;

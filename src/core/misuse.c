@@ -144,3 +144,10 @@ void weft__expect_merged(weft *w, const char *who)
                 "it had forked %s",
                 who, right);
 }
+
+COLD void weft__layout_differs(unsigned layout, const char *function)
+{
+    weft__fatal("%s: the program was compiled for layout %u of weft, and this library, %s, has "
+                "layout %u; compile the program again, with the headers of the library",
+                function, layout, weft_version(), WEFT_LAYOUT_);
+}
