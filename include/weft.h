@@ -13,9 +13,9 @@
  * their own, and weft/all.h has all of them.
  *
  * Functions that can fail return 0 or a negative errno value; weft_strerror() says what it means.
- * A NULL pool means the default one, in every function that takes a pool but weft_pool_destroy()
- * and weft_pool_dump(). A broken rule ends the process, with one line on standard error that says
- * which: weft_mistakes(7) has a list.
+ * A NULL pool means the default one, in every function that takes a pool but weft_pool_destroy(),
+ * where it is -EINVAL, so that what cleans up does not end it by mistake. A broken rule ends the
+ * process, with one line on standard error that says which: weft_mistakes(7) has a list.
  */
 #ifndef WEFT_H
 #define WEFT_H

@@ -37,6 +37,25 @@
 #endif
 #endif
 
+/* In a configuration, where zero means the default, and in an info: none, or any. */
+#define WEFT_NONE (-1)
+
+/* Configurations and infos begin with their size, so that those of another release can be told:
+ * each has a macro that sets it. */
+#ifdef __cplusplus
+template <typename type> static inline type weft_sized_()
+{
+    type sized = type();
+    sized.size = sizeof sized;
+    return sized;
+}
+#define WEFT_SIZED_(type) weft_sized_<type>()
+#else
+/* clang-format off */
+#define WEFT_SIZED_(type) {.size = sizeof(type)}
+/* clang-format on */
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

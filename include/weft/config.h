@@ -11,7 +11,6 @@ extern "C" {
 
 #define WEFT_WORKERS_MAX 4096
 #define WEFT_QUANTUM 30000
-#define WEFT_QUANTUM_NONE UINT64_MAX
 
 /* How idle workers go to sleep, and whom new work wakes. The default is what WEFT_SLEEP names
  * (events, counters-local and so on), else EVENTS. The others are there to be compared with;
@@ -76,19 +75,22 @@ typedef int weft_thread_spawner(void (*run)(void *), void *arg, unsigned worker,
  * sleep like the others. */
 typedef void weft_deadlock_fn(weft_pool *pool, const char *report, const char *graph, void *data);
 
-/* Starts as WEFT_CONFIG_INIT; zero means the default everywhere. */
+/* Starts as WEFT_CONFIG_INIT; zero means the default everywhere.
+ *
+ * All configurations have their size first. One of an older release is shorter: what it lacks is
+ * the default. One of a newer release is longer: -ENOTSUP, unless what is unknown is zero. */
 typedef struct weft_config {
-    size_t size;      /* sizeof (weft_config), set by WEFT_CONFIG_INIT */
+    size_t size;      /* set by WEFT_CONFIG_INIT */
     unsigned workers; /* default: WEFT_WORKERS, else what the affinity mask and the
                          cgroup's CPU quota allow, at least 1 */
     unsigned flags;   /* enum weft_flag */
     enum weft_sleep sleep;
     enum weft_fork fork;
     enum weft_pin pin;
-    uint64_t quantum;  /* nanoseconds: a right side that has not waited so long is not taken
-                          from the lazy road; default WEFT_QUANTUM_US, else WEFT_QUANTUM.
-                          WEFT_QUANTUM_NONE: none */
-    int spin_rounds;   /* fruitless searches before a worker gets sleepy; -1: none */
+    int64_t quantum;   /* nanoseconds: a right side that has not waited so long is not taken
+                          from the lazy road; default WEFT_QUANTUM_US, else WEFT_QUANTUM; or
+                          WEFT_NONE */
+    int spin_rounds;   /* fruitless searches before a worker gets sleepy; or WEFT_NONE */
     size_t stack_size; /* of a worker, in bytes; default 64 MiB, of which only what is touched takes
                           memory, or 8 MiB where address space is limited (ulimit -v) */
     const char *name;  /* threads are called NAME-0, NAME-1, ...; default "weft" */
@@ -98,23 +100,11 @@ typedef struct weft_config {
     void *data;                 /* passed to the functions above and below */
     weft_deadlock_fn *deadlock; /* default: writes the report to standard error, and the graph
                                    to the file that WEFT_DEADLOCK_DOT names */
-    int spares; /* how many threads at most take the places of blocked workers; default 16,
-                   -1: none */
+    int spares; /* how many threads at most take the places of blocked workers; default 16;
+                   or WEFT_NONE */
 } weft_config;
 
-#ifdef __cplusplus
-static inline weft_config weft_config_init(void)
-{
-    weft_config config = weft_config();
-    config.size = sizeof config;
-    return config;
-}
-#define WEFT_CONFIG_INIT weft_config_init()
-#else
-/* clang-format off */
-#define WEFT_CONFIG_INIT {.size = sizeof(weft_config)}
-/* clang-format on */
-#endif
+#define WEFT_CONFIG_INIT WEFT_SIZED_(weft_config)
 
 #ifdef __cplusplus
 }

@@ -78,8 +78,9 @@ struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,
     if (weft__deque_init(&worker->deque, DEQUE_CAPACITY))
         goto no_deque;
     worker->deque.flagged = pool->config.sleep == WEFT_SLEEP_TICKLE_FLAG;
-    worker->context =
-        weft__context_make(worker, pool->config.fork == WEFT_FORK_EAGER, pool->config.quantum);
+    int64_t quantum = pool->config.quantum;
+    worker->context = weft__context_make(worker, pool->config.fork == WEFT_FORK_EAGER,
+                                         quantum == WEFT_NONE ? 0 : (uint64_t)quantum);
     if (!worker->context)
         goto no_context;
     worker->context->taker = worker->context->eager ? 0 : weft__taker_of(worker);

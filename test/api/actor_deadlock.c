@@ -224,7 +224,7 @@ static void set_up(struct stage *stage, weft_pool *pool, weft_actor_fn *const fn
 
 static void run_until_all_wait(struct stage *stage)
 {
-    weft_actor_info info;
+    weft_actor_info info = WEFT_ACTOR_INFO_INIT;
     for (unsigned i = 0; i < stage->count; i++)
         CHECK(weft_actor_run(stage->actors[i]) == 0);
     for (unsigned i = 0; i < stage->count; i++)

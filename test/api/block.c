@@ -39,7 +39,7 @@ static unsigned threads(void)
 
 static weft_pool_info info_of(weft_pool *pool)
 {
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     weft_pool_get_info(pool, &info);
     return info;
 }

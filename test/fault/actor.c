@@ -184,7 +184,7 @@ static void delegates_have_a_whole_stack(void)
         CHECK_EQUAL(weft_actor_create(&actor, pool, fork_and_go_down, &deep, &config), 0);
         CHECK_EQUAL(weft_actor_run(actor), 0);
         CHECK_EQUAL(weft_actor_wait(NULL, actor), 0);
-        weft_actor_info info;
+        weft_actor_info info = WEFT_ACTOR_INFO_INIT;
         weft_actor_get_info(actor, &info);
         CHECK(info.steals > 0 || depths[i % 4] > 192 << 10);
         weft_actor_release(actor);
