@@ -25,14 +25,14 @@
 #include "weft/info.h"   /* weft_pool_get_info(), weft_worker_get_info(), weft_pool_dump() */
 
 #define WEFT_VERSION_MAJOR 0
-#define WEFT_VERSION_MINOR 1
+#define WEFT_VERSION_MINOR 2
 #define WEFT_VERSION_PATCH 0
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* The version of the library that is linked, "0.1.0". */
+/* The version of the library that is linked, "0.2.0". */
 WEFT_API const char *weft_version(void);
 
 /* What a function of the library means by the value that it returned, or the word of strerror(3)
