@@ -42,7 +42,7 @@ static struct weft__fiber *make(struct weft__actors *system)
         slab = weft__alloc(sizeof *slab);
         if (!slab)
             return NULL;
-        slab->blocks = weft__map(SLAB_BLOCKS * WEFT_BLOCK_SIZE);
+        slab->blocks = weft__map(SLAB_BLOCKS * WEFT_BLOCK_SIZE_);
         if (!slab->blocks) {
             weft__free(slab);
             return NULL;
@@ -50,7 +50,7 @@ static struct weft__fiber *make(struct weft__actors *system)
         slab->next = system->slabs;
         system->slabs = slab;
     }
-    char *block = slab->blocks + slab->used * WEFT_BLOCK_SIZE;
+    char *block = slab->blocks + slab->used * WEFT_BLOCK_SIZE_;
     if (!close_block(system, block)) /* -ENOMEM past vm.max_map_count */
         return NULL;
     slab->used++;
@@ -58,7 +58,7 @@ static struct weft__fiber *make(struct weft__actors *system)
     struct weft__fiber *fiber = (struct weft__fiber *)(void *)block;
     struct weft__context *context = &fiber->context;
     fiber->valgrind =
-        weft__valgrind_stack(block + FIBER_RESERVE_BEGIN, WEFT_BLOCK_SIZE - FIBER_RESERVE_BEGIN);
+        weft__valgrind_stack(block + FIBER_RESERVE_BEGIN, WEFT_BLOCK_SIZE_ - FIBER_RESERVE_BEGIN);
     context->first = (weft *)(void *)((char *)block + sizeof *fiber);
     context->last = (weft *)(void *)(block + FIBER_SLOTS_END) - 1;
     context->eager = true;
@@ -97,7 +97,7 @@ struct weft__fiber *weft__fiber_get(struct weft__executor *executor, struct weft
     if (!fiber)
         return NULL;
     weft__strand_make(&fiber->strand, (char *)fiber + FIBER_RESERVE_BEGIN,
-                      WEFT_BLOCK_SIZE - FIBER_RESERVE_BEGIN - UNUSED, weft__fiber_main, fiber);
+                      WEFT_BLOCK_SIZE_ - FIBER_RESERVE_BEGIN - UNUSED, weft__fiber_main, fiber);
     fiber->actor = actor;
     fiber->is_root = is_root;
     fiber->turns = actor->share;
@@ -142,10 +142,10 @@ void weft__fiber_put(struct weft__executor *executor, struct weft__fiber *fiber)
 static void free_slab(struct weft__slab *slab)
 {
     for (unsigned i = 0; i < slab->used; i++) {
-        char *block = slab->blocks + i * WEFT_BLOCK_SIZE;
+        char *block = slab->blocks + i * WEFT_BLOCK_SIZE_;
         weft__valgrind_no_stack(((struct weft__fiber *)(void *)block)->valgrind);
     }
-    weft__unmap(slab->blocks, SLAB_BLOCKS * WEFT_BLOCK_SIZE);
+    weft__unmap(slab->blocks, SLAB_BLOCKS * WEFT_BLOCK_SIZE_);
     weft__free(slab);
 }
 

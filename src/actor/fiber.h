@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fiber.h: stacks with a context. A block of WEFT_BLOCK_SIZE holds all that an actor has on one
+/* fiber.h: stacks with a context. A block of WEFT_BLOCK_SIZE_ holds all that an actor has on one
  * executor.
  *
  *     header | slot | slot | ... -->     guard | reserve | spare     <-- ... stack
@@ -30,7 +30,7 @@ enum {
     FIBER_ROOM = 16 << 10,    /* and what functions of the library need of it, to fear no fault */
 };
 
-_Static_assert(FIBER_STACK_BEGIN + FIBER_STACK == WEFT_BLOCK_SIZE, "a block");
+_Static_assert(FIBER_STACK_BEGIN + FIBER_STACK == WEFT_BLOCK_SIZE_, "a block");
 
 /* For the actor itself (is_root) or its delegates; NULL: no memory. */
 struct weft__fiber *weft__fiber_get(struct weft__executor *executor, struct weft_actor *actor,
@@ -52,7 +52,7 @@ static inline struct weft__executor *weft__executor_of(struct weft__fiber *fiber
 static inline size_t weft__fiber_depth(const struct weft__fiber *fiber)
 {
     const char *here = __builtin_frame_address(0);
-    return (size_t)((const char *)fiber + WEFT_BLOCK_SIZE - here);
+    return (size_t)((const char *)fiber + WEFT_BLOCK_SIZE_ - here);
 }
 
 /* Nobody needs what its topmost member does: the actor was killed, or one of those that wait for it

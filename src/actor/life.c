@@ -245,7 +245,7 @@ int weft_actor_pin(weft_actor *actor, int executor)
     if (!actor)
         return -EINVAL;
     weft__actor_expect(actor, __func__);
-    if (executor < -1 || executor >= (int)actor->executors)
+    if (executor < WEFT_NONE || executor >= (int)actor->executors)
         return -EINVAL;
     atomic_store_relaxed(&actor->pin, executor); /* relaxed: a request */
     return 0;

@@ -3,6 +3,7 @@
 #include "parallel/pace.h"
 
 #include "core/misuse.h"
+#include "weft/parallel.h"
 
 enum { NARROW = 4 }; /* rows stay longer than columns by this: memory is read along rows */
 

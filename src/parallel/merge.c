@@ -4,6 +4,7 @@
 #include "core/misuse.h"
 #include "parallel/element.h"
 #include "parallel/pace.h"
+#include "weft/parallel.h"
 
 enum { SHORTEST = 32 }; /* pairs to merge together have at least so many elements */
 

@@ -55,7 +55,7 @@ static void idle_ones_need_not_wait_for_a_quantum(void **state)
     unsigned quick = 0;
     for (unsigned i = 0; i < 50 && quick < 5; i++) {
         weft_pool *pool = pool_make(2, 0);
-        weft_actors_config config = {.size = sizeof config, .quantum = quantum, .executors = 2};
+        weft_actors_config config = {.size = sizeof config, .turn = quantum, .executors = 2};
         assert_int_equal(weft_actors_setup(pool, &config), 0);
         struct givers givers = {.given = 0};
         uint64_t start = weft_now();
@@ -210,7 +210,9 @@ static void ping_pong_leaves_turns_to_others(void **state)
 static weft_pool *pool_of_one(uint64_t quantum)
 {
     weft_pool *pool = pool_make(1, WEFT_NO_GUESTS);
-    weft_actors_config config = {.size = sizeof config, .quantum = quantum, .executors = 1};
+    weft_actors_config config = WEFT_ACTORS_CONFIG_INIT;
+    config.turn = quantum;
+    config.executors = 1;
     assert_int_equal(weft_actors_setup(pool, &config), 0);
     return pool;
 }

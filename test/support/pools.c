@@ -8,7 +8,7 @@
 
 static const struct road roads[] = {
     {"lazy", WEFT_FORK_LAZY, WEFT_QUANTUM},
-    {"lazy, no quantum", WEFT_FORK_LAZY, WEFT_QUANTUM_NONE},
+    {"lazy, no quantum", WEFT_FORK_LAZY, WEFT_NONE},
     {"eager", WEFT_FORK_EAGER, WEFT_QUANTUM},
 };
 
@@ -58,7 +58,7 @@ void pool_drop(weft_pool *pool)
 
 void pool_wait_asleep(weft_pool *pool)
 {
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     do {
         wait_a_moment();
         weft_pool_get_info(pool, &info);
