@@ -436,10 +436,11 @@ static void trade(unsigned i, void *arg)
     close_shop(shop);
 }
 
-/* `shop` says how many there are, and how they deliver. */
-static void run_shop(struct shop shop, enum weft_sleep protocol, unsigned rounds, unsigned jec_bits,
-                     uint64_t look_ns)
+/* `kind` says how many there are, and how they deliver. */
+static void run_shop(const struct shop *kind, enum weft_sleep protocol, unsigned rounds,
+                     unsigned jec_bits, uint64_t look_ns)
 {
+    struct shop shop = *kind;
     unsigned n = shop.consumers;
     size_t all = shop.producers * shop.each;
     CHECK_EQUAL(weft__sleep_init(&shop.sleep, protocol, n, n, rounds, jec_bits), 0);
@@ -463,49 +464,51 @@ static void run_shop(struct shop shop, enum weft_sleep protocol, unsigned rounds
     free(shop.seen);
 }
 
-static struct shop large_shop(void)
+static void run_large_shop(enum weft_sleep protocol, unsigned rounds, unsigned jec_bits,
+                           uint64_t look_ns)
 {
-    return (struct shop){.producers = 2,
-                         .consumers = CONSUMERS,
-                         .each = (size_t)rounds_of(SCALED(30000, 6)),
-                         .deliver = deliver};
+    const struct shop shop = {.producers = 2,
+                              .consumers = CONSUMERS,
+                              .each = (size_t)rounds_of(SCALED(30000, 6)),
+                              .deliver = deliver};
+    run_shop(&shop, protocol, rounds, jec_bits, look_ns);
 }
 
 static void nothing_is_missed(void)
 {
     FOR_EACH_PROTOCOL(i)
-    run_shop(large_shop(), i, WEFT__ROUNDS_DEFAULT, WEFT__JEC_BITS, 0);
+    run_large_shop(i, WEFT__ROUNDS_DEFAULT, WEFT__JEC_BITS, 0);
 }
 
 static void nothing_is_missed_without_spinning(void)
 {
     FOR_EACH_PROTOCOL(i)
-    run_shop(large_shop(), i, 0, WEFT__JEC_BITS, 0);
+    run_large_shop(i, 0, WEFT__JEC_BITS, 0);
 }
 
 static void nothing_is_missed_with_two_bits(void)
 {
     FOR_EACH_EVENTS(i)
-    run_shop(large_shop(), i, 0, 2, 0);
+    run_large_shop(i, 0, 2, 0);
 }
 
 /* Time runs out against wakers: every sleeper is uncounted once, by the one or the other. */
 static void nothing_is_missed_by_dozers(void)
 {
     FOR_EACH_PROTOCOL(i)
-    run_shop(large_shop(), i, 0, WEFT__JEC_BITS, 100);
+    run_large_shop(i, 0, WEFT__JEC_BITS, 100);
 }
 
 static void deliver_to_each_number(enum weft_sleep protocol, int jobs, unsigned jec_bits)
 {
     for (unsigned n = 1; n <= CONSUMERS; n++) {
-        struct shop shop = {.producers = 1,
-                            .consumers = n,
-                            .each = (size_t)rounds_of(jobs),
-                            .deliver = deliver_in_bunches,
-                            .until_rest = true};
+        const struct shop shop = {.producers = 1,
+                                  .consumers = n,
+                                  .each = (size_t)rounds_of(jobs),
+                                  .deliver = deliver_in_bunches,
+                                  .until_rest = true};
         for (unsigned rounds = 0; rounds <= 32; rounds += 32)
-            run_shop(shop, protocol, rounds, jec_bits, WEFT__LOOK_NS);
+            run_shop(&shop, protocol, rounds, jec_bits, WEFT__LOOK_NS);
     }
 }
 
@@ -524,14 +527,14 @@ static void bug_06_pool_with_two_bits_of_events(void)
 /* The notifier's fence. Two notifiers for one sleeper, one job at a time each. */
 static void bug_10_notifiers_and_a_sleeper(void)
 {
-    struct shop shop = {.producers = 2,
-                        .consumers = 1,
-                        .each = SCALED(3000, 10),
-                        .deliver = deliver_one_by_one,
-                        .until_rest = true};
+    const struct shop shop = {.producers = 2,
+                              .consumers = 1,
+                              .each = SCALED(3000, 10),
+                              .deliver = deliver_one_by_one,
+                              .until_rest = true};
     FOR_EACH_PROTOCOL(i)
     for (unsigned rounds = 0; rounds <= 32; rounds += 32)
-        run_shop(shop, i, rounds, WEFT__JEC_BITS, WEFT__LOOK_NS);
+        run_shop(&shop, i, rounds, WEFT__JEC_BITS, WEFT__LOOK_NS);
 }
 
 int main(void)
