@@ -92,7 +92,7 @@ bool bench_has_two_cpus(void)
 
 void bench_until_asleep(weft_pool *pool)
 {
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     do {
         clock_rest(1e-4);
         weft_pool_get_info(pool, &info);

@@ -201,7 +201,7 @@ struct deeds {
 static struct deeds deeds(weft_pool *pool)
 {
     struct deeds sum = {0, 0};
-    weft_worker_info info;
+    weft_worker_info info = WEFT_WORKER_INFO_INIT;
     for (unsigned i = 0; weft_worker_get_info(pool, i, &info) == 0; i++) {
         sum.steals += (double)info.steals;
         sum.wakes += (double)info.sleeps; /* until somebody woke it */

@@ -21,8 +21,8 @@ static inline void make_pool(unsigned workers, int spares, weft_deadlock_fn *dea
     config.workers = workers;
     config.flags = WEFT_NO_SIGSEGV;
     config.fork = WEFT_FORK_EAGER;
-    config.quantum = WEFT_QUANTUM_NONE;
-    config.spin_rounds = -1;
+    config.quantum = WEFT_NONE;
+    config.spin_rounds = WEFT_NONE;
     config.spares = spares;
     config.sleep = sleep_protocol;
     config.deadlock = deadlock;

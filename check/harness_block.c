@@ -5,6 +5,7 @@
 #include "core/search.h"
 #include "sleep/crowd.h"
 #include "sleep/latch.h"
+#include "weft/sync.h"
 
 static weft_mutex mutex, other_mutex;
 static weft_event event, other_event;

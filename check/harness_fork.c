@@ -18,12 +18,12 @@ static struct weft__worker *guests[GUESTS];
 static int sides[FORKS + 1]; /* how many times each ran; plain, so that a race is found */
 static int before;           /* written by the owner before it forks */
 
-static void prepare(enum weft_fork fork, uint64_t quantum)
+static void prepare(enum weft_fork fork, int64_t quantum)
 {
     weft_config config = WEFT_CONFIG_INIT;
     config.workers = 1;
     config.flags = WEFT_USE_CALLER | WEFT_NO_SIGSEGV; /* who is not there */
-    config.spin_rounds = config.spares = -1;
+    config.spin_rounds = config.spares = WEFT_NONE;
     config.fork = fork;
     config.quantum = quantum;
     MODEL_ASSERT(weft_pool_create(&pool, &config) == 0);
@@ -35,7 +35,7 @@ static void prepare(enum weft_fork fork, uint64_t quantum)
 
 static void lazy(void)
 {
-    prepare(WEFT_FORK_LAZY, WEFT_QUANTUM_NONE);
+    prepare(WEFT_FORK_LAZY, WEFT_NONE);
 }
 
 /* The process has entered a sandbox. */
@@ -47,7 +47,7 @@ static void forbidden(void)
 
 static void eager(void)
 {
-    prepare(WEFT_FORK_EAGER, WEFT_QUANTUM_NONE);
+    prepare(WEFT_FORK_EAGER, WEFT_NONE);
 }
 
 /* Right sides are marked, and taken when they are old; time passes with every look. */

@@ -394,7 +394,7 @@ static void kill(void)
 
 static struct weft__fiber *make_fiber(void)
 {
-    struct weft__fiber *fiber = model_block(WEFT_BLOCK_SIZE);
+    struct weft__fiber *fiber = model_block(WEFT_BLOCK_SIZE_);
     fiber->context.first = (weft *)(void *)(fiber + 1);
     fiber->context.last = fiber->context.first + 8;
     fiber->context.eager = true;
@@ -406,9 +406,9 @@ static void make_drivers(void)
     weft_config config = WEFT_CONFIG_INIT;
     config.workers = 1;
     config.flags = WEFT_USE_CALLER | WEFT_NO_SIGSEGV; /* who is not there */
-    config.spin_rounds = config.spares = -1;
+    config.spin_rounds = config.spares = WEFT_NONE;
     config.fork = WEFT_FORK_EAGER;
-    config.quantum = WEFT_QUANTUM_NONE;
+    config.quantum = WEFT_NONE;
     MODEL_ASSERT(weft_pool_create(&pool, &config) == 0);
     for (unsigned i = 0; i < DRIVERS; i++) {
         drivers[i] = weft__worker_make(pool, 1 + i, WORKER_GUEST);

@@ -18,9 +18,9 @@ static int create(unsigned workers, enum weft_fork fork)
 {
     weft_config config = WEFT_CONFIG_INIT;
     config.workers = workers;
-    config.spin_rounds = config.spares = -1;
+    config.spin_rounds = config.spares = WEFT_NONE;
     config.fork = fork;
-    config.quantum = WEFT_QUANTUM_NONE;
+    config.quantum = WEFT_NONE;
     config.flags = WEFT_NO_SIGSEGV;
     return weft_pool_create(&pool, &config);
 }
@@ -155,7 +155,7 @@ static void create_foreign(void)
 {
     weft_config config = WEFT_CONFIG_INIT;
     config.workers = 1;
-    config.spin_rounds = config.spares = -1;
+    config.spin_rounds = config.spares = WEFT_NONE;
     config.flags = WEFT_NO_SIGSEGV;
     config.spawn_thread = start_foreign;
     MODEL_ASSERT(weft_pool_create(&pool, &config) == 0);
@@ -167,7 +167,7 @@ static void setup_left(void)
 {
     weft_config config = WEFT_CONFIG_INIT;
     config.workers = 1;
-    config.spin_rounds = config.spares = -1;
+    config.spin_rounds = config.spares = WEFT_NONE;
     config.flags = WEFT_NO_SIGSEGV | WEFT_USE_CALLER; /* who has no thread to join */
     MODEL_ASSERT(weft_pool_create(&pool, &config) == 0);
     pool->config.flags &= ~(unsigned)WEFT_USE_CALLER;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* actors.c: a hundred small requests beside a greedy one. The greedy one could keep all workers
- * busy; the small ones get their turns all the same, and each is over within a few quanta. */
+ * busy; the small ones get their turns all the same, and each is over within a few turns. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <weft/actor.h>
@@ -53,12 +53,11 @@ static int by_duration(const void *a, const void *b)
 
 static void show(const struct request *request, const char *what)
 {
-    weft_actor_info info;
+    weft_actor_info info = WEFT_ACTOR_INFO_INIT;
     weft_actor_get_info(request->actor, &info);
-    printf(
-        "%-17s %8.2f ms, of these %5.0f ms at work; %3llu quanta, %3llu right sides given away\n",
-        what, (double)(request->ended - request->begun) / 1e6, (double)info.run_ns / 1e6,
-        (unsigned long long)info.quanta, (unsigned long long)info.delegates);
+    printf("%-17s %8.2f ms, of these %5.0f ms at work; %3llu turns, %3llu right sides given away\n",
+           what, (double)(request->ended - request->begun) / 1e6, (double)info.run_ns / 1e6,
+           (unsigned long long)info.turns, (unsigned long long)info.delegates);
 }
 
 int main(void)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <weft.h>
+#include <weft/sync.h>
 
 struct accounts {
     weft_mutex ours, theirs;

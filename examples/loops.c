@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <weft.h>
+#include <weft/parallel.h>
 
 enum { NUMBERS = 2000000 };
 

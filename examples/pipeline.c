@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <weft.h>
+#include <weft/parallel.h>
+#include <weft/pipeline.h>
 
 enum { BLOCK = 1 << 16 };
 

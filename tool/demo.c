@@ -181,7 +181,7 @@ static void crew_dismiss(struct crew *crew)
 static void report_times(const struct render *sequential, const struct render *parallel,
                          weft_pool *pool)
 {
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     weft_pool_get_info(pool, &info);
     double one = (double)sequential->took / 1e9, all = (double)parallel->took / 1e9;
     if (sequential->pixels)
@@ -196,7 +196,7 @@ static void report_worker(const struct crew *crew, unsigned index, uint64_t all_
 {
     const struct tally *tally = &crew->tallies[index];
     double share = 100.0 * (double)tally->pixels / (double)all_pixels;
-    weft_worker_info info;
+    weft_worker_info info = WEFT_WORKER_INFO_INIT;
 
     if (index == crew->members - 1)
         printf("%6s %8" PRIu64 " %7.1f %8s %8s %8s %8.0f\n", "guest", tally->tiles, share, "-", "-",

@@ -21,7 +21,7 @@ static void usage(void)
 
 static void print_pool(weft_pool *pool)
 {
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     weft_pool_get_info(pool, &info);
     printf("version       %s\n", weft_version());
     printf("workers       %u\n", info.workers);

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <weft/sync.h>
 
 enum {
     ALIVE = 1000000,

@@ -99,7 +99,7 @@ static bool run_beside(weft_pool *pool, enum weft_steal steal, double times, str
     if (!actor)
         return false;
     int reason = weft_actor_wait(NULL, actor);
-    weft_actor_info info;
+    weft_actor_info info = WEFT_ACTOR_INFO_INIT;
     weft_actor_get_info(actor, &info);
     /* The stack is counted with each executor's limit, but not with what is in use. */
     double peak = (double)info.memory_peak /

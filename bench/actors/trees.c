@@ -52,7 +52,7 @@ static void run_actor(const struct contender *c, const struct contest *contest, 
     if (!actor)
         return; /* the checksum tells */
     weft_actor_wait(NULL, actor);
-    weft_actor_info info;
+    weft_actor_info info = WEFT_ACTOR_INFO_INIT;
     weft_actor_get_info(actor, &info);
     weft_actor_release(actor);
     samples_add(&tally->steals, (double)info.steals);

@@ -3,6 +3,8 @@
 
 #include "../contest.h"
 
+#include <weft/parallel.h>
+
 WEFT_SCAN_DEFINE(sums, uint64_t, arrays_add)
 WEFT_FILTER_DEFINE(some, uint64_t, arrays_keep)
 

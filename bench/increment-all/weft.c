@@ -3,6 +3,8 @@
 
 #include "../contest.h"
 
+#include <weft/parallel.h>
+
 static void body(weft *w, size_t begin, size_t end, void *arg)
 {
     (void)w;

@@ -3,6 +3,9 @@
 
 #include "../contest.h"
 
+#include <weft/lines.h>
+#include <weft/parallel.h>
+
 static void fold(weft *w, size_t begin, size_t end, void *accumulator, void *arg)
 {
     const weft_text *text = arg;

@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <weft/sync.h>
 
 enum {
     REPS = 15,

@@ -3,6 +3,8 @@
 
 #include "../contest.h"
 
+#include <weft/ordmap.h>
+
 static int compare(const void *a, const void *b, void *arg)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

@@ -3,6 +3,9 @@
 
 #include "../contest.h"
 
+#include <weft/parallel.h>
+#include <weft/pipeline.h>
+
 static bool read_one(weft *w, void *item, void *arg)
 {
     (void)w;

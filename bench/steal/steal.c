@@ -177,7 +177,7 @@ int bench_steal(const struct bench_run *run)
     unsigned reps = run->reps ? run->reps : run->quick ? STEAL_REPS_QUICK : STEAL_REPS;
     unsigned batch = run->quick ? STEAL_BATCH_QUICK : STEAL_BATCH;
     size_t forks = (size_t)reps * batch;
-    const weft_config at_once = {.workers = 2, .quantum = WEFT_QUANTUM_NONE};
+    const weft_config at_once = {.workers = 2, .quantum = WEFT_NONE};
     struct steal steal = {.at_once = bench_pool(&at_once),
                           .usual = bench_pool(&(weft_config){.workers = 2})};
     bool ready = steal.at_once && steal.usual && samples_init(&steal.flag, reps) &&

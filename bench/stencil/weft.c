@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <weft/parallel.h>
 
 /* ---- weft's ---- */
 

@@ -197,18 +197,17 @@ static void second_print(struct samples *raw, struct samples *fork, const weft_p
     report_sample(report, &futex);
     report_sample(report, &forked);
     report_claim(report, "fork / futex", forked.seconds.median / futex.seconds.median,
-                 REPORT_AT_MOST, info->quantum ? 0 : 1.5);
+                 REPORT_AT_MOST, info->quantum == WEFT_NONE ? 1.5 : 0);
+    double quantum = info->quantum == WEFT_NONE ? 0 : (double)info->quantum * 1e-9;
     report_claim(report, "fork / (a quantum + 1.5 x futex)",
-                 forked.seconds.median /
-                     ((double)info->quantum * 1e-9 + 1.5 * futex.seconds.median),
-                 REPORT_AT_MOST, 1);
+                 forked.seconds.median / (quantum + 1.5 * futex.seconds.median), REPORT_AT_MOST, 1);
     report_claim(report, "futex, 99th of 100, us", futex.seconds.last * 1e6, REPORT_BELOW, 0);
     report_claim(report, "fork, 99th of 100, us", forked.seconds.last * 1e6, REPORT_BELOW, 1000);
 }
 
 static bool second_worker(const struct pools *pools, unsigned reps, struct report *report)
 {
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     weft_pool_get_info(pools->pool, &info);
     if (info.cpus < 2 || pools->workers < 2) {
         report_title(report, "wake: a second worker beside a busy first: needs two CPUs\n");

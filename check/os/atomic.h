@@ -73,7 +73,7 @@
 #define atomic_fence_compiler() \
     ((void)0) /* threads of the model do what the program says, in order */
 
-/* What weft.h has for compilers that know the library only from there. */
+/* What weft/inline.h has for compilers that know the library only from there. */
 #define CHECK_ORDER(order)                   \
     ((order) == __ATOMIC_RELAXED   ? RELAXED \
      : (order) == __ATOMIC_ACQUIRE ? ACQUIRE \

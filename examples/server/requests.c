@@ -85,6 +85,7 @@ static void remember(const struct request *request)
     recent->id = request->work.id;
     recent->reason = request->reason;
     recent->took = request->took;
+    recent->info = (weft_actor_info)WEFT_ACTOR_INFO_INIT;
     weft_actor_get_info(request->actor, &recent->info);
 }
 
@@ -214,9 +215,9 @@ static const char *result_name(int reason)
 static void write_info(FILE *out, const weft_actor_info *info)
 {
     fprintf(out,
-            "\"quanta\":%llu,\"steals\":%llu,\"delegates\":%llu,\"given_back\":%llu,"
+            "\"turns\":%llu,\"steals\":%llu,\"delegates\":%llu,\"given_back\":%llu,"
             "\"moves\":%llu,\"executors\":%u,\"memory\":%zu,\"peak\":%zu,\"limit\":%zu",
-            (unsigned long long)info->quanta, (unsigned long long)info->steals,
+            (unsigned long long)info->turns, (unsigned long long)info->steals,
             (unsigned long long)info->delegates, (unsigned long long)info->given_back,
             (unsigned long long)info->moves, info->executors, info->memory, info->memory_peak,
             info->memory_limit);
@@ -224,7 +225,7 @@ static void write_info(FILE *out, const weft_actor_info *info)
 
 static void write_request(FILE *out, const struct request *request, uint64_t now)
 {
-    weft_actor_info info;
+    weft_actor_info info = WEFT_ACTOR_INFO_INIT;
     weft_actor_get_info(request->actor, &info);
     fprintf(out, "{\"id\":%u,\"name\":\"%s\",\"number\":%u,\"state\":\"%s\",\"ms\":%.1f,",
             request->work.id, info.name, request->work.number, state_name(info.state),

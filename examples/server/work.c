@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <weft/parallel.h>
 
 /* Memory of an actor is gone when it is over, which is before its answer is sent: so the answer is
  * a copy. It is made when nothing can end the actor any more, so that it can't get lost. */

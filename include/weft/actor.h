@@ -2,7 +2,7 @@
 /* weft/actor.h: many parallel computations that share a pool fairly.
  *
  * An actor is an independent computation: it may fork freely, gets its fair share of the
- * workers by quanta, is served by at most `cabal_max` of them at once, may use at most `memory`
+ * workers by turns, is served by at most `cabal_max` of them at once, may use at most `memory`
  * bytes, and fails alone. Blocking (for a message, a weft_mutex, a channel, an
  * event, a time) suspends the actor, not the worker.
  *
@@ -35,7 +35,7 @@
 #ifndef WEFT_ACTOR_H
 #define WEFT_ACTOR_H
 
-#include <weft.h>
+#include "../weft.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,7 +45,7 @@ typedef struct weft_actor weft_actor;
 typedef int weft_actor_fn(weft *w, void *arg);
 
 /* How the work of an actor is spread. What an actor forks is given to other executors only if it
- * has been pending for a whole quantum, and only at the end of one. */
+ * has been pending for a whole turn, and only at the end of one. */
 enum weft_steal {
     WEFT_STEAL_DEFAULT,
     WEFT_STEAL_STRICT, /* who was stolen from waits until all of it is done: what it had given
@@ -60,14 +60,14 @@ enum weft_steal {
  * or destroys its pool. They may make, run and kill actors and send without waiting; they must not
  * wait: actors of the same executor don't run meanwhile. */
 typedef struct weft_actor_config {
-    size_t size;        /* sizeof (weft_actor_config), set by WEFT_ACTOR_CONFIG_INIT */
+    size_t size;        /* set by WEFT_ACTOR_CONFIG_INIT */
     const char *name;   /* for people; copied, 31 characters; default "actor" */
     size_t memory;      /* bytes that it may use, its stack of WEFT_ACTOR_STACK and its mailbox
                            included, as if one executor did everything; default 64 MiB */
     unsigned cabal_max; /* executors at once; default: all */
-    unsigned share;     /* quanta in a row, 1 to 100; default 1 */
+    unsigned share;     /* turns in a row, 1 to 100; default 1 */
     enum weft_steal steal;
-    int pin;        /* stay on executor pin - 1 */
+    int pin;        /* stay on executor pin - 1; default: on any */
     size_t mailbox; /* messages that wait for it at most; default 16, those above are counted as
                        8 bytes of `memory` each, whether they come or not */
     void (*drop)(void *message, void *data);                  /* gets what it did not receive */
@@ -75,27 +75,29 @@ typedef struct weft_actor_config {
     void *data;
 } weft_actor_config;
 
-#ifdef __cplusplus
-static inline weft_actor_config weft_actor_config_init(void)
-{
-    weft_actor_config config = weft_actor_config();
-    config.size = sizeof config;
-    return config;
-}
-#define WEFT_ACTOR_CONFIG_INIT weft_actor_config_init()
-#else
-/* clang-format off */
-#define WEFT_ACTOR_CONFIG_INIT {.size = sizeof(weft_actor_config)}
-/* clang-format on */
-#endif
+#define WEFT_ACTOR_CONFIG_INIT WEFT_SIZED_(weft_actor_config)
 
 #define WEFT_ACTOR_STACK ((size_t)4 << 20)
 
 /* NULL pool: the default one. The actor does nothing until it is run, or gets its first message.
- * -EINVAL: a value out of range; -ENOMEM; -ESHUTDOWN: the pool is being destroyed; -ECHILD as
- * weft_run(). */
-WEFT_API WEFT_MUST_USE int weft_actor_create(weft_actor **actor, weft_pool *pool, weft_actor_fn *fn,
-                                             void *arg, const weft_actor_config *config);
+ * -EINVAL: a value out of range, or a config that does not start as WEFT_ACTOR_CONFIG_INIT;
+ * -ENOTSUP: a field this release does not have; -ENOMEM; -ESHUTDOWN: the pool is being destroyed;
+ * -ECHILD as weft_run(). */
+WEFT_API WEFT_MUST_USE WEFT_INLINE_ int weft_actor_create(weft_actor **actor, weft_pool *pool,
+                                                          weft_actor_fn *fn, void *arg,
+                                                          const weft_actor_config *config);
+
+/* See weft/inline.h. */
+WEFT_API WEFT_MUST_USE int weft_actor_create_(weft_actor **actor, weft_pool *pool,
+                                              weft_actor_fn *fn, void *arg,
+                                              const weft_actor_config *config, unsigned layout);
+#if defined __GNUC__
+WEFT_ENTRY_ weft_actor_create(weft_actor **actor, weft_pool *pool, weft_actor_fn *fn, void *arg,
+                              const weft_actor_config *config)
+{
+    return weft_actor_create_(actor, pool, fn, arg, config, WEFT_LAYOUT_);
+}
+#endif
 
 /* Once is enough: -EALREADY. */
 WEFT_API int weft_actor_run(weft_actor *actor);
@@ -120,7 +122,7 @@ WEFT_API void weft_actor_release(weft_actor *actor);
  * alone; so it can be killed as long as somebody has the handle. */
 WEFT_API void weft_actor_kill(weft_actor *actor);
 
-/* From its next quantum on it stays on this executor; -1: on any. What it forks may be given to
+/* From its next turn on it stays on this executor; WEFT_NONE: on any. What it forks may be given to
  * others all the same. -EINVAL: no such executor. */
 WEFT_API int weft_actor_pin(weft_actor *actor, int executor);
 
@@ -178,16 +180,16 @@ WEFT_API int weft_undefer(weft *w, weft_fn *fn, void *arg);
 
 /* ---- Looking up -------------------------------------------------------------- */
 
-/* For loops that neither fork nor block for long. One comparison, unless the quantum is over. */
-WEFT_API void weft_poll_slow(weft *w);
+/* For loops that neither fork nor block for long. One comparison, unless the turn is over. */
+WEFT_API void weft_poll_slow_(weft *w);
 #if defined __GNUC__
 static inline void weft_poll(weft *w)
 {
-    if (WEFT_IS_CALLED(w))
-        weft_poll_slow(w);
+    if (WEFT_IS_CALLED_(w))
+        weft_poll_slow_(w);
 }
 #else
-#define weft_poll weft_poll_slow
+#define weft_poll weft_poll_slow_
 #endif
 
 /* ---- Looking inside ---------------------------------------------------------- */
@@ -200,16 +202,18 @@ enum weft_actor_state {
     WEFT_ACTOR_OVER,
 };
 
+/* Starts as WEFT_ACTOR_INFO_INIT. */
 typedef struct weft_actor_info {
+    size_t size; /* set by WEFT_ACTOR_INFO_INIT */
     char name[32];
     enum weft_actor_state state;
-    int executor;        /* where it is, or was last */
-    uint64_t quanta;     /* that it has used, on all executors */
+    int executor;        /* where it is, or was last; WEFT_NONE: nowhere yet */
+    uint64_t turns;      /* that it has used, on all executors */
     uint64_t steals;     /* right sides taken from it */
     uint64_t delegates;  /* of these, run on other executors */
     uint64_t given_back; /* right sides that came back before they had begun, for lack of a place */
     uint64_t moves;      /* to other executors */
-    uint64_t run_ns;     /* how long it ran, by the ticks of the clock that ends quanta, */
+    uint64_t run_ns;     /* how long it ran, by the ticks of the clock that ends turns, */
     uint64_t runnable_ns; /* and how long it could have, but did not */
     unsigned executors;   /* that serve it now */
     size_t messages;      /* in its mailbox */
@@ -219,7 +223,10 @@ typedef struct weft_actor_info {
     size_t memory_limit;  /* and what is allowed, stack and mailbox included */
 } weft_actor_info;
 
-WEFT_API void weft_actor_get_info(weft_actor *actor, weft_actor_info *info);
+#define WEFT_ACTOR_INFO_INIT WEFT_SIZED_(weft_actor_info)
+
+/* -EINVAL: no actor, no info, or it does not start as WEFT_ACTOR_INFO_INIT. */
+WEFT_API int weft_actor_get_info(weft_actor *actor, weft_actor_info *info);
 
 /* Calls fn for each actor of the pool that is not over, holding a lock: fn must not call
  * functions of this header. Returns how many there were. */
@@ -229,15 +236,19 @@ WEFT_API size_t weft_actor_each(weft_pool *pool,
 
 /* ---- The whole --------------------------------------------------------------- */
 
-/* What all actors of a pool share. Before the first is created: later it is -EBUSY. */
+/* What all actors of a pool share. Starts as WEFT_ACTORS_CONFIG_INIT. */
 typedef struct weft_actors_config {
-    size_t size;        /* sizeof (weft_actors_config) */
-    uint64_t quantum;   /* nanoseconds; default 1,000,000, or WEFT_ACTOR_QUANTUM_US */
+    size_t size;        /* set by WEFT_ACTORS_CONFIG_INIT */
+    uint64_t turn;      /* nanoseconds; default 1,000,000, or WEFT_ACTOR_TURN_US */
     unsigned executors; /* default: as many as the pool has workers */
-    unsigned counted;   /* a quantum is so many forks, merges and polls; 0: it is a time */
+    unsigned counted;   /* a turn is so many forks, merges and polls; 0: it is a time */
     uint64_t seed;      /* for what is left to chance; default: a constant */
 } weft_actors_config;
 
+#define WEFT_ACTORS_CONFIG_INIT WEFT_SIZED_(weft_actors_config)
+
+/* Before the first actor is created: later it is -EBUSY. -EINVAL: no config, or a value out of
+ * range; -ENOTSUP: a field this release does not have. */
 WEFT_API WEFT_MUST_USE int weft_actors_setup(weft_pool *pool, const weft_actors_config *config);
 
 #ifdef __cplusplus

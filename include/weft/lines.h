@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* weft/lines.h: the lines of a text, in parallel. Part of weft.h.
+/* weft/lines.h: the lines of a text, in parallel.
  *
  * A line ends behind its newline, and the last one with the text. A carriage return before the
  * newline is part of the line. */
 #ifndef WEFT_LINES_H
 #define WEFT_LINES_H
 
-#include "../weft.h" /* which includes this */
+#include "parallel.h" /* weft_reducer */
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft/ordmap.h: ordered maps that are never changed. Part of weft.h.
+/* weft/ordmap.h: ordered maps that are never changed.
  *
  * An operation makes a new map, which shares with those it was made of what they have in common:
  * a map of a million keys and the same map with one more differ by about twenty nodes. So maps
@@ -13,7 +13,7 @@
 #ifndef WEFT_ORDMAP_H
 #define WEFT_ORDMAP_H
 
-#include "../weft.h" /* which includes this */
+#include "parallel.h" /* weft_compare_fn */
 
 #ifdef __cplusplus
 extern "C" {

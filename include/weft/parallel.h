@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft/parallel.h: loops, reductions and what is made of them. Part of weft.h.
+/* weft/parallel.h: loops, reductions and what is made of them.
  *
  * Everything here splits by itself. A loop runs on the thread that calls it, stretch by
  * stretch, and whoever is idle takes half of what is left; how long a stretch is, is learnt
@@ -13,7 +13,7 @@
 #ifndef WEFT_PARALLEL_H
 #define WEFT_PARALLEL_H
 
-#include "../weft.h" /* which includes this */
+#include "../weft.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -407,20 +407,15 @@ WEFT_API size_t weft_filter_by(weft *w, void *out, size_t n, size_t size, weft_s
         return next_ - to_;                                                       \
     }
 
-WEFT_API void weft_for_checked(weft *w, size_t begin, size_t end, weft_range_fn *body, void *arg,
-                               const char *where);
+WEFT_API void weft_for_checked_(weft *w, size_t begin, size_t end, weft_range_fn *body, void *arg,
+                                const char *where);
 
 #ifdef __cplusplus
 }
 #endif
 
 #if WEFT_DEBUG
-#define weft_for(...) weft_for_checked(__VA_ARGS__, WEFT_WHERE)
+#define weft_for(...) weft_for_checked_(__VA_ARGS__, WEFT_WHERE_)
 #endif
-
-#include "lines.h"
-#include "ordmap.h"
-#include "pipeline.h"
-#include "sort.h"
 
 #endif

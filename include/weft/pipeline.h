@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* weft/pipeline.h: read, work, write. Part of weft.h.
+/* weft/pipeline.h: read, work, write.
  *
  * Items go through stages, one after the other, and each item is in one stage at a time. At most
  * so many are under way; no thread ever waits for one of them. */
 #ifndef WEFT_PIPELINE_H
 #define WEFT_PIPELINE_H
 
-#include "../weft.h" /* which includes this */
+#include "parallel.h" /* weft_state */
 
 #ifdef __cplusplus
 extern "C" {

@@ -13,7 +13,7 @@
 #ifndef WEFT_SORT_H
 #define WEFT_SORT_H
 
-#include "../weft.h" /* and so parallel.h, for weft_compare_fn */
+#include "parallel.h" /* weft_compare_fn */
 
 #include <string.h>
 

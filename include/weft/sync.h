@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* weft/sync.h: blocking code. Part of weft.h.
+/* weft/sync.h: mutexes, events and channels that a pool knows of.
  *
- * A job may block: in a system call, in somebody else's lock, or in one of the objects below.
- * While it does, a spare worker takes its place, and if in the end nobody in the pool can go
- * on, that is reported with who waits for what (weft_config.deadlock) instead of a silence.
+ * A job may block in one of these, as it may between weft_block_begin() and weft_block_end(). While
+ * it does, a spare worker takes its place, and if in the end nobody in the pool can go on, that is
+ * reported with who waits for what (weft_config.deadlock) instead of a silence.
  *
  * All functions that take a context can be called by outside threads, too, with NULL. */
 #ifndef WEFT_SYNC_H
 #define WEFT_SYNC_H
 
-#include "../weft.h" /* which includes this */
+#include "../weft.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Around code that blocks: reads, writes, other libraries' locks. May be nested. What ends
- * the wait is unknown to weft; so this alone is never reported as a deadlock, unless the pool
- * has a deadlock handler of its own. A job of the same pool that ends the wait should call
- * weft_block_end(w), with the blocked one's w and in its place, before it does: and if it ends
- * several, for all of them before any. */
-WEFT_API void weft_block_begin(weft *w);
-WEFT_API void weft_block_end(weft *w);
 
 /* ---- Mutex ------------------------------------------------------------------- */
 

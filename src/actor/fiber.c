@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fibers: a block of WEFT_BLOCK_SIZE holds all that an actor has on one executor.
+/* Fibers: a block of WEFT_BLOCK_SIZE_ holds all that an actor has on one executor.
  *
  *     header | slot | slot | ... -->     guard | reserve | spare     <-- ... stack
  *
@@ -52,7 +52,7 @@ static bool close_block(struct weft__actors *system, char *block)
     return mprotect(block + SLOTS_END, end - SLOTS_END, PROT_NONE) == 0;
 }
 
-_Static_assert(STACK_BEGIN + STACK_SIZE == WEFT_BLOCK_SIZE, "a block");
+_Static_assert(STACK_BEGIN + STACK_SIZE == WEFT_BLOCK_SIZE_, "a block");
 
 struct weft__slab {
     struct weft__slab *next;
@@ -73,7 +73,7 @@ static struct weft__fiber *make(struct weft__actors *system)
         slab = weft__alloc(sizeof *slab);
         if (!slab)
             return NULL;
-        slab->blocks = weft__map(SLAB_BLOCKS * WEFT_BLOCK_SIZE);
+        slab->blocks = weft__map(SLAB_BLOCKS * WEFT_BLOCK_SIZE_);
         if (!slab->blocks) {
             weft__free(slab);
             return NULL;
@@ -81,14 +81,14 @@ static struct weft__fiber *make(struct weft__actors *system)
         slab->next = system->slabs;
         system->slabs = slab;
     }
-    char *block = slab->blocks + slab->used * WEFT_BLOCK_SIZE;
+    char *block = slab->blocks + slab->used * WEFT_BLOCK_SIZE_;
     if (!close_block(system, block)) /* -ENOMEM past vm.max_map_count */
         return NULL;
     slab->used++;
     system->fiber_count++;
     struct weft__fiber *fiber = (struct weft__fiber *)(void *)block;
     struct weft__context *context = &fiber->context;
-    fiber->valgrind = weft__valgrind_stack(block + RESERVE_BEGIN, WEFT_BLOCK_SIZE - RESERVE_BEGIN);
+    fiber->valgrind = weft__valgrind_stack(block + RESERVE_BEGIN, WEFT_BLOCK_SIZE_ - RESERVE_BEGIN);
     context->first = (weft *)(void *)((char *)block + sizeof *fiber);
     context->last = (weft *)(void *)(block + SLOTS_END) - 1;
     context->eager = true;
@@ -127,7 +127,7 @@ struct weft__fiber *weft__fiber_get(struct weft__executor *executor, struct weft
     if (!fiber)
         return NULL;
     weft__strand_make(&fiber->strand, (char *)fiber + RESERVE_BEGIN,
-                      WEFT_BLOCK_SIZE - RESERVE_BEGIN - UNUSED, weft__fiber_main, fiber);
+                      WEFT_BLOCK_SIZE_ - RESERVE_BEGIN - UNUSED, weft__fiber_main, fiber);
     fiber->actor = actor;
     fiber->is_root = is_root;
     fiber->turns = actor->share;
@@ -171,10 +171,10 @@ void weft__fiber_put(struct weft__executor *executor, struct weft__fiber *fiber)
 static void free_slab(struct weft__slab *slab)
 {
     for (unsigned i = 0; i < slab->used; i++) {
-        char *block = slab->blocks + i * WEFT_BLOCK_SIZE;
+        char *block = slab->blocks + i * WEFT_BLOCK_SIZE_;
         weft__valgrind_no_stack(((struct weft__fiber *)(void *)block)->valgrind);
     }
-    weft__unmap(slab->blocks, SLAB_BLOCKS * WEFT_BLOCK_SIZE);
+    weft__unmap(slab->blocks, SLAB_BLOCKS * WEFT_BLOCK_SIZE_);
     weft__free(slab);
 }
 

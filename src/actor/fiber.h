@@ -47,7 +47,7 @@ static inline struct weft__executor *weft__executor_of(struct weft__fiber *fiber
 static inline size_t weft__fiber_depth(const struct weft__fiber *fiber)
 {
     const char *here = __builtin_frame_address(0);
-    return (size_t)((const char *)fiber + WEFT_BLOCK_SIZE - here);
+    return (size_t)((const char *)fiber + WEFT_BLOCK_SIZE_ - here);
 }
 
 /* By itself, before a function of the library touches anything: it ends here if there is hardly any

@@ -7,7 +7,9 @@
 #include "actor/life.h"
 #include "actor/mailbox.h"
 #include "core/misuse.h"
+#include "core/sized.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 bool weft__actor_is_running(struct weft_actor *actor)
@@ -17,18 +19,16 @@ bool weft__actor_is_running(struct weft_actor *actor)
     return fiber && atomic_load_relaxed(&weft__executor_of(fiber)->current) == fiber;
 }
 
-void weft_actor_get_info(weft_actor *actor, weft_actor_info *info)
+static void get_info(weft_actor *actor, weft_actor_info *info)
 {
-    WEFT__NEEDS(actor, "an actor");
-    WEFT__NEEDS(info, "a place for the info");
-    weft__actor_expect(actor, __func__);
     struct weft__actor_counts *counts = &actor->counts;
     /* relaxed, all: statistics; what they say of each other need not fit. */
     *info = (weft_actor_info){
+        .size = sizeof *info,
         .state = weft__actor_is_over(actor)
                      ? WEFT_ACTOR_OVER
                      : (enum weft_actor_state)atomic_load_relaxed(&counts->activity),
-        .quanta = atomic_load_relaxed(&counts->quanta),
+        .turns = atomic_load_relaxed(&counts->quanta),
         .steals = atomic_load_relaxed(&counts->steals),
         .delegates = atomic_load_relaxed(&counts->delegates),
         .given_back = atomic_load_relaxed(&counts->given_back),
@@ -51,6 +51,18 @@ void weft_actor_get_info(weft_actor *actor, weft_actor_info *info)
                       : actor->places                                                 ? actor->cabal
                                                                                       : 1;
     weft__lock_drop(&actor->posse_lock);
+    if (info->state == WEFT_ACTOR_NEW)
+        info->executor = WEFT_NONE;
+}
+
+int weft_actor_get_info(weft_actor *actor, weft_actor_info *info)
+{
+    if (!actor)
+        return -EINVAL;
+    weft__actor_expect(actor, __func__);
+    weft_actor_info full;
+    get_info(actor, &full);
+    return weft__sized_write(info, &full, sizeof full);
 }
 
 static size_t each(struct weft_pool *pool,
@@ -62,7 +74,7 @@ static size_t each(struct weft_pool *pool,
     weft__lock_take(&system->lock);
     for (struct weft_actor *actor = system->actors; actor; actor = actor->next) {
         weft_actor_info info;
-        weft_actor_get_info(actor, &info);
+        get_info(actor, &info);
         fn(actor, &info, data);
     }
     size_t count = system->actor_count;

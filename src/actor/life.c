@@ -8,6 +8,7 @@
 #include "actor/places.h"
 #include "actor/system.h"
 #include "core/misuse.h"
+#include "core/sized.h"
 #include "core/wait.h"
 #include "os/fatal.h"
 #include "os/memory.h"
@@ -38,9 +39,8 @@ static size_t limit_of(const weft_actor_config *config)
 
 static bool is_fine(const struct weft__actors *system, const weft_actor_config *config)
 {
-    return config->size == sizeof *config && config->share <= SHARE_MAX &&
-           config->mailbox <= SIZE_MAX / sizeof(void *) / 2 && config->pin >= 0 &&
-           (unsigned)config->pin <= system->executor_count &&
+    return config->share <= SHARE_MAX && config->mailbox <= SIZE_MAX / sizeof(void *) / 2 &&
+           config->pin >= 0 && (unsigned)config->pin <= system->executor_count &&
            (unsigned)config->steal <= WEFT_STEAL_LIVE;
 }
 
@@ -97,8 +97,15 @@ int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_
                      void *arg, const weft_actor_config *config)
 {
     static const weft_actor_config standard = WEFT_ACTOR_CONFIG_INIT;
-    if (!config)
+    weft_actor_config other; /* a program of another release has */
+    if (!config) {
         config = &standard;
+    } else if (config->size != sizeof other) {
+        int error = weft__sized_read(&other, sizeof other, config);
+        if (error)
+            return error;
+        config = &other;
+    }
     size_t limit = is_fine(system, config) ? limit_of(config) : 0;
     if (limit == 0)
         return -EINVAL;
@@ -123,9 +130,14 @@ int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_
     return error;
 }
 
-int weft_actor_create(weft_actor **out, weft_pool *pool, weft_actor_fn *fn, void *arg,
-                      const weft_actor_config *config)
+/* The library's own copy of what weft/actor.h puts in place. */
+extern int weft_actor_create(weft_actor **out, weft_pool *pool, weft_actor_fn *fn, void *arg,
+                             const weft_actor_config *config);
+
+int weft_actor_create_(weft_actor **out, weft_pool *pool, weft_actor_fn *fn, void *arg,
+                       const weft_actor_config *config, unsigned layout)
 {
+    weft__expect_layout(layout, "weft_actor_create");
     if (!out || !fn)
         return -EINVAL;
     *out = NULL;
@@ -364,7 +376,7 @@ int weft_actor_pin(weft_actor *actor, int executor)
     if (!actor)
         return -EINVAL;
     weft__actor_expect(actor, __func__);
-    if (executor < -1 || executor >= (int)actor->executors)
+    if (executor < WEFT_NONE || executor >= (int)actor->executors)
         return -EINVAL;
     atomic_store_relaxed(&actor->pin, executor); /* relaxed: a request */
     return 0;

@@ -110,7 +110,7 @@ void weft__actor_poll(weft *w)
     weft__quantum_look_up(weft__fiber_of(w), w);
 }
 
-void weft_poll_slow(weft *w)
+void weft_poll_slow_(weft *w)
 {
     weft__expect_own(w, "weft_poll");
     if (weft__context_of(w)->ops)

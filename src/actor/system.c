@@ -8,6 +8,7 @@
 #include "actor/fiber.h"
 #include "actor/life.h"
 #include "actor/ticker.h"
+#include "core/sized.h"
 #include "os/clock.h"
 #include "os/fault.h"
 #include "os/memory.h"
@@ -19,19 +20,18 @@
 
 enum { QUANTUM_NS = 1000000 };
 
-/* What WEFT_ACTOR_QUANTUM_US says, or the default. */
+/* What WEFT_ACTOR_TURN_US says, or the default. */
 static uint64_t quantum_by_environment(void)
 {
-    const char *text = getenv("WEFT_ACTOR_QUANTUM_US");
+    const char *text = getenv("WEFT_ACTOR_TURN_US");
     if (!text)
         return QUANTUM_NS;
     char *end;
     unsigned long us = strtoul(text, &end, 10);
     if (end != text && *end == '\0' && us >= 10 && us <= 10000000)
         return us * UINT64_C(1000);
-    fprintf(stderr,
-            "weft: WEFT_ACTOR_QUANTUM_US=%s is not a number from 10 to 10000000; using %d\n", text,
-            QUANTUM_NS / 1000);
+    fprintf(stderr, "weft: WEFT_ACTOR_TURN_US=%s is not a number from 10 to 10000000; using %d\n",
+            text, QUANTUM_NS / 1000);
     return QUANTUM_NS;
 }
 
@@ -43,7 +43,7 @@ int weft__actors_make(struct weft__actors **out, struct weft_pool *pool,
     if (!system)
         return -ENOMEM;
     system->pool = pool;
-    system->quantum = config->quantum ? config->quantum : quantum_by_environment();
+    system->quantum = config->turn ? config->turn : quantum_by_environment();
     system->counted = config->counted;
     system->simulated = simulated;
     system->rescues = !simulated && !(pool->config.flags & WEFT_NO_SIGSEGV);
@@ -114,7 +114,7 @@ struct weft__actors *weft__actors_of(struct weft_pool *pool, const weft_actors_c
     } else if (atomic_load_relaxed(&pool->pending) & POOL_CLOSED) {
         *error = -ESHUTDOWN;
     } else {
-        static const weft_actors_config standard = {.size = sizeof standard};
+        static const weft_actors_config standard = WEFT_ACTORS_CONFIG_INIT;
         *error = weft__actors_make(&system, pool, config ? config : &standard, false);
         if (!*error) {
             pool->actors_close = close_all;
@@ -134,12 +134,18 @@ struct weft__actors *weft__actors_of(struct weft_pool *pool, const weft_actors_c
 int weft_actors_setup(weft_pool *pool, const weft_actors_config *config)
 {
     enum { EXECUTORS_MAX = WEFT_WORKERS_MAX };
-    if (!config || config->size != sizeof *config || config->executors > EXECUTORS_MAX)
+    if (!config)
         return -EINVAL;
-    int error = weft__pool_enter(&pool);
+    weft_actors_config full;
+    int error = weft__sized_read(&full, sizeof full, config);
     if (error)
         return error;
-    weft__actors_of(pool, config, &error);
+    if (full.executors > EXECUTORS_MAX)
+        return -EINVAL;
+    error = weft__pool_enter(&pool);
+    if (error)
+        return error;
+    weft__actors_of(pool, &full, &error);
     weft__pool_leave(pool);
     return error;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A job for every worker, through their mailboxes. */
+#include "core/misuse.h"
 #include "core/pool.h"
 #include "core/wait.h"
 #include "os/memory.h"
@@ -69,8 +70,13 @@ static void send_to_all(struct weft_pool *pool, struct broadcast *all, weft_fn *
         weft__crowd_tickle(pool->sleep.crowd);
 }
 
-int weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg)
+/* The library's own copies of what weft/inline.h puts in place. */
+extern int weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg);
+extern int weft_broadcast_detached(weft_pool *pool, weft_fn *fn, void *arg);
+
+int weft_broadcast_(weft_pool *pool, weft_fn *fn, void *arg, unsigned layout)
 {
+    weft__expect_layout(layout, "weft_broadcast");
     weft__worker_check_left(__builtin_frame_address(0));
     if (!fn)
         return -EINVAL;
@@ -93,8 +99,9 @@ int weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg)
     return error;
 }
 
-int weft_broadcast_detached(weft_pool *pool, weft_fn *fn, void *arg)
+int weft_broadcast_detached_(weft_pool *pool, weft_fn *fn, void *arg, unsigned layout)
 {
+    weft__expect_layout(layout, "weft_broadcast_detached");
     weft__worker_check_left(__builtin_frame_address(0));
     if (!fn)
         return -EINVAL;

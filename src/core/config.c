@@ -2,6 +2,7 @@
 #include "core/config.h"
 
 #include "core/pool.h"
+#include "core/sized.h"
 #include "os/topology.h"
 
 #include <errno.h>
@@ -67,25 +68,27 @@ static enum weft_sleep sleep_wanted(void)
     return WEFT_SLEEP_EVENTS;
 }
 
-static uint64_t quantum_wanted(void)
+static int64_t quantum_wanted(void)
 {
     long us = env_number("WEFT_QUANTUM_US", 0, 1000000, "a number of microseconds");
     if (us == 0)
-        return WEFT_QUANTUM_NONE;
-    return us > 0 ? (uint64_t)us * 1000 : WEFT_QUANTUM;
+        return WEFT_NONE;
+    return us > 0 ? (int64_t)us * 1000 : WEFT_QUANTUM;
 }
 
 static int spin_wanted(unsigned cpus)
 {
     long number = env_number("WEFT_SPIN", 0, INT_MAX, "a number of rounds");
     if (number >= 0)
-        return number == 0 ? -1 : (int)number;
-    return cpus == 1 ? -1 : WEFT__ROUNDS_DEFAULT; /* on one CPU it keeps others from working */
+        return number == 0 ? WEFT_NONE : (int)number;
+    return cpus == 1 ? WEFT_NONE
+                     : WEFT__ROUNDS_DEFAULT; /* on one CPU it keeps others from working */
 }
 
 static int check(const weft_config *config)
 {
-    if (config->workers > WEFT_WORKERS_MAX || config->spin_rounds < -1 || config->spares < -1 ||
+    if (config->workers > WEFT_WORKERS_MAX || config->quantum < WEFT_NONE ||
+        config->spin_rounds < WEFT_NONE || config->spares < WEFT_NONE ||
         config->spares > WEFT_WORKERS_MAX)
         return -EINVAL;
     if (config->flags & ~(unsigned)(WEFT_USE_CALLER | WEFT_NO_GUESTS | WEFT_NO_SIGSEGV |
@@ -101,21 +104,9 @@ static int check(const weft_config *config)
 
 int weft__config_complete(weft_config *full, const weft_config *given, unsigned cpus)
 {
-    memset(full, 0, sizeof *full);
-    if (given) {                   /* an older or newer program's may be of another size */
-        enum { SIZE_MOST = 4096 }; /* nothing that was WEFT_CONFIG_INIT */
-        if (given->size < offsetof(weft_config, workers) + sizeof given->workers ||
-            given->size > SIZE_MOST)
-            return -EINVAL;
-        size_t size = given->size < sizeof *full ? given->size : sizeof *full;
-        memcpy(full, given, size);
-        const char *rest = (const char *)given + size;
-        for (size_t i = size; i < given->size; i++)
-            if (*rest++)
-                return -ENOTSUP; /* it wants something this release does not know */
-    }
-    full->size = sizeof *full;
-    int error = check(full);
+    int error = weft__sized_read(full, sizeof *full, given);
+    if (!error)
+        error = check(full);
     if (error)
         return error;
     if (full->workers == 0)
@@ -134,7 +125,5 @@ int weft__config_complete(weft_config *full, const weft_config *given, unsigned 
         full->fork = fork_wanted();
     if (full->quantum == 0)
         full->quantum = quantum_wanted();
-    if (full->quantum == WEFT_QUANTUM_NONE)
-        full->quantum = 0; /* from here on */
     return 0;
 }

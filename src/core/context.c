@@ -9,15 +9,15 @@
 
 struct weft__context *weft__context_make(struct weft__worker *worker, bool eager, uint64_t quantum)
 {
-    struct weft__context *context = weft__map(WEFT_BLOCK_SIZE);
+    struct weft__context *context = weft__map(WEFT_BLOCK_SIZE_);
     if (!context)
         return NULL;
     /* Forking past the last slot ends in a fault, which overflow.c explains: a check would
      * cost every fork an instruction. */
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    char *end = (char *)context + WEFT_BLOCK_SIZE - page;
+    char *end = (char *)context + WEFT_BLOCK_SIZE_ - page;
     if (mprotect(end, page, PROT_NONE)) {
-        weft__unmap(context, WEFT_BLOCK_SIZE);
+        weft__unmap(context, WEFT_BLOCK_SIZE_);
         return NULL;
     }
     context->worker = worker;
@@ -34,7 +34,7 @@ struct weft__context *weft__context_make(struct weft__worker *worker, bool eager
 
 void weft__context_free(struct weft__context *context)
 {
-    weft__unmap(context, WEFT_BLOCK_SIZE);
+    weft__unmap(context, WEFT_BLOCK_SIZE_);
 }
 
 static bool is_used(const struct weft__context *context, size_t i)

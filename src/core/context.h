@@ -49,11 +49,11 @@ struct weft__slot {
 
 #define SLOT_WANTED UINTPTR_MAX
 
-_Static_assert(sizeof(struct weft__slot) == sizeof(struct weft), "struct weft in weft.h");
+_Static_assert(sizeof(struct weft__slot) == sizeof(struct weft), "struct weft in weft/inline.h");
 _Static_assert(offsetof(struct weft__slot, fn) == offsetof(struct weft, fn_) &&
                    offsetof(struct weft__slot, arg) == offsetof(struct weft, arg_) &&
                    offsetof(struct weft__slot, wanted) == offsetof(struct weft, wanted_),
-               "struct weft in weft.h");
+               "struct weft in weft/inline.h");
 _Static_assert(sizeof(struct weft__slot) == WEFT__CACHE_LINE,
                "a thief and the owner of the next slot would share a cache line");
 
@@ -70,7 +70,7 @@ struct weft__help {
 /* The header. Its first line is read by every fork and seldom written; the second belongs
  * to thieves. */
 struct weft__context {
-    WEFT__ALIGNED struct atomic_uptr guard; /* see weft.h; written under the lock */
+    WEFT__ALIGNED struct atomic_uptr guard; /* see weft/inline.h; written under the lock */
     struct weft__worker *worker;            /* whose it is; of a fiber: who runs it */
     struct weft__group *group;              /* of the job running on top. Owner only */
     weft *first, *last;
@@ -105,7 +105,7 @@ void weft__context_free(struct weft__context *context);
 
 static inline struct weft__context *weft__context_of(weft *w)
 {
-    return (struct weft__context *)((uintptr_t)w & ~(WEFT_BLOCK_SIZE - 1));
+    return (struct weft__context *)((uintptr_t)w & ~(WEFT_BLOCK_SIZE_ - 1));
 }
 
 static inline struct weft__slot *weft__slot_of(weft *w)

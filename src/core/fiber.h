@@ -99,7 +99,7 @@ static inline void weft__cleanup_pop(weft *w, struct weft__cleanup *cleanup)
 /* Now and then in a long loop. */
 static inline void weft__poll(weft *w)
 {
-    if (WEFT_IS_CALLED(w) && weft__context_of(w)->ops)
+    if (WEFT_IS_CALLED_(w) && weft__context_of(w)->ops)
         weft__context_of(w)->ops->poll(w);
 }
 

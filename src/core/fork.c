@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fork, merge and steal.
  *
- * The lazy road. Forking and merging are in weft.h: fork writes the slot, then looks at the
+ * The lazy road. Forking and merging are in weft/inline.h: fork writes the slot, then looks at the
  * guard; merge clears the slot, then looks whether it is wanted; without a fence between. A
  * thief
  *
@@ -48,7 +48,7 @@
 #undef weft_merge
 #undef weft_join
 
-/* The library's own copies of what weft.h puts in place. */
+/* The library's own copies of what weft/inline.h puts in place. */
 extern weft *weft_fork(weft *w, weft_fn *right, void *arg);
 extern bool weft_merge(weft *w);
 extern void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r);
@@ -228,7 +228,8 @@ static bool only_looks_at_the_clock(struct weft__context *context)
 static void mark(struct weft__context *context, struct weft__slot *slot, uint64_t now)
 {
     weft_fn *fn = atomic_load_relaxed(&slot->fn);
-    /* relaxed: any read-modify-write continues the owner's release B2, which is in weft.h. */
+    /* relaxed: any read-modify-write continues the owner's release B2, which is in weft/inline.h.
+     */
     if (fn && fn != marked && atomic_cas_relaxed(&slot->fn, &fn, marked)) {
         context->marked_fn = fn;
         atomic_store_relaxed(&context->marked_at, now); /* relaxed: a hint to other thieves */
@@ -287,7 +288,7 @@ static bool look_up(struct weft__context *context, weft *w, bool wake, bool *can
     return stolen;
 }
 
-void weft_fork_slow(weft *w)
+void weft_fork_slow_(weft *w)
 {
     weft__expect_fork(w, "weft_fork");
     /* relaxed: own; a thief's mark is no NULL either. */
@@ -323,7 +324,7 @@ static void slot_is_back(struct weft__context *context, weft *w, bool robbed)
     weft__lock_drop(&context->lock);
 }
 
-bool weft_merge_slow(weft *w)
+bool weft_merge_slow_(weft *w)
 {
     weft__expect_fork(w, "weft_merge");
     struct weft__context *context = weft__context_of(w);
@@ -522,7 +523,7 @@ void weft__context_is_long(struct weft__context *context)
 
 /* ---- Checks ---- */
 
-weft *weft_fork_checked(weft *w, weft_fn *right, void *arg, const char *where)
+weft *weft_fork_checked_(weft *w, weft_fn *right, void *arg, const char *where)
 {
     if (!w || !right)
         weft__fatal("%s: weft_fork needs a context and a function", where);
@@ -534,7 +535,7 @@ weft *weft_fork_checked(weft *w, weft_fn *right, void *arg, const char *where)
     return weft_fork(w, right, arg);
 }
 
-bool weft_merge_checked(weft *w, const char *where)
+bool weft_merge_checked_(weft *w, const char *where)
 {
     if (!w)
         weft__fatal("%s: weft_merge needs a context", where);
@@ -550,11 +551,11 @@ bool weft_merge_checked(weft *w, const char *where)
     return weft_merge(w);
 }
 
-void weft_join_checked(weft *w, weft_fn *left, void *l, weft_fn *right, void *r, const char *where)
+void weft_join_checked_(weft *w, weft_fn *left, void *l, weft_fn *right, void *r, const char *where)
 {
     if (!left)
         weft__fatal("%s: weft_join needs two functions", where);
-    left(weft_fork_checked(w, right, r, where), l);
-    if (!weft_merge_checked(w, where))
+    left(weft_fork_checked_(w, right, r, where), l);
+    if (!weft_merge_checked_(w, where))
         right(w, r);
 }

@@ -4,6 +4,7 @@
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "core/pool.h"
+#include "core/sized.h"
 #include "core/wait.h"
 #include "os/clock.h"
 #include "os/membarrier.h"
@@ -108,10 +109,10 @@ static const char *road_of(const struct weft_pool *pool)
     return pool->why_eager ? pool->why_eager : "eager";
 }
 
-static void get_info(struct weft_pool *pool, weft_pool_info *info)
+static int get_info(struct weft_pool *pool, weft_pool_info *info)
 {
     struct weft__resting resting = weft__sleep_resting(&pool->sleep);
-    *info = (weft_pool_info){
+    const weft_pool_info full = {
         .workers = pool->config.workers,
         .cpus = pool->homes.count,
         .idle = resting.idle,
@@ -124,18 +125,19 @@ static void get_info(struct weft_pool *pool, weft_pool_info *info)
         .blocked = atomic_load_relaxed(&pool->blocking.count), /* relaxed, both: hints */
         .spares = weft__spares_active(pool),
     };
+    return weft__sized_write(info, &full, sizeof full);
 }
 
-void weft_pool_get_info(weft_pool *pool, weft_pool_info *info)
+int weft_pool_get_info(weft_pool *pool, weft_pool_info *info)
 {
-    WEFT__NEEDS(info, "a place for the info");
-    *info = (weft_pool_info){0};
     bool given = pool;
-    if (!given && weft__pool_enter(&pool))
-        return;
-    get_info(pool, info);
+    int error = given ? 0 : weft__pool_enter(&pool);
+    if (error)
+        return error;
+    error = get_info(pool, info);
     if (!given)
         weft__pool_leave(pool);
+    return error;
 }
 
 /* Everything below reads counts that others write, relaxed: hints. */
@@ -147,7 +149,7 @@ static int get_worker_info(struct weft_pool *pool, unsigned index, weft_worker_i
     struct weft__worker *worker = pool->workers[index];
     struct weft__counts *counts = &worker->counts;
     bool ours = worker->started && !pool->config.spawn_thread;
-    *info = (weft_worker_info){
+    const weft_worker_info full = {
         .jobs = atomic_load_relaxed(&counts->jobs),
         .steals = atomic_load_relaxed(&counts->steals),
         .injected = atomic_load_relaxed(&counts->injected),
@@ -155,13 +157,11 @@ static int get_worker_info(struct weft_pool *pool, unsigned index, weft_worker_i
         .depth_max = atomic_load_relaxed(&counts->depth_max),
         .cpu_ns = ours ? weft__thread_cpu_time(worker->thread) : 0,
     };
-    return 0;
+    return weft__sized_write(info, &full, sizeof full);
 }
 
 int weft_worker_get_info(weft_pool *pool, unsigned index, weft_worker_info *info)
 {
-    if (!info)
-        return -EINVAL;
     bool given = pool;
     int error = given ? 0 : weft__pool_enter(&pool);
     if (error)

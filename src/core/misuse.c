@@ -5,6 +5,7 @@
 #include "core/fork.h"
 #include "core/pool.h"
 #include "os/fatal.h"
+#include "weft/sync.h"
 
 #include <dlfcn.h>
 
@@ -143,4 +144,18 @@ void weft__expect_merged(weft *w, const char *who)
     weft__fatal("%s returned, and a function in it had returned between weft_fork and weft_merge; "
                 "it had forked %s",
                 who, right);
+}
+
+_Static_assert(WEFT_LAYOUT_ == 1 && sizeof(struct weft) == 64 &&
+                   offsetof(struct weft, wanted_) == 56 && WEFT_BLOCK_SIZE_ == 4 << 20 &&
+                   sizeof(weft_task) == 160 && sizeof(weft_scope) == 160 &&
+                   sizeof(weft_mutex) == 64 && sizeof(weft_event) == 64 &&
+                   sizeof(weft_channel) == 128,
+               "what programs have compiled in changes with WEFT_LAYOUT_");
+
+COLD void weft__layout_differs(unsigned layout, const char *function)
+{
+    weft__fatal("%s: the program was compiled for layout %u of weft, and this library, %s, has "
+                "layout %u; compile the program again, with the headers of the library",
+                function, layout, weft_version(), WEFT_LAYOUT_);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* misuse.h: is `w` the context that the caller should have passed?
+/* misuse.h: is `w` the context that the caller should have passed, and is the program one of this
+ * library's?
  *
  * Forks and merges that nobody interferes with can't afford to ask: what they would find is found
  * later, on the next slow road, by the next function of the library that gets the context, and at
@@ -56,6 +57,14 @@ _Noreturn void weft__lacks(const char *function, const char *what, const char *n
 
 /* On the slow roads of fork and merge: w is in use, or was just now. */
 void weft__expect_fork(weft *w, const char *function);
+
+/* The program enters a pool: it was compiled for the same WEFT_LAYOUT_. */
+_Noreturn void weft__layout_differs(unsigned layout, const char *function);
+static inline void weft__expect_layout(unsigned layout, const char *function)
+{
+    if (layout != WEFT_LAYOUT_)
+        weft__layout_differs(layout, function);
+}
 
 /* A job, or an actor, that ran in w has returned: all that was forked in it has been merged. `who`:
  * for the message. */

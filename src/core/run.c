@@ -112,8 +112,12 @@ static int run(struct weft_pool *pool, weft_fn *fn, void *arg, bool entered, con
     return error ? error : root.result;
 }
 
-int weft_run(weft_pool *pool, weft_fn *fn, void *arg)
+/* The library's own copy of what weft/inline.h puts in place. */
+extern int weft_run(weft_pool *pool, weft_fn *fn, void *arg);
+
+int weft_run_(weft_pool *pool, weft_fn *fn, void *arg, unsigned layout)
 {
+    weft__expect_layout(layout, "weft_run");
     const char *frame = __builtin_frame_address(0);
     weft__worker_check_left(frame);
     if (!fn)

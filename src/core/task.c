@@ -120,8 +120,12 @@ int weft__submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *a
     return 0;
 }
 
-int weft_submit(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg)
+/* The library's own copy of what weft/inline.h puts in place. */
+extern int weft_submit(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg);
+
+int weft_submit_(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg, unsigned layout)
 {
+    weft__expect_layout(layout, "weft_submit");
     weft__worker_check_left(__builtin_frame_address(0));
     if (!task || !fn)
         return -EINVAL;

@@ -265,7 +265,7 @@ static bool be_patient(struct wait *wait)
     uint64_t now = weft__clock_now();
     if (wait->patient_until == 0) {
         unsigned quanta = wait->idle.looks_out ? LOOKOUTS_QUANTA : QUANTA;
-        uint64_t patience = quanta * wait->me->pool->config.quantum;
+        uint64_t patience = quanta * wait->me->context->quantum;
         wait->patient_until = now + (patience < MOST_NS ? patience : MOST_NS);
     }
     if (now >= wait->patient_until)

@@ -78,8 +78,9 @@ struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,
     if (weft__deque_init(&worker->deque, DEQUE_CAPACITY))
         goto no_deque;
     worker->deque.flagged = pool->config.sleep == WEFT_SLEEP_TICKLE_FLAG;
-    worker->context =
-        weft__context_make(worker, pool->config.fork == WEFT_FORK_EAGER, pool->config.quantum);
+    int64_t quantum = pool->config.quantum;
+    worker->context = weft__context_make(worker, pool->config.fork == WEFT_FORK_EAGER,
+                                         quantum == WEFT_NONE ? 0 : (uint64_t)quantum);
     if (!worker->context)
         goto no_context;
     worker->context->taker = worker->context->eager ? 0 : weft__taker_of(worker);
@@ -197,7 +198,7 @@ const char *weft__worker_explain(const void *address)
 {
     struct weft__context *context = weft__current ? weft__current->context : NULL;
     if (!context || (const char *)address <= (const char *)context->last ||
-        (const char *)address >= (const char *)context + WEFT_BLOCK_SIZE)
+        (const char *)address >= (const char *)context + WEFT_BLOCK_SIZE_)
         return NULL;
     return "weft: more forks are pending in one context than it has slots for (65,000); "
            "merge some before forking more, or use a scope\n";

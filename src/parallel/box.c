@@ -2,6 +2,7 @@
 /* Loops over two and three dimensions: as for.c, but cut along the longest side. */
 #include "core/misuse.h"
 #include "parallel/split.h"
+#include "weft/parallel.h"
 
 enum { NARROW = 4 }; /* rows stay longer than columns by this: memory is read along rows */
 

@@ -4,6 +4,7 @@
 #define WEFT_PARALLEL_FOR_H
 
 #include "parallel/pace.h"
+#include "weft/parallel.h"
 
 /* What all parts of a loop share. */
 struct weft__loop {

@@ -7,6 +7,7 @@
 #include "core/misuse.h"
 #include "os/file.h"
 #include "parallel/for.h"
+#include "weft/lines.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  * element in that middle belongs; then there are two pairs to merge. */
 #include "core/misuse.h"
 #include "parallel/split.h"
+#include "weft/parallel.h"
 
 enum { SHORTEST = 32 }; /* pairs to merge together have at least so many elements */
 

@@ -12,11 +12,13 @@
  * Who has run such a stage may have two items to go on with, its own and the next one. It
  * spawns the next one. When there are no more items, the first stage passes no turn on, and
  * everything comes to rest. */
+#include "weft/pipeline.h"
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "os/atomic.h"
 #include "os/memory.h"
 #include "parallel/pace.h"
+#include "weft/parallel.h"
 
 #include <errno.h>
 

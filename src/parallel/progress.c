@@ -5,6 +5,7 @@
 #include "os/atomic.h"
 #include "os/clock.h"
 #include "weft.h"
+#include "weft/parallel.h"
 
 #include <string.h>
 #include <unistd.h>

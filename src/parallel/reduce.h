@@ -5,6 +5,7 @@
 
 #include "core/misuse.h"
 #include "parallel/pace.h"
+#include "weft/parallel.h"
 
 #include <string.h>
 

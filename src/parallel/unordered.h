@@ -4,6 +4,7 @@
 #define WEFT_PARALLEL_UNORDERED_H
 
 #include "parallel/pace.h"
+#include "weft/parallel.h"
 
 /* weft_reduce_unordered(), where the elements cost what the key does. */
 void weft__reduce_unordered(weft *w, size_t begin, size_t end, const weft_reducer *reducer,

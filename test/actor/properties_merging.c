@@ -163,7 +163,7 @@ static unsigned long failed, fitted;
 static void as_the_model_says(struct sim *sim, struct play *play)
 {
     bool fits = play->peak <= play->actor->limit;
-    weft_actor_info info;
+    weft_actor_info info = WEFT_ACTOR_INFO_INIT;
     weft_actor_get_info(play->actor, &info);
     SIM_HOLDS(sim, play->reason == (fits ? 0 : -ENOMEM));
     SIM_HOLDS(sim, info.memory_peak == (fits ? play->peak : play->actor->limit));

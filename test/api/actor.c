@@ -8,6 +8,7 @@
 #include "weft/ordmap.h"
 #include "weft/parallel.h"
 #include "weft/sort.h"
+#include "weft/sync.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -54,7 +55,7 @@ static void bad_values_are_refused(void **state)
         assert_int_equal(create(pool, &config_), -EINVAL);  \
     } while (0)
     REFUSED(size, 0);
-    REFUSED(size, sizeof(weft_actor_config) - 1);
+    REFUSED(size, SIZE_MAX);
     REFUSED(memory, WEFT_ACTOR_STACK);
     REFUSED(share, 101);
     REFUSED(pin, -1);
@@ -78,6 +79,8 @@ static void bad_values_are_refused(void **state)
     assert_int_equal(weft_actor_send(NULL, NULL, NULL), -EINVAL);
     assert_int_equal(weft_actor_try_send(NULL, NULL, NULL), -EINVAL);
     assert_int_equal(weft_actor_pin(NULL, 0), -EINVAL);
+    weft_actor_info info = WEFT_ACTOR_INFO_INIT;
+    assert_int_equal(weft_actor_get_info(NULL, &info), -EINVAL);
     weft_actor_kill(NULL);
     weft_actor_release(NULL);
     assert_null(weft_actor_self(NULL));
@@ -87,7 +90,7 @@ static void bad_values_are_refused(void **state)
 static void setup_comes_first(void **state)
 {
     weft_pool *pool = pool_make(1, 0);
-    weft_actors_config config = {.size = sizeof config - 1};
+    weft_actors_config config = {.size = SIZE_MAX};
     assert_int_equal(weft_actors_setup(pool, NULL), -EINVAL);
     assert_int_equal(weft_actors_setup(pool, &config), -EINVAL);
     config.size = sizeof config;
@@ -167,7 +170,7 @@ static void released_while_others_wait(void **state)
     for (int round = 0; round < rounds_of(SCALED(200, 5)); round++) {
         struct farewell farewell = {.event = WEFT_EVENT_INIT};
         weft_actor *others[4];
-        weft_actor_info info;
+        weft_actor_info info = WEFT_ACTOR_INFO_INIT;
         farewell.to = start(pool, leave_when_told, &farewell, NULL);
         for (int i = 0; i < 4; i++)
             others[i] = start(pool, i % 2 ? wait_for_leaver : send_to_leaver, &farewell, NULL);
@@ -477,7 +480,7 @@ static int stay(weft *w, void *arg)
 static void pinned_ones_stay(void **state)
 {
     weft_pool *pool = pool_make(2, 0);
-    weft_actors_config quantum = {.size = sizeof quantum, .quantum = 20000, .executors = 3};
+    weft_actors_config quantum = {.size = sizeof quantum, .turn = 20000, .executors = 3};
     assert_int_equal(weft_actors_setup(pool, &quantum), 0);
     weft_actor *actors[6];
     unsigned where[6];
@@ -522,7 +525,7 @@ static int compute_for(weft *w, void *arg)
 
 static uint64_t runnable_ns(weft_actor *actor)
 {
-    weft_actor_info info;
+    weft_actor_info info = WEFT_ACTOR_INFO_INIT;
     weft_actor_get_info(actor, &info);
     return info.runnable_ns;
 }
@@ -569,7 +572,7 @@ static void info_tells(void **state)
     unsigned seen = 0;
     assert_int_equal(weft_actor_each(pool, look, &seen), 3);
     assert_int_equal(seen, 7);
-    weft_actor_info info;
+    weft_actor_info info = WEFT_ACTOR_INFO_INIT;
     weft_actor_get_info(actors[0], &info);
     assert_int_equal(info.state, WEFT_ACTOR_NEW);
     assert_string_equal(info.name, "a234567890123456789012345678901");
@@ -691,7 +694,7 @@ static void results_are_the_same_inside(void **state)
 {
     struct results outside, inside[4];
     weft_pool *pool = pool_make(2, 0);
-    const weft_actors_config quantum = {.size = sizeof quantum, .quantum = 20000};
+    const weft_actors_config quantum = {.size = sizeof quantum, .turn = 20000};
     assert_int_equal(weft_actors_setup(pool, &quantum), 0);
     memset(&outside, 0, sizeof outside);
     memset(inside, 0, sizeof inside);
@@ -824,7 +827,7 @@ static void start_and_wait(weft *w, void *arg)
 static void *set_when_guest_sleeps(void *arg)
 {
     struct helper *helper = arg;
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     WAIT_UNTIL(atomic_load(&helper->begun));
     do
         weft_pool_get_info(helper->pool, &info);

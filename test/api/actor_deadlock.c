@@ -6,6 +6,7 @@
 #include "child.h"
 #include "pools.h"
 #include "weft/actor.h"
+#include "weft/sync.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -223,7 +224,7 @@ static void set_up(struct stage *stage, weft_pool *pool, weft_actor_fn *const fn
 
 static void run_until_all_wait(struct stage *stage)
 {
-    weft_actor_info info;
+    weft_actor_info info = WEFT_ACTOR_INFO_INIT;
     for (unsigned i = 0; i < stage->count; i++)
         CHECK(weft_actor_run(stage->actors[i]) == 0);
     for (unsigned i = 0; i < stage->count; i++)

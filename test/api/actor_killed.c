@@ -6,6 +6,7 @@
 #include "pools.h"
 #include "weft/actor.h"
 #include "weft/parallel.h"
+#include "weft/sync.h"
 
 #include <errno.h>
 
@@ -35,7 +36,7 @@ static void killed_at_a_mutex(void **state)
         weft_actor *actors[4];
         for (int i = 0; i < 4; i++)
             actors[i] = start(pool, lock_once, &account, NULL);
-        weft_actor_info info;
+        weft_actor_info info = WEFT_ACTOR_INFO_INIT;
         for (int i = 0; i < 4; i++)
             do {
                 weft_actor_get_info(actors[i], &info);
@@ -219,7 +220,7 @@ static void kill_one_wait(weft_pool *pool, struct waits *waits, unsigned i)
     weft_actor *actor = start(pool, i % 3 == 2 ? wait_elsewhere : wait_once, &one, NULL);
     atomic_store(&waits->result, 0);
     WAIT_UNTIL(atomic_load(&one.begun));
-    weft_actor_info info;
+    weft_actor_info info = WEFT_ACTOR_INFO_INIT;
     do {
         weft_actor_get_info(actor, &info);
         sched_yield();

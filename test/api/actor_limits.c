@@ -7,6 +7,7 @@
 #include "weft/actor.h"
 #include "weft/ordmap.h"
 #include "weft/parallel.h"
+#include "weft/pipeline.h"
 #include "weft/sort.h"
 
 #include <errno.h>
@@ -44,7 +45,7 @@ static void memory_ends_for_one_alone(void **state)
         weft_actor *greedy = start(pool, alloc_too_much, &sizes[i], &config);
         weft_actor *other = start(pool, add_up, NULL, NULL);
         assert_int_equal(weft_actor_wait(NULL, greedy), -ENOMEM);
-        weft_actor_info info;
+        weft_actor_info info = WEFT_ACTOR_INFO_INIT;
         weft_actor_get_info(greedy, &info);
         assert_int_equal(info.memory, 0);
         /* What was asked for is limited; the blocks that it lies in are a little larger. */
@@ -96,7 +97,7 @@ static void odd_limits_are_limits(void **state)
         weft_actor *actor = start(pool, allocate_and_fork, &count, &config);
         assert_int_equal(weft_actor_wait(NULL, actor), 0);
         assert_int_equal(atomic_load(&count), LEAVES);
-        weft_actor_info info;
+        weft_actor_info info = WEFT_ACTOR_INFO_INIT;
         weft_actor_get_info(actor, &info);
         delegates += info.delegates;
         weft_actor_release(actor);
@@ -329,7 +330,7 @@ static void the_limit_is_the_programs(void **state)
             enum weft_steal steal = i % 4 < 2 ? WEFT_STEAL_STRICT : WEFT_STEAL_LIVE;
             weft_actor *actor = start_limited(pool, grow_tree, NULL, limit, steal);
             assert_int_equal(weft_actor_wait(NULL, actor), i % 2 ? -ENOMEM : 0);
-            weft_actor_info info;
+            weft_actor_info info = WEFT_ACTOR_INFO_INIT;
             weft_actor_get_info(actor, &info);
             assert_int_equal(info.memory_peak, limit);
             assert_int_equal(info.memory, 0);
@@ -378,7 +379,7 @@ static void marks_free_what_came_after(void **state)
             weft_actor *actor = start_limited(pool, mark_around_forks, NULL, 2 * LARGE,
                                               i % 2 ? WEFT_STEAL_STRICT : WEFT_STEAL_LIVE);
             assert_int_equal(weft_actor_wait(NULL, actor), 0);
-            weft_actor_info info;
+            weft_actor_info info = WEFT_ACTOR_INFO_INIT;
             weft_actor_get_info(actor, &info);
             assert_int_equal(info.memory_peak, 2 * LARGE);
             weft_actor_release(actor);

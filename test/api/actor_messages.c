@@ -148,7 +148,7 @@ static void send_until_it_is_over_outside(unsigned i, void *arg)
 static int kill_when_full(weft *w, void *arg)
 {
     struct letters *letters = arg;
-    weft_actor_info info;
+    weft_actor_info info = WEFT_ACTOR_INFO_INIT;
     do {
         weft_actor_get_info(letters->to, &info);
         weft_yield(w);
@@ -219,7 +219,7 @@ static void a_full_mailbox_takes_nothing_from_anybody(void **state)
             assert_int_equal(weft_actor_try_send(NULL, actor, NULL), -EAGAIN);
         pool_let_go(&held);
         assert_int_equal(weft_actor_wait(NULL, actor), i % 2 ? 0 : -ENOMEM);
-        weft_actor_info info;
+        weft_actor_info info = WEFT_ACTOR_INFO_INIT;
         weft_actor_get_info(actor, &info);
         assert_int_equal(info.memory_limit, WEFT_ACTOR_STACK + ROOM);
         assert_int_equal(info.memory_peak, ROOM / 2);
@@ -282,7 +282,7 @@ static void run_readers(weft_pool *pool, enum weft_steal steal, struct readers *
 {
     enum { ALL = SIDES * PER_SIDE };
     weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
-    weft_actor_info info;
+    weft_actor_info info = WEFT_ACTOR_INFO_INIT;
     unsigned long sum = 0;
     config.steal = steal;
     config.mailbox = 4;

@@ -7,6 +7,7 @@
 #include "pools.h"
 #include "weft/actor.h"
 #include "weft/parallel.h"
+#include "weft/sync.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -55,7 +55,7 @@ static void idle_ones_need_not_wait_for_a_quantum(void **state)
     unsigned quick = 0;
     for (unsigned i = 0; i < 50 && quick < 5; i++) {
         weft_pool *pool = pool_make(2, 0);
-        weft_actors_config config = {.size = sizeof config, .quantum = quantum, .executors = 2};
+        weft_actors_config config = {.size = sizeof config, .turn = quantum, .executors = 2};
         assert_int_equal(weft_actors_setup(pool, &config), 0);
         struct givers givers = {.given = 0};
         uint64_t start = weft_now();

@@ -3,6 +3,8 @@
 #include "check.h"
 #include "pools.h"
 #include "proc.h"
+#include "weft/parallel.h"
+#include "weft/sync.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -37,7 +39,7 @@ static unsigned threads(void)
 
 static weft_pool_info info_of(weft_pool *pool)
 {
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     weft_pool_get_info(pool, &info);
     return info;
 }

@@ -40,7 +40,7 @@ static weft_pool *make_shallow(unsigned workers, unsigned flags)
     config.workers = workers;
     config.flags = flags;
     config.stack_size = (size_t)512 << 10;
-    config.spin_rounds = -1;
+    config.spin_rounds = WEFT_NONE;
     config.pin = WEFT_PIN_NEVER;
     return pool_make_with(&config);
 }

@@ -5,6 +5,7 @@
 #include "check.h"
 #include "pools.h"
 #include "weft/actor.h"
+#include "weft/sync.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -3,6 +3,8 @@
  * its own that only somebody else can do: if nobody comes, the test hangs. */
 #include "check.h"
 #include "pools.h"
+#include "weft/lines.h"
+#include "weft/parallel.h"
 
 #include <pthread.h>
 #include <stdlib.h>

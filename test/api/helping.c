@@ -3,6 +3,7 @@
 #include "check.h"
 #include "pools.h"
 #include "proc.h"
+#include "weft/sync.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -13,7 +14,7 @@ static weft_pool *make_small(unsigned flags)
     weft_config config = WEFT_CONFIG_INIT;
     config.workers = 1;
     config.flags = flags;
-    config.spares = -1;
+    config.spares = WEFT_NONE;
     return pool_make_with(&config);
 }
 
@@ -345,7 +346,7 @@ static void post(weft *w, struct treadmill *mill)
 static void expect_that_none_waits(weft *w, struct treadmill *mill)
 {
     unsigned me = weft_worker_index(w);
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     weft_pool_get_info(weft_pool_of(w), &info);
     if (info.queued > 0)
         CHECK(atomic_load(&mill->runs[me]) - atomic_load(&mill->posted_at[me]) <= TURNS);

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "pools.h"
 #include "proc.h"
+#include "weft/sync.h"
 
 #include <time.h>
 
@@ -168,7 +169,7 @@ static void wait_for_mutex(weft *w, void *arg)
 
 static unsigned blocked_in(weft_pool *pool)
 {
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     weft_pool_get_info(pool, &info);
     return info.blocked;
 }

@@ -14,7 +14,8 @@ static weft_pool_info info_of(weft_pool *pool)
 {
     weft_pool_info info;
     memset(&info, 0xff, sizeof info);
-    weft_pool_get_info(pool, &info);
+    info.size = sizeof info;
+    assert_int_equal(weft_pool_get_info(pool, &info), 0);
     return info;
 }
 
@@ -29,7 +30,7 @@ static void version(void **state)
 static void asleep_and_busy(void **state)
 {
     weft_pool *pool = pool_make(WORKERS, 0);
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     WAIT_UNTIL((info = info_of(pool)).sleeping == WORKERS);
     assert_int_equal(info.workers, WORKERS);
     assert_true(info.cpus >= 1);
@@ -56,7 +57,7 @@ static void how_it_forks(void **state)
         assert_string_equal(info.fork, "eager");
     else if (strcmp(info.fork, "eager (no membarrier)") != 0)
         assert_string_equal(info.fork, "lazy");
-    assert_int_equal(info.quantum, road->quantum == WEFT_QUANTUM_NONE ? 0 : WEFT_QUANTUM);
+    assert_int_equal(info.quantum, road->quantum == WEFT_NONE ? WEFT_NONE : WEFT_QUANTUM);
     pool_drop(pool);
 }
 
@@ -106,6 +107,7 @@ static void worker_counts(void **state)
     pool_wait_asleep(pool);
     weft_worker_info info;
     memset(&info, 0xff, sizeof info);
+    info.size = sizeof info;
     assert_int_equal(weft_worker_get_info(pool, 0, &info), 0);
     assert_int_equal(info.jobs, TASKS);
     assert_int_equal(info.injected, TASKS);
@@ -119,7 +121,7 @@ static void worker_counts(void **state)
 
 static uint64_t sleeps_of(weft_pool *pool, unsigned worker)
 {
-    weft_worker_info info;
+    weft_worker_info info = WEFT_WORKER_INFO_INIT;
     CHECK(weft_worker_get_info(pool, worker, &info) == 0);
     return info.sleeps;
 }
@@ -165,7 +167,7 @@ static void steals_and_depth(void **state)
     pool = pool_make(1, WEFT_NO_GUESTS);
     atomic_ulong count = 0;
     assert_int_equal(weft_run(pool, nest_one, &count), 0);
-    weft_worker_info info;
+    weft_worker_info info = WEFT_WORKER_INFO_INIT;
     assert_int_equal(weft_worker_get_info(pool, 0, &info), 0);
     assert_int_equal(info.depth_max, 1);
     pool_drop(pool);

@@ -27,11 +27,10 @@ static void questions(void **state)
     unsigned workers = weft_pool_workers(NULL); /* makes it */
     assert_true(workers >= 1);
     assert_int_equal(workers, weft_pool_workers(weft_pool_default()));
-    weft_pool_info info;
-    memset(&info, 0xff, sizeof info);
-    weft_pool_get_info(NULL, &info);
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
+    assert_int_equal(weft_pool_get_info(NULL, &info), 0);
     assert_int_equal(info.workers, workers);
-    weft_worker_info worker;
+    weft_worker_info worker = WEFT_WORKER_INFO_INIT;
     assert_int_equal(weft_worker_get_info(NULL, 0, &worker), 0);
     assert_int_equal(weft_worker_get_info(NULL, workers, &worker), -EINVAL);
 }

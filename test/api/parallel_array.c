@@ -2,6 +2,7 @@
 /* parallel_array.c: maps, scans, filters, merges and histograms are what sequential ones are, for
  * elements of all sizes, in place or not. */
 #include "property.h"
+#include "weft/parallel.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* parallel_each.c: loops over boxes and over the elements of arrays. */
 #include "property.h"
+#include "weft/parallel.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* parallel_find.c: searches find what a sequential program finds, and then stop. */
 #include "property.h"
+#include "weft/parallel.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* parallel_lines.c: each line of a text once and whole, whatever the text looks like. */
 #include "property.h"
+#include "weft/lines.h"
+#include "weft/parallel.h"
 
 #include <errno.h>
 #include <stdlib.h>

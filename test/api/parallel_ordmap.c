@@ -2,6 +2,8 @@
 /* parallel_ordmap.c: ordered maps are what an array with a place for each key is, whatever they
  * were made of; and those they were made of are as they were. */
 #include "property.h"
+#include "weft/ordmap.h"
+#include "weft/parallel.h"
 
 #include <errno.h>
 #include <stdlib.h>

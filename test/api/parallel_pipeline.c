@@ -2,6 +2,8 @@
 /* parallel_pipeline.c: every item goes through all stages, in order where that was asked for,
  * and there are never too many; whatever fails, all that was made is dropped. */
 #include "property.h"
+#include "weft/parallel.h"
+#include "weft/pipeline.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 /* parallel_reduce.c: reductions are what a sequential program computes, in order, and the
  * same bits for any number of workers. */
 #include "property.h"
+#include "weft/parallel.h"
 
 #include <errno.h>
 #include <math.h>

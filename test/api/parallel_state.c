@@ -2,6 +2,7 @@
 /* parallel_state.c: what bodies have for themselves, and progress. */
 #include "child.h"
 #include "property.h"
+#include "weft/parallel.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -43,7 +43,7 @@ static void as_many_as_there_are_cpus(void **state)
     assert_int_equal(weft_pool_create(&pool, NULL), 0);
     unsigned workers = weft_pool_workers(pool);
     assert_in_range(workers, 1, WEFT_WORKERS_MAX);
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     weft_pool_get_info(pool, &info);
     assert_in_range(workers, 1, info.cpus);
     assert_int_equal(weft_pool_destroy(pool), 0);

@@ -53,7 +53,7 @@ static void caller_sleeps_without_guests(void **state)
         assert_false(pthread_equal(report.thread, pthread_self()));
         assert_in_range(report.index, 0, 1);
     }
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     weft_pool_get_info(pool, &info);
     assert_int_equal(info.guests, 0);
     pool_drop(pool);
@@ -199,7 +199,7 @@ static void many_guests(void **state)
     for (unsigned flags = 0; flags <= WEFT_NO_GUESTS; flags += WEFT_NO_GUESTS) {
         weft_pool *pool = pool_make(2, flags);
         in_threads(GUESTS, run_trees, pool);
-        weft_pool_info info;
+        weft_pool_info info = WEFT_POOL_INFO_INIT;
         weft_pool_get_info(pool, &info);
         assert_int_equal(info.guests, 0);
         assert_int_equal(info.queued, 0);

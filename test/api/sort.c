@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <weft/parallel.h>
 #include <weft/sort.h>
 
 static weft_pool *alone, *several;

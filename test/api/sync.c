@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sync.c: mutexes, events and channels, between jobs and with outside threads. */
+#include "weft/sync.h"
 #include "check.h"
 #include "pools.h"
 
@@ -111,7 +112,7 @@ static void pass_while_possible(struct queue *queue)
 
 static void wait_until_blocked(weft_pool *pool)
 {
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     do {
         sched_yield();
         weft_pool_get_info(pool, &info);
@@ -186,7 +187,7 @@ static void holder_takes_no_jobs_of_others(void **state)
 {
     static const unsigned workers[] = {1, 2, 4};
     for (size_t i = 0; i < sizeof workers / sizeof workers[0]; i++) {
-        for (int spares = -1; spares < 2; spares++) {
+        for (int spares = WEFT_NONE; spares < 2; spares++) {
             weft_config config = WEFT_CONFIG_INIT;
             config.workers = workers[i];
             config.spares = spares;
@@ -255,7 +256,7 @@ static void event_from_outside(void **state)
     weft_event_from_outside(&start.event);
     atomic_store(&start.gone, 0);
     assert_int_equal(weft_submit(pool, &task, wait_for_start, &start), 0);
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     do
         weft_pool_get_info(pool, &info);
     while (info.blocked == 0);

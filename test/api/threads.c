@@ -2,6 +2,7 @@
 /* threads.c: no more threads run jobs of a pool than it has workers, or than there are guests. */
 #include "check.h"
 #include "pools.h"
+#include "weft/parallel.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -174,7 +175,7 @@ static void worker_has_the_place_of_a_blocked_guest(void **state)
         weft_config config = WEFT_CONFIG_INIT;
         config.workers = 1;
         config.sleep = sleep;
-        config.spares = -1;
+        config.spares = WEFT_NONE;
         weft_pool *pool = pool_make_with(&config);
         for (int i = 0; i < rounds_of(20); i++) {
             if (i % 2)

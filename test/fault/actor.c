@@ -6,6 +6,7 @@
 #include "child.h"
 #include "core/fiber.h"
 #include "os/memory.h"
+#include "weft/sync.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -179,7 +180,7 @@ static void delegates_have_a_whole_stack(void)
         CHECK_EQUAL(weft_actor_create(&actor, pool, fork_and_go_down, &deep, &config), 0);
         CHECK_EQUAL(weft_actor_run(actor), 0);
         CHECK_EQUAL(weft_actor_wait(NULL, actor), 0);
-        weft_actor_info info;
+        weft_actor_info info = WEFT_ACTOR_INFO_INIT;
         weft_actor_get_info(actor, &info);
         CHECK(info.steals > 0 || depths[i % 4] > 192 << 10);
         weft_actor_release(actor);
@@ -231,7 +232,7 @@ static int poll_down(weft *w, volatile char *above, unsigned depth)
     volatile char frame[64];
     frame[0] = above ? above[0] : 0;
     weft_yield(w);
-    weft_poll_slow(w);
+    weft_poll_slow_(w);
     return depth == 0 ? 0 : poll_down(w, frame, depth - 1) + frame[0];
 }
 

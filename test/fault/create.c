@@ -324,7 +324,7 @@ static void affinity_of_one_cpu(void)
         unsetenv("WEFT_SPIN");
         for (unsigned flags = 0; flags <= WEFT_NO_GUESTS; flags++) {
             weft_pool *pool = child_pool(0, flags, WAY_SPIN);
-            weft_pool_info info;
+            weft_pool_info info = WEFT_POOL_INFO_INIT;
             weft_pool_get_info(pool, &info);
             CHECK_EQUAL(info.workers, 1);
             CHECK_EQUAL(info.cpus, 1);
@@ -380,7 +380,7 @@ static void workers_keep_their_cpus(void)
     for (int i = 0; i < 8; i++) { /* pools begin at different CPUs */
         weft_config config = WEFT_CONFIG_INIT;
         config.workers = 1;
-        config.spin_rounds = -1; /* asleep at once */
+        config.spin_rounds = WEFT_NONE; /* asleep at once */
         if (i % 4 >= 2)
             config.on_start = keep_to_first_cpu;
         wanted_cpus = config.on_start ? first : all;

@@ -6,6 +6,7 @@
 #include "child.h"
 #include "pools.h"
 #include "proc.h"
+#include "weft/sync.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -476,7 +477,7 @@ struct late {
 
 static unsigned blocked_in(weft_pool *pool)
 {
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     weft_pool_get_info(pool, &info);
     return info.blocked;
 }
@@ -540,7 +541,8 @@ static void lock_and_unlock(weft *w, void *mutex)
 
 static void holder_waits_in_another_pool(void)
 {
-    weft_config config = {.size = sizeof config, .workers = 2, .spares = -1, .deadlock = never};
+    weft_config config = {
+        .size = sizeof config, .workers = 2, .spares = WEFT_NONE, .deadlock = never};
     config.name = "outer";
     struct elsewhere elsewhere = {.outer = pool_make_with(&config), .inner = calm_pool(2, -1)};
     weft_mutex_init(&elsewhere.mutex, "held meanwhile");
@@ -697,7 +699,7 @@ static weft_pool *plain_pool(unsigned workers, unsigned flags)
 {
     weft_config config = WEFT_CONFIG_INIT;
     config.workers = workers;
-    config.spares = -1;
+    config.spares = WEFT_NONE;
     config.flags = flags;
     config.deadlock = count_reports;
     return pool_make_with(&config);

@@ -358,7 +358,7 @@ static void destroy_races_with_broadcast(void)
             struct race race = {.pool = child_pool(2, WEFT_USE_CALLER, way)};
             weft_task task;
             CHECK_EQUAL(weft_submit(race.pool, &task, broadcast_now, &race), 0);
-            weft_pool_info info;
+            weft_pool_info info = WEFT_POOL_INFO_INIT;
             UNTIL((weft_pool_get_info(race.pool, &info), info.queued == 0));
             atomic_store(&race.go, true);
             for (volatile int j = 0; j < i % 64; j++)

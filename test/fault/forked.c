@@ -478,7 +478,7 @@ static void bug_24_forked_under_thieves(void)
     FOR_EACH_WAY(way)
     {
         weft_config config = child_config(2, 0, way);
-        config.quantum = WEFT_QUANTUM_NONE;
+        config.quantum = WEFT_NONE;
         weft_pool *pool = child_pool_of(&config);
         for (int i = 0; i < rounds_of(SCALED(200, 20)); i++) {
             struct robbed robbed = {.depth = 200 + i};

@@ -4,6 +4,7 @@
  * a part of the holder's work would wait for itself. The programs here are right, so each has to
  * end. */
 #include "child.h"
+#include "weft/sync.h"
 
 #include <stdatomic.h>
 

@@ -6,6 +6,7 @@
 #include "child.h"
 #include "core/fork.h"
 #include "pools.h"
+#include "weft/sync.h"
 
 #include <errno.h>
 #include <linux/audit.h>
@@ -17,7 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static weft_pool *lazy_pool(unsigned workers, uint64_t quantum)
+static weft_pool *lazy_pool(unsigned workers, int64_t quantum)
 {
     weft_config config = WEFT_CONFIG_INIT;
     config.workers = workers;
@@ -43,7 +44,7 @@ static void fork_and_compute(weft *w, void *arg)
 
 static void silent_owner_is_robbed(void)
 {
-    static const uint64_t quanta[] = {0, WEFT_QUANTUM_NONE, 1000000};
+    static const int64_t quanta[] = {0, WEFT_NONE, 1000000};
     for (size_t q = 0; q < sizeof quanta / sizeof quanta[0]; q++) {
         weft_pool *pool = lazy_pool(2, quanta[q]);
         for (int i = 0; i < 20; i++) {
@@ -96,7 +97,7 @@ static void oldest_goes_first(void)
     weft_config config = WEFT_CONFIG_INIT;
     config.workers = 2; /* for one of them the guest stands in: no fork wakes anybody */
     config.fork = WEFT_FORK_LAZY;
-    config.quantum = WEFT_QUANTUM_NONE;
+    config.quantum = WEFT_NONE;
     weft_pool *pool = pool_make_with(&config);
     for (int i = 0; i < 50; i++)
         CHECK(weft_run(pool, fork_many_and_compute, pool) == 0);
@@ -207,7 +208,7 @@ static void fork_and_merge(weft *w, void *arg)
 
 static void every_right_side_runs_once(void)
 {
-    weft_pool *pool = lazy_pool(3, WEFT_QUANTUM_NONE);
+    weft_pool *pool = lazy_pool(3, WEFT_NONE);
     for (int i = 0; i < 5; i++)
         CHECK(weft_run(pool, fork_and_merge, NULL) == 0);
     pool_drop(pool);
@@ -246,7 +247,7 @@ struct full {
 
 static weft *slots_last(weft *w)
 {
-    return (weft *)(((uintptr_t)w & ~(WEFT_BLOCK_SIZE - 1)) + WEFT_BLOCK_SIZE -
+    return (weft *)(((uintptr_t)w & ~(WEFT_BLOCK_SIZE_ - 1)) + WEFT_BLOCK_SIZE_ -
                     (uintptr_t)sysconf(_SC_PAGESIZE)) -
            1;
 }
@@ -284,7 +285,7 @@ static void call_fork_last(weft *w, void *arg)
 
 static void full_contexts_are_fine(void)
 {
-    static const uint64_t quanta[] = {WEFT_QUANTUM_NONE, WEFT_QUANTUM};
+    static const int64_t quanta[] = {WEFT_NONE, WEFT_QUANTUM};
     for (int q = 0; q < 2; q++) {
         weft_pool *pool = lazy_pool(2, quanta[q]);
         struct full full = {1, fork_last};
@@ -338,7 +339,7 @@ static void without_membarrier_pools_are_eager(void)
 {
     forbid_membarrier();
     weft_pool *pool = lazy_pool(2, 0);
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     weft_pool_get_info(pool, &info);
     CHECK(strcmp(info.fork, "eager (no membarrier)") == 0);
     struct tree tree = {14, 0};
@@ -376,7 +377,7 @@ static void not_cancelled_any_more(weft *w, void *arg)
 
 static void failure_skips_pending_right_sides(void)
 {
-    static const uint64_t quanta[] = {WEFT_QUANTUM_NONE, 1000000000};
+    static const int64_t quanta[] = {WEFT_NONE, 1000000000};
     for (int q = 0; q < 2; q++) {
         weft_pool *pool = lazy_pool(1, quanta[q]);
         for (int i = 0; i < 100; i++) {
@@ -398,7 +399,7 @@ static void fork_and_wait_for_it(weft *w, void *arg)
 /* The process enters a sandbox when its pools are made, and in use. */
 static void membarrier_may_go_later(void)
 {
-    weft_pool *pool = lazy_pool(2, WEFT_QUANTUM_NONE);
+    weft_pool *pool = lazy_pool(2, WEFT_NONE);
     CHECK(weft_run(pool, fork_and_merge, NULL) == 0);
     forbid_membarrier();
     for (int i = 0; i < SCALED(20, 10); i++) {
@@ -413,7 +414,7 @@ static void membarrier_may_go_later(void)
         CHECK(weft_run(pool, fork_and_wait_for_it, NULL) == 0);
     CHECK(weft_run(pool, fail_and_fork, NULL) == -EIO);
     CHECK(weft_run(pool, not_cancelled_any_more, NULL) == 0);
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     weft_pool_get_info(pool, &info);
     CHECK(strcmp(info.fork, "eager (no membarrier)") == 0);
     pool_drop(pool);

@@ -4,6 +4,7 @@
 #undef WEFT_DEBUG
 #define WEFT_DEBUG 1
 #include "child.h"
+#include "weft/parallel.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -268,7 +269,7 @@ static void null_arguments(void)
     CHECK_EQUAL(weft_task_fd(NULL), -EINVAL);
     CHECK_EQUAL(weft_broadcast(pool, NULL, NULL), -EINVAL);
     CHECK_EQUAL(weft_broadcast_detached(pool, NULL, NULL), -EINVAL);
-    weft_worker_info info;
+    weft_worker_info info = WEFT_WORKER_INFO_INIT;
     CHECK_EQUAL(weft_worker_get_info(pool, 2, &info), -EINVAL);
     CHECK_EQUAL(weft_worker_get_info(pool, UINT_MAX, &info), -EINVAL);
     CHECK_EQUAL(weft_run(pool, null_inside, NULL), 0);
@@ -278,8 +279,10 @@ static void null_arguments(void)
 static void null_arguments_worker_info(void)
 {
     weft_pool *pool = child_pool(1, 0, WAY_SPIN);
-    weft_worker_info info;
+    weft_worker_info info = WEFT_WORKER_INFO_INIT;
     CHECK_EQUAL(weft_worker_get_info(pool, 0, NULL), -EINVAL);
+    CHECK_EQUAL(weft_pool_get_info(pool, NULL), -EINVAL);
+    CHECK_EQUAL(weft_pool_get_info(NULL, NULL), -EINVAL);
     CHECK_EQUAL(weft_worker_get_info(NULL, UINT_MAX, &info), -EINVAL);
     child_pool_end(pool);
 }

@@ -15,7 +15,7 @@
 
 static unsigned sleeping(weft_pool *pool)
 {
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     weft_pool_get_info(pool, &info);
     return info.sleeping;
 }
@@ -553,7 +553,7 @@ static bool leave_work_behind(enum way way)
     UNTIL(atomic_load(&held.started)); /* worker 1 can't take the task */
     CHECK_EQUAL(weft_submit(left.pool, &left.task, detach_leaver, &left), 0);
     child_thread(be_guest, &left, &guest);
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     UNTIL((weft_pool_get_info(left.pool, &info), info.queued == 0)); /* the guest has it */
     atomic_store(&held.go, true);
     until_asleep(left.pool, 1);

@@ -2,6 +2,7 @@
 /* ordmap.c: ordered maps without memory. Each operation is tried with its first allocation
  * failing, then its second, until none fails: the maps it was given are as they were, and nothing
  * is leaked. */
+#include "weft/ordmap.h"
 #include "child.h"
 #include "os/memory.h"
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* pipeline.c: pipelines without memory. They say so, and have dropped what was made; or have
  * done everything. */
+#include "weft/pipeline.h"
 #include "child.h"
 #include "os/memory.h"
+#include "weft/parallel.h"
 
 #include <errno.h>
 #include <stdatomic.h>

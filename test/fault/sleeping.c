@@ -147,7 +147,7 @@ static void storm(unsigned i, void *arg)
 
 static void check_at_rest(weft_pool *pool)
 {
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     until_asleep(pool, weft_pool_workers(pool));
     weft_pool_get_info(pool, &info);
     CHECK_EQUAL(info.sleeping, info.workers);
@@ -211,7 +211,7 @@ static uint64_t pool_time(weft_pool *pool)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < weft_pool_workers(pool); i++) {
-        weft_worker_info info;
+        weft_worker_info info = WEFT_WORKER_INFO_INIT;
         CHECK_EQUAL(weft_worker_get_info(pool, i, &info), 0);
         sum += info.cpu_ns;
     }
@@ -300,7 +300,7 @@ static uint64_t sleeps(weft_pool *pool)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < weft_pool_workers(pool); i++) {
-        weft_worker_info info;
+        weft_worker_info info = WEFT_WORKER_INFO_INIT;
         CHECK_EQUAL(weft_worker_get_info(pool, i, &info), 0);
         sum += info.sleeps;
     }

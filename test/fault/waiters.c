@@ -166,7 +166,7 @@ static void bug_03_broadcast_gone_after_all_ran(void)
 static weft_pool *hasty_pool(enum way way, int spin)
 {
     weft_config config = child_config(2, 0, way);
-    config.quantum = WEFT_QUANTUM_NONE;
+    config.quantum = WEFT_NONE;
     config.spin_rounds = spin;
     return child_pool_of(&config);
 }

@@ -17,4 +17,4 @@ else
     set -- --dry-run -Werror
 fi
 find . \( -name .git -o -path ./build \) -prune -o -type f \
-    \( -name '*.c' -o -name '*.h' -o -name '*.cpp' \) -exec "$tool" "$@" {} +
+    \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' \) -exec "$tool" "$@" {} +

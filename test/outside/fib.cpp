@@ -2,6 +2,8 @@
 /* The same from C++, and a pool with a config of its own. */
 #include <cstdio>
 #include <weft.h>
+#include <weft/actor.h>
+#include <weft/parallel.h>
 
 struct fib {
     long n, result;
@@ -77,6 +79,14 @@ int main()
     std::printf("%s: %ld\n", weft_version(), f.result);
     long sum = 0;
     error |= weft_run(pool, commas, &sum);
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
+    weft_worker_info worker = WEFT_WORKER_INFO_INIT;
+    error |= weft_pool_get_info(pool, &info) | weft_worker_get_info(pool, 0, &worker);
+    weft_actors_config actors = WEFT_ACTORS_CONFIG_INIT;
+    weft_actor_config actor = WEFT_ACTOR_CONFIG_INIT;
+    weft_actor_info about = WEFT_ACTOR_INFO_INIT;
+    error |= info.workers != 2 || actors.size != sizeof actors || actor.size != sizeof actor ||
+             about.size != sizeof about;
     return weft_pool_destroy(pool) != 0 || error != 0 || f.result != 6765 + 55 ||
            g.result != f.result || sum != 22;
 }

@@ -5,8 +5,9 @@ set -eu
 rm -rf "$STAGE"
 DESTDIR=$STAGE cmake --install "$BUILD" >"$BUILD/stage.log"
 
-for file in "$INCLUDEDIR/weft.h" "$LIBDIR/libweft.a" "$LIBDIR/libweft.so" \
-    "$LIBDIR/libweft.so.0" "$LIBDIR/pkgconfig/weft.pc" "$LIBDIR/cmake/weft/weft-config.cmake"; do
+for file in "$INCLUDEDIR/weft.h" "$INCLUDEDIR/weft/all.h" "$INCLUDEDIR/weft/guards.hpp" \
+    "$LIBDIR/libweft.a" "$LIBDIR/libweft.so" \
+    "$LIBDIR/$SONAME" "$LIBDIR/pkgconfig/weft.pc" "$LIBDIR/cmake/weft/weft-config.cmake"; do
     [ -f "$file" ] || { echo "not installed: $file"; exit 1; }
 done
 

@@ -9,7 +9,7 @@ cp "$here/fib.c" "$project"
 cat >"$project/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.25)
 project(outside C)
-find_package(weft 0.1 REQUIRED)
+find_package(weft 0.2 REQUIRED)
 add_executable(fib-shared fib.c)
 target_link_libraries(fib-shared weft::weft)
 add_executable(fib-static fib.c)

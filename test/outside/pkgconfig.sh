@@ -8,7 +8,7 @@ export PKG_CONFIG_PATH="$LIBDIR/pkgconfig"
 flags=$(pkg-config --cflags --libs weft)
 # shellcheck disable=SC2086 # flags are words
 $CC -std=c17 -O2 "$here/fib.c" -o fib-shared $flags
-readelf -d fib-shared | grep -q 'NEEDED.*libweft\.so\.0' || { echo "not linked shared"; exit 1; }
+readelf -d fib-shared | grep -qF "[$SONAME]" || { echo "not linked shared"; exit 1; }
 LD_LIBRARY_PATH=$LIBDIR ./fib-shared
 
 # The linker prefers libweft.so where it has both, so the archive is named in full.

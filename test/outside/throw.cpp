@@ -15,6 +15,7 @@
 #include <vector>
 #include <weft.h>
 #include <weft/actor.h>
+#include <weft/parallel.h>
 #include <weft/sort.h>
 
 #define CHECK(condition) ((condition) ? (void)0 : failed(#condition, __LINE__))

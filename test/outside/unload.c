@@ -65,7 +65,7 @@ static bool counts(weft_pool *pool)
 static bool all_asleep(weft_pool *pool)
 {
     for (int i = 0; i < 1000; i++) {
-        weft_pool_info info;
+        weft_pool_info info = WEFT_POOL_INFO_INIT;
         lib.pool_get_info(pool, &info);
         if (info.sleeping == info.workers)
             return true;

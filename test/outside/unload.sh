@@ -4,4 +4,4 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 $CC -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I"$INCLUDEDIR" "$here/unload.c" -o unload -ldl
-./unload "$LIBDIR/libweft.so.0"
+./unload "$LIBDIR/$SONAME"

@@ -8,6 +8,9 @@
 #include <string.h>
 #include <weft.h>
 #include <weft/actor.h>
+#include <weft/lines.h>
+#include <weft/parallel.h>
+#include <weft/sort.h>
 #include <weft/sync.h>
 
 enum { MANY = 4096, SOME = 32 };

@@ -21,10 +21,10 @@ lives()
     get /actors | grep -q "\"actors\":.*{\"id\":$1,.*\"recent\""
 }
 
-# quanta ID: how many it has used. The list begins with those that live.
-quanta()
+# turns ID: how many it has used. The list begins with those that live.
+turns()
 {
-    get /actors | sed "s/\"recent\".*//; s/.*{\"id\":$1,[^}]*\"quanta\":\([0-9]*\).*/\1/"
+    get /actors | sed "s/\"recent\".*//; s/.*{\"id\":$1,[^}]*\"turns\":\([0-9]*\).*/\1/"
 }
 
 # until_true CONDITION...
@@ -35,7 +35,7 @@ until_true()
         [ "$(date +%s)" -lt $deadline ] || fail "in vain for a minute: $*"
     done
 }
-used_more() { [ "$(quanta "$1")" -gt "$2" ]; }
+used_more() { [ "$(turns "$1")" -gt "$2" ]; }
 somebody_lives() { get /actors | grep -q '"actors":\[{"id"'; }
 is_gone() { ! lives "$1"; }
 
@@ -64,7 +64,7 @@ until_true used_more "$first" 0
 hundred_small
 for id in "$first" "$second"; do
     lives "$id" || fail "greedy $id is not there any more"
-    until_true used_more "$id" "$(quanta "$id")"
+    until_true used_more "$id" "$(turns "$id")"
 done
 
 # One that wants too much memory is told so, at once or as it grows; the others go on.

@@ -21,7 +21,7 @@ static uint64_t next_random(uint64_t *state)
 static weft_pool *pool_with_quantum(unsigned workers, unsigned flags, uint64_t quantum)
 {
     weft_pool *pool = pool_make(workers, flags);
-    const weft_actors_config config = {.size = sizeof config, .quantum = quantum};
+    const weft_actors_config config = {.size = sizeof config, .turn = quantum};
     CHECK(weft_actors_setup(pool, &config) == 0);
     return pool;
 }
@@ -459,7 +459,7 @@ static void send_from_outside(unsigned i, void *arg)
     CHECK(error == -EPIPE);
     /* What is left of it can still be asked. */
     CHECK(weft_actor_wait(NULL, to) == -ECANCELED);
-    weft_actor_info info;
+    weft_actor_info info = WEFT_ACTOR_INFO_INIT;
     weft_actor_get_info(to, &info);
     CHECK(info.state == WEFT_ACTOR_OVER);
     CHECK(weft_actor_run(to) == -EALREADY);

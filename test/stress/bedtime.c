@@ -14,7 +14,7 @@ static weft_pool *make_sleepy(unsigned workers)
 {
     weft_config config = WEFT_CONFIG_INIT;
     config.workers = workers;
-    config.spin_rounds = -1;
+    config.spin_rounds = WEFT_NONE;
     config.sleep = protocol;
     return pool_make_with(&config);
 }

@@ -7,6 +7,7 @@
 #include "child.h"
 #include "pools.h"
 #include "watchdog.h"
+#include "weft/sync.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -596,7 +597,7 @@ static void configure(struct program *p)
     p->config.workers = pick_from(p, 1, 4);
     p->config.spares = (int)pick(p, 6) - 1;
     p->config.fork = forks[pick(p, 2)];
-    p->config.quantum = pick(p, 3) ? 0 : WEFT_QUANTUM_NONE;
+    p->config.quantum = pick(p, 3) ? 0 : WEFT_NONE;
     p->config.spin_rounds = pick(p, 2) ? 0 : -1;
     p->config.flags = flags[pick(p, 4)];
 }
@@ -855,7 +856,7 @@ static weft_config live_config(unsigned i)
     config.flags = flags[i / 16 % 3];
     config.spin_rounds = i % 3 ? 0 : -1;
     config.fork = i % 5 < 3 ? WEFT_FORK_LAZY : WEFT_FORK_EAGER;
-    config.quantum = i % 5 ? 0 : WEFT_QUANTUM_NONE;
+    config.quantum = i % 5 ? 0 : WEFT_NONE;
     config.deadlock = i % 2 == i / 4 % 2 ? on_report : NULL;
     return config;
 }

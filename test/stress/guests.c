@@ -107,7 +107,7 @@ static void many_guests(unsigned workers, unsigned flags)
     come_and_go_at_once(pool, THREADS, SCALED(40000, 8));
     have_party(pool);
     come_and_go_at_once(pool, THREADS, SCALED(40000, 8));
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     weft_pool_get_info(pool, &info);
     assert_int_equal(info.guests, 0);
     pool_drop(pool);

@@ -2,6 +2,7 @@
 /* reductions.c: the same bits for 1, 2, 3, 8 and 64 workers, however the work is taken. */
 #include "property.h"
 #include "watchdog.h"
+#include "weft/parallel.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -57,7 +57,7 @@ static void submit_all(unsigned workers, unsigned flags)
 {
     weft_pool *pool = pool_make(workers, flags);
     in_threads(THREADS, submit_many, pool);
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     weft_pool_get_info(pool, &info);
     assert_int_equal(info.queued, 0);
     pool_drop(pool);

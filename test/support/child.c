@@ -70,7 +70,7 @@ void child_pool_end(weft_pool *pool)
 
 void until_asleep(weft_pool *pool, unsigned workers)
 {
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     UNTIL((weft_pool_get_info(pool, &info), info.sleeping >= workers));
 }
 

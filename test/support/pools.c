@@ -9,7 +9,7 @@
 
 static const struct road roads[] = {
     {"lazy", WEFT_FORK_LAZY, WEFT_QUANTUM},
-    {"lazy, no quantum", WEFT_FORK_LAZY, WEFT_QUANTUM_NONE},
+    {"lazy, no quantum", WEFT_FORK_LAZY, WEFT_NONE},
     {"eager", WEFT_FORK_EAGER, WEFT_QUANTUM},
 };
 
@@ -65,7 +65,7 @@ void pool_drop(weft_pool *pool)
 
 void pool_wait_asleep(weft_pool *pool)
 {
-    weft_pool_info info;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
     do {
         wait_a_moment();
         weft_pool_get_info(pool, &info);
@@ -76,7 +76,7 @@ uint64_t pool_steals(weft_pool *pool)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < weft_pool_workers(pool); i++) {
-        weft_worker_info info;
+        weft_worker_info info = WEFT_WORKER_INFO_INIT;
         CHECK(weft_worker_get_info(pool, i, &info) == 0);
         sum += info.steals;
     }

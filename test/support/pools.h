@@ -13,7 +13,7 @@
 struct road {
     const char *name;
     enum weft_fork fork;
-    uint64_t quantum;
+    int64_t quantum;
 };
 
 extern const struct road *road; /* the one that is tried now */

@@ -101,7 +101,7 @@ static void wishes(void **state)
         .fork = WEFT_FORK_EAGER,
         .quantum = 17,
         .pin = WEFT_PIN_NEVER,
-        .spin_rounds = -1,
+        .spin_rounds = WEFT_NONE,
         .stack_size = STACK_MIN,
         .name = "name",
         .on_start = on_thread,
@@ -125,9 +125,9 @@ static void wishes(void **state)
 
 static void no_quantum(void **state)
 {
-    weft_config given = {.size = sizeof given, .quantum = WEFT_QUANTUM_NONE};
+    weft_config given = {.size = sizeof given, .quantum = WEFT_NONE};
     setenv("WEFT_QUANTUM_US", "3", 1);
-    assert_int_equal(complete(&given).quantum, 0);
+    assert_int_equal(complete(&given).quantum, WEFT_NONE);
 }
 
 struct bad {
@@ -146,6 +146,7 @@ static void out_of_range(void **state)
         {{.fork = WEFT_FORK_EAGER + 1}, -EINVAL},
         {{.pin = WEFT_PIN_NEVER + 1}, -EINVAL},
         {{.spin_rounds = -2}, -EINVAL},
+        {{.quantum = -2}, -EINVAL},
         {{.stack_size = STACK_MIN - 1}, -EINVAL},
         {{.stack_size = 1}, -EINVAL},
     };
@@ -249,7 +250,7 @@ static void readable_values(void **state)
     assert_string_equal(complaint("WEFT_QUANTUM_US", "7", &full), "");
     assert_int_equal(full.quantum, 7000);
     assert_string_equal(complaint("WEFT_QUANTUM_US", "0", &full), "");
-    assert_int_equal(full.quantum, 0);
+    assert_int_equal(full.quantum, WEFT_NONE);
 }
 
 static void expect_complaint(const char *name, const char *value)

@@ -17,8 +17,8 @@ static void slots_find_their_header(void **state)
     assert_non_null(context);
     assert_ptr_equal(context->worker, somebody);
     assert_null(context->group);
-    assert_int_equal((uintptr_t)context % WEFT_BLOCK_SIZE, 0);
-    assert_true((char *)(context->last + 1) < (char *)context + WEFT_BLOCK_SIZE);
+    assert_int_equal((uintptr_t)context % WEFT_BLOCK_SIZE_, 0);
+    assert_true((char *)(context->last + 1) < (char *)context + WEFT_BLOCK_SIZE_);
     for (weft *w = context->first; w <= context->last; w++)
         assert_ptr_equal(weft__context_of(w), context);
     weft__context_free(context);
@@ -150,7 +150,7 @@ static void many_blocks(void **state)
     for (int i = 0; i < BLOCKS; i++) {
         blocks[i] = weft__context_make(somebody, false, 0);
         assert_non_null(blocks[i]);
-        assert_int_equal((uintptr_t)blocks[i] % WEFT_BLOCK_SIZE, 0);
+        assert_int_equal((uintptr_t)blocks[i] % WEFT_BLOCK_SIZE_, 0);
         use(blocks[i]->last, right); /* its end is there too */
     }
     for (int i = 0; i < BLOCKS; i++) {

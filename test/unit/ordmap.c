@@ -3,6 +3,7 @@
 #include "parallel/ordmap.h"
 
 #include "property.h"
+#include "weft/parallel.h"
 
 #include <stdlib.h>
 

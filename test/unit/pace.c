@@ -2,6 +2,7 @@
 /* pace.c: how many elements make a stretch is learnt, slow ones at once. */
 #include "parallel/pace.h"
 #include "check.h"
+#include "weft/parallel.h"
 
 static void one(void)
 {

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* weft/all.h: all headers of weft. */
+#ifndef WEFT_ALL_H
+#define WEFT_ALL_H
+
+#include "../weft.h"
+#include "actor.h"
+#include "lines.h"
+#include "ordmap.h"
+#include "parallel.h"
+#include "pipeline.h"
+#include "sort.h"
+#include "sync.h"
+
+#endif

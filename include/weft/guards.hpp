@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* weft/guards.hpp: forks and scopes that exceptions may leave. Part of weft.h, in C++. */
+#ifndef WEFT_GUARDS_HPP
+#define WEFT_GUARDS_HPP
+
+#ifndef WEFT_H
+#error "weft/guards.hpp is a part of weft.h: include that"
+#endif
+
+#include <exception>
+
+/* If an exception leaves the left side of a fork, nobody merges, and whoever takes the right side
+ * finds a frame that is gone. A guard merges, however its frame is left: its destructor takes the
+ * right side back, or waits for the one who has taken it. What a right side throws on another
+ * thread leaves merge(). weft(3) says what is promised.
+ *
+ *     weft::fork_guard right(w, right_fn, &r);
+ *     left = compute(right.context(), ...);
+ *     if (!right.merge())
+ *         r.result = compute(w, ...);
+ */
+#if WEFT_DEBUG
+#define WEFT_GUARD_WHERE_ "weft::fork_guard" /* for messages */
+#else
+#define WEFT_GUARD_WHERE_ nullptr /* nothing is checked */
+#endif
+
+class weft::fork_guard
+{
+  public:
+    fork_guard(weft *w, weft_fn *right, void *arg, const char *where = WEFT_GUARD_WHERE_)
+        : right_(right), arg_(arg), w_(w)
+    {
+        if (where)
+            weft_fork_checked_(w, right ? run : nullptr, this, where);
+        else
+            (weft_fork)(w, run, this);
+    }
+
+    ~fork_guard()
+    {
+        if (w_ && (weft_merge)(w_))
+            return; /* if it threw, there is another exception already */
+    }
+
+    fork_guard(const fork_guard &) = delete;
+    fork_guard &operator=(const fork_guard &) = delete;
+
+    /* The left side's, until merge(). */
+    weft *context() const
+    {
+        return w_ + 1;
+    }
+
+    WEFT_MUST_USE bool merge(const char *where = WEFT_GUARD_WHERE_)
+    {
+        weft *w = w_;
+        w_ = nullptr;
+        bool over = where ? weft_merge_checked_(w, where) : (weft_merge)(w);
+        if (over && thrown_)
+            std::rethrow_exception(thrown_);
+        return over;
+    }
+
+  private:
+    static void run(weft *w, void *self)
+    {
+        fork_guard *guard = static_cast<fork_guard *>(self);
+#ifdef WEFT_THROWS_
+        try {
+            guard->right_(w, guard->arg_);
+        } catch (...) {
+            guard->thrown_ = std::current_exception();
+        }
+#else
+        guard->right_(w, guard->arg_);
+#endif
+    }
+
+    weft_fn *right_;
+    void *arg_;
+    weft *w_;                   /* nullptr: merged */
+    std::exception_ptr thrown_; /* by the thief; read after the merge */
+};
+
+#ifdef WEFT_THROWS_
+inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r)
+{
+    weft::fork_guard guard(w, right, r, nullptr);
+    left(guard.context(), l);
+    if (!guard.merge(nullptr))
+        right(w, r);
+}
+
+#if WEFT_DEBUG
+static inline void weft_join_guarded_(weft *w, weft_fn *left, void *l, weft_fn *right, void *r,
+                                      const char *where)
+{
+    weft::fork_guard guard(w, left ? right : nullptr, r, where);
+    left(guard.context(), l);
+    if (!guard.merge(where))
+        right(w, r);
+}
+#define weft_join(...) weft_join_guarded_(__VA_ARGS__, WEFT_WHERE_)
+#endif
+#endif
+
+/* A scope that is closed however its frame is left: the destructor waits for all children. close()
+ * is weft_scope_close(). */
+class weft::scope_guard : public weft_scope
+{
+  public:
+    explicit scope_guard(weft *w) : w_(w)
+    {
+        weft_scope_open(w, this);
+    }
+
+    ~scope_guard()
+    {
+        if (w_ && close())
+            return; /* nobody asks */
+    }
+
+    scope_guard(const scope_guard &) = delete;
+    scope_guard &operator=(const scope_guard &) = delete;
+
+    WEFT_MUST_USE int close()
+    {
+        weft *w = w_;
+        w_ = nullptr;
+        return weft_scope_close(w, this);
+    }
+
+  private:
+    weft *w_; /* nullptr: closed */
+};
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* weft/inline.h: forking and merging, for the compiler to put in place. Part of weft.h.
+ *
+ * All names that end in an underscore, and the members of struct weft, are the library's business:
+ * they change from release to release. */
+#ifndef WEFT_INLINE_H
+#define WEFT_INLINE_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- The layout -------------------------------------------------------------- */
+
+/* A context is a block of slots, aligned to its size, and `w` points to the first free
+ * one. The block begins with the guard: a thread that wants the attention of the thread that
+ * owns the context raises it above `w`, and forks take the slow road. A thief that wants a slot
+ * says so in the slot itself, and its merge takes the slow road. */
+struct weft {
+    weft_fn *fn_; /* NULL: free */
+    void *arg_;
+    uint64_t rest_[5];
+    uintptr_t wanted_; /* 0, or above any address: the cheapest to test is what fork tests */
+#ifdef __cplusplus
+    class fork_guard; /* see guards.hpp */
+    class scope_guard;
+#endif
+};
+
+#define WEFT_BLOCK_SIZE_ ((uintptr_t)4 << 20)
+
+/* All of this, and the sizes of weft_task, weft_scope, weft_mutex and so on, are compiled into
+ * programs. A release that changes any of it changes this number; a thread that enters a pool
+ * brings the number of its program with it, and the library compares. */
+#define WEFT_LAYOUT_ 1u
+
+struct weft_task;
+
+WEFT_API WEFT_MUST_USE int weft_run_(weft_pool *pool, weft_fn *fn, void *arg, unsigned layout);
+WEFT_API WEFT_MUST_USE int weft_submit_(weft_pool *pool, struct weft_task *task, weft_fn *fn,
+                                        void *arg, unsigned layout);
+WEFT_API WEFT_MUST_USE int weft_broadcast_(weft_pool *pool, weft_fn *fn, void *arg,
+                                           unsigned layout);
+WEFT_API WEFT_MUST_USE int weft_broadcast_detached_(weft_pool *pool, weft_fn *fn, void *arg,
+                                                    unsigned layout);
+
+#if defined __GNUC__
+/* The library has copies of its own, for programs that look them up by name. */
+#define WEFT_ENTRY_ WEFT_API WEFT_MUST_USE inline __attribute__((always_inline)) int
+
+WEFT_ENTRY_ weft_run(weft_pool *pool, weft_fn *fn, void *arg)
+{
+    return weft_run_(pool, fn, arg, WEFT_LAYOUT_);
+}
+
+WEFT_ENTRY_ weft_submit(weft_pool *pool, struct weft_task *task, weft_fn *fn, void *arg)
+{
+    return weft_submit_(pool, task, fn, arg, WEFT_LAYOUT_);
+}
+
+WEFT_ENTRY_ weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg)
+{
+    return weft_broadcast_(pool, fn, arg, WEFT_LAYOUT_);
+}
+
+WEFT_ENTRY_ weft_broadcast_detached(weft_pool *pool, weft_fn *fn, void *arg)
+{
+    return weft_broadcast_detached_(pool, fn, arg, WEFT_LAYOUT_);
+}
+#endif
+
+/* ---- Fork and merge ---------------------------------------------------------- */
+
+WEFT_API void weft_fork_slow_(weft *w);
+WEFT_API bool weft_merge_slow_(weft *w);
+
+#if defined __GNUC__
+#if defined __has_feature
+#if __has_feature(thread_sanitizer)
+#define WEFT_ATOMIC_LOADS_
+#endif
+#endif
+
+/* The guard, or `wanted_`, is read after the slot is written. Only the compiler has to keep
+ * that order: the thread that raises it makes every running thread of the process execute a
+ * barrier before it looks at the slot (membarrier(2)). So it is a relaxed load. For x86-64 that is
+ * spelled out: with a relaxed load, compilers need two instructions where one compares with
+ * memory. */
+#if defined __x86_64__ && defined __LP64__ && defined __GCC_ASM_FLAG_OUTPUTS__ && \
+    !defined __SANITIZE_THREAD__ && !defined WEFT_ATOMIC_LOADS_
+#define WEFT_IS_ABOVE_(p, w)                                \
+    (__extension__({                                        \
+        bool above_;                                        \
+        __asm__ volatile("cmp{q %1, %2| %2, %1}"            \
+                         : "=@ccb"(above_)                  \
+                         : "m"(*(p)), "r"((uintptr_t)(w))); \
+        above_;                                             \
+    }))
+#else
+#define WEFT_IS_ABOVE_(p, w) (__atomic_load_n((p), __ATOMIC_RELAXED) > (uintptr_t)(w))
+#endif
+#define WEFT_SLOW_(condition) \
+    (__atomic_signal_fence(__ATOMIC_SEQ_CST), __builtin_expect(condition, 0))
+#define WEFT_GUARD_(w) ((const uintptr_t *)((uintptr_t)(w) & ~(WEFT_BLOCK_SIZE_ - 1)))
+#define WEFT_IS_CALLED_(w) WEFT_SLOW_(WEFT_IS_ABOVE_(WEFT_GUARD_(w), w))
+
+WEFT_API inline weft *weft_fork(weft *w, weft_fn *right, void *arg)
+{
+    __atomic_store_n(&w->arg_, arg, __ATOMIC_RELAXED);
+    __atomic_store_n(&w->fn_, right, __ATOMIC_RELEASE);
+    if (WEFT_IS_CALLED_(w))
+        weft_fork_slow_(w);
+    return w + 1;
+}
+
+WEFT_API WEFT_MUST_USE inline bool weft_merge(weft *w)
+{
+    __atomic_store_n(&w->fn_, (weft_fn *)0, __ATOMIC_RELAXED);
+    return WEFT_SLOW_(WEFT_IS_ABOVE_(&w->wanted_, w)) && weft_merge_slow_(w);
+}
+
+#ifndef WEFT_THROWS_
+WEFT_API inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r)
+{
+    left(weft_fork(w, right, r), l);
+    if (!weft_merge(w))
+        right(w, r);
+}
+#endif
+#endif
+
+/* ---- Typed forks ------------------------------------------------------------- */
+
+#define WEFT_FORKABLE(type, function, arguments, ...)                                 \
+    struct function##_arguments {                                                     \
+        arguments                                                                     \
+    };                                                                                \
+    struct function##_fork {                                                          \
+        type result;                                                                  \
+        struct function##_arguments arguments_;                                       \
+    };                                                                                \
+    static inline type function##_call(weft *w, const struct function##_arguments *a) \
+    {                                                                                 \
+        return __VA_ARGS__;                                                           \
+    }                                                                                 \
+    static void function##_forked(weft *w, void *fork)                                \
+    {                                                                                 \
+        struct function##_fork *f = (struct function##_fork *)fork;                   \
+        f->result = function##_call(w, &f->arguments_);                               \
+    }
+#define WEFT_FORK(w, function, right, ...)                         \
+    struct function##_fork right;                                  \
+    right.arguments_ = (struct function##_arguments){__VA_ARGS__}; \
+    weft *right##_in = weft_fork((w), function##_forked, &right)
+#define WEFT_MERGE(w, function, right) \
+    (weft_merge(w) ? (right).result : function##_call((w), &(right).arguments_))
+
+/* ---- Checks ------------------------------------------------------------------ */
+
+WEFT_API weft *weft_fork_checked_(weft *w, weft_fn *right, void *arg, const char *where);
+WEFT_API WEFT_MUST_USE bool weft_merge_checked_(weft *w, const char *where);
+WEFT_API void weft_join_checked_(weft *w, weft_fn *left, void *l, weft_fn *right, void *r,
+                                 const char *where);
+
+#if WEFT_DEBUG
+#define WEFT_STRING_OF_(x) #x
+#define WEFT_STRING_(x) WEFT_STRING_OF_(x)
+#define WEFT_WHERE_ __FILE__ ":" WEFT_STRING_(__LINE__)
+/* Arguments as they are: a compound literal or a lambda has commas of its own. */
+#define weft_fork(...) weft_fork_checked_(__VA_ARGS__, WEFT_WHERE_)
+#define weft_merge(...) weft_merge_checked_(__VA_ARGS__, WEFT_WHERE_)
+#ifndef WEFT_THROWS_
+#define weft_join(...) weft_join_checked_(__VA_ARGS__, WEFT_WHERE_)
+#endif
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
