@@ -1,37 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 #include "contest.h"
 
-#include "ring.h"
+#include "match.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static struct contender *find(struct ring *ring, enum ring_kind kind, unsigned workers)
+static struct contender *find(struct match *match, enum match_kind kind, unsigned workers)
 {
-    for (unsigned i = 0; i < ring->count; i++)
-        if (ring->contenders[i].kind == kind && ring->contenders[i].workers == workers)
-            return &ring->contenders[i];
+    for (unsigned i = 0; i < match->count; i++)
+        if (match->contenders[i].kind == kind && match->contenders[i].workers == workers)
+            return &match->contenders[i];
     return NULL;
 }
 
-static const struct contender *fastest_peer(const struct ring *ring)
+static const struct contender *fastest_peer(const struct match *match)
 {
     const struct contender *fastest = NULL;
-    for (unsigned i = 0; i < ring->count; i++) {
-        const struct contender *c = &ring->contenders[i];
-        if (c->kind == RING_PEER && c->workers == 1 &&
+    for (unsigned i = 0; i < match->count; i++) {
+        const struct contender *c = &match->contenders[i];
+        if (c->kind == MATCH_PEER && c->workers == 1 &&
             (!fastest || c->result.seconds.median < fastest->result.seconds.median))
             fastest = c;
     }
     return fastest;
 }
 
-static void claim_one_worker(struct ring *ring)
+static void claim_one_worker(struct match *match)
 {
-    const struct report *report = ring->run->report;
-    const struct claims *claims = &ring->contest->claims;
-    const struct contender *twin = find(ring, RING_SEQUENTIAL, 1), *one = find(ring, RING_WEFT, 1),
-                           *recursive = find(ring, RING_RECURSIVE, 1), *peer = fastest_peer(ring);
+    const struct report *report = match->run->report;
+    const struct claims *claims = &match->contest->claims;
+    const struct contender *twin = find(match, MATCH_SEQUENTIAL, 1),
+                           *one = find(match, MATCH_WEFT, 1),
+                           *recursive = find(match, MATCH_RECURSIVE, 1),
+                           *peer = fastest_peer(match);
     if (claims->ns_above_twin > 0)
         report_claim(report, "one worker, above the twin, ns an operation",
                      (one->result.times_twin - 1) * twin->result.ns_per_op, REPORT_AT_MOST,
@@ -49,31 +51,32 @@ static void claim_one_worker(struct ring *ring)
                      claims->times_faster_than_peers);
 }
 
-static void claim_share(struct ring *ring)
+static void claim_share(struct match *match)
 {
-    const struct report *report = ring->run->report;
-    unsigned workers = ring->run->workers;
-    const struct contender *copies = find(ring, RING_COPIES, workers),
-                           *twin = find(ring, RING_SEQUENTIAL, 1), *one = find(ring, RING_WEFT, 1),
-                           *all = find(ring, RING_WEFT, workers);
+    const struct report *report = match->run->report;
+    unsigned workers = match->run->workers;
+    const struct contender *copies = find(match, MATCH_COPIES, workers),
+                           *twin = find(match, MATCH_SEQUENTIAL, 1),
+                           *one = find(match, MATCH_WEFT, 1),
+                           *all = find(match, MATCH_WEFT, workers);
     if (!copies)
         return;
     double achieved = workers / samples_ratio(&copies->seconds, &twin->seconds);
     double speed_up = samples_ratio(&one->seconds, &all->seconds);
     report_claim(report, "all workers: speed-up over one worker", speed_up, REPORT_AT_LEAST, 0);
     report_claim(report, "  that / what as many copies of the twin achieve", speed_up / achieved,
-                 REPORT_AT_LEAST, ring->contest->claims.share);
+                 REPORT_AT_LEAST, match->contest->claims.share);
     report_claim(report, "  work done / what the copies do in that time",
                  samples_ratio(&copies->seconds, &all->seconds) / workers, REPORT_AT_LEAST, 0);
 }
 
-static void claim_all_workers(struct ring *ring)
+static void claim_all_workers(struct match *match)
 {
-    const struct report *report = ring->run->report;
-    const struct claims *claims = &ring->contest->claims;
-    const struct contender *twin = find(ring, RING_SEQUENTIAL, 1),
-                           *all = find(ring, RING_WEFT, ring->run->workers);
-    claim_share(ring);
+    const struct report *report = match->run->report;
+    const struct claims *claims = &match->contest->claims;
+    const struct contender *twin = find(match, MATCH_SEQUENTIAL, 1),
+                           *all = find(match, MATCH_WEFT, match->run->workers);
+    claim_share(match);
     if (claims->times_twin_cpu > 0)
         report_claim(report, "all workers: CPU time / twin", samples_ratio(&all->cpu, &twin->cpu),
                      REPORT_AT_MOST, claims->times_twin_cpu);
@@ -86,32 +89,32 @@ static void claim_all_workers(struct ring *ring)
 }
 
 /* SIZE in the description is what it says. */
-static void print_title(const struct ring *ring)
+static void print_title(const struct match *match)
 {
-    const char *what = ring->contest->what, *size = strstr(what, "SIZE");
-    report_title(ring->run->report, "%s: %.*s%u%s\n", ring->contest->kernel->name,
-                 (int)(size - what), what, ring->size, size + strlen("SIZE"));
+    const char *what = match->contest->what, *size = strstr(what, "SIZE");
+    report_title(match->run->report, "%s: %.*s%u%s\n", match->contest->kernel->name,
+                 (int)(size - what), what, match->size, size + strlen("SIZE"));
 }
 
-static void print_all(struct ring *ring)
+static void print_all(struct match *match)
 {
-    print_title(ring);
-    report_head(ring->run->report, ring->contest->operation);
-    for (unsigned i = 0; i < ring->count; i++)
-        report_row(ring->run->report, &ring->contenders[i].result);
-    claim_one_worker(ring);
-    claim_all_workers(ring);
-    report_title(ring->run->report, "\n");
+    print_title(match);
+    report_head(match->run->report, match->contest->operation);
+    for (unsigned i = 0; i < match->count; i++)
+        report_row(match->run->report, &match->contenders[i].result);
+    claim_one_worker(match);
+    claim_all_workers(match);
+    report_title(match->run->report, "\n");
 }
 
 int contest_run(const struct contest *contest, const struct bench_run *run)
 {
-    struct ring ring;
-    bool good = ring_open(&ring, contest, run) && ring_run(&ring);
+    struct match match;
+    bool good = match_open(&match, contest, run) && match_run(&match);
     if (good) {
-        ring_summarise(&ring);
-        print_all(&ring);
+        match_summarise(&match);
+        print_all(&match);
     }
-    ring_close(&ring);
+    match_close(&match);
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -43,7 +43,7 @@ describe()
     check-long) directory=build/gcc just='^check.long' ;;
     lint) directory=build/gcc only=lint ;;
     spin0)
-        directory=build/gcc just='api.(broadcast|fork|run|scope|sync|task)$|fault.(destroy|latches|nested)$'
+        directory=build/gcc just='api.(broadcast|fork|run|scope|sync|task)$|fault.(destroy|nested|waiters)$'
         setting='WEFT_SPIN=0 WEFT_QUANTUM_US=0 WEFT_SLEEP=counters'
         ;;
     eager)

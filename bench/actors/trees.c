@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The same forks in the pool itself and in an actor, live and strict. */
-#include "../ring.h"
+#include "../match.h"
 #include "actors.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static const struct {
 
 enum { TREES = sizeof trees / sizeof trees[0] };
 
-enum kind { POOL, LIVE, STRICT, KINDS };
+enum tree_kind { POOL, LIVE, STRICT, KINDS };
 
 static const char *const kind_names[KINDS] = {"pool", "live", "strict"};
 
@@ -61,15 +61,15 @@ static void run_actor(const struct contender *c, const struct contest *contest, 
 }
 
 struct field {
-    struct ring ring;
+    struct match match;
     const struct contender *one[KINDS], *all[KINDS];
     struct tally tallies[2][KINDS];
 };
 
-static const struct contender *add(struct field *field, enum kind kind, unsigned workers,
+static const struct contender *add(struct field *field, enum tree_kind kind, unsigned workers,
                                    struct tally *tally)
 {
-    struct contender *c = ring_add_weft(&field->ring, &(weft_config){.workers = workers});
+    struct contender *c = match_add_weft(&field->match, &(weft_config){.workers = workers});
     if (!c)
         return NULL;
     c->name = kind_names[kind];
@@ -78,28 +78,29 @@ static const struct contender *add(struct field *field, enum kind kind, unsigned
     tally->steal = kind == LIVE ? WEFT_STEAL_LIVE : WEFT_STEAL_STRICT;
     c->run = run_actor;
     c->own = tally;
-    bool room = samples_init(&tally->steals, field->ring.reps) &&
-                samples_init(&tally->delegates, field->ring.reps) &&
-                samples_init(&tally->given_back, field->ring.reps);
+    bool room = samples_init(&tally->steals, field->match.reps) &&
+                samples_init(&tally->delegates, field->match.reps) &&
+                samples_init(&tally->given_back, field->match.reps);
     return room ? c : NULL;
 }
 
 static bool open(struct field *field)
 {
-    unsigned workers = field->ring.run->workers;
-    ring_add_twin(&field->ring);
+    unsigned workers = field->match.run->workers;
+    match_add_twin(&field->match);
     for (int kind = 0; kind < KINDS; kind++)
-        if (!(field->one[kind] = add(field, (enum kind)kind, 1, &field->tallies[0][kind])))
+        if (!(field->one[kind] = add(field, (enum tree_kind)kind, 1, &field->tallies[0][kind])))
             return false;
     for (int kind = 0; kind < KINDS && workers > 1; kind++)
-        if (!(field->all[kind] = add(field, (enum kind)kind, workers, &field->tallies[1][kind])))
+        if (!(field->all[kind] =
+                  add(field, (enum tree_kind)kind, workers, &field->tallies[1][kind])))
             return false;
-    return ring_make(&field->ring);
+    return match_make(&field->match);
 }
 
 static void close(struct field *field)
 {
-    ring_close(&field->ring);
+    match_close(&field->match);
     for (int i = 0; i < 2; i++)
         for (int kind = 0; kind < KINDS; kind++) {
             samples_free(&field->tallies[i][kind].steals);
@@ -110,11 +111,11 @@ static void close(struct field *field)
 
 static void print_rows(struct field *field, const char *bench)
 {
-    struct ring *ring = &field->ring;
-    struct report *report = ring->run->report;
-    report_head(report, ring->contest->operation);
-    for (unsigned i = 0; i < ring->count; i++) {
-        struct contender *c = &ring->contenders[i];
+    struct match *match = &field->match;
+    struct report *report = match->run->report;
+    report_head(report, match->contest->operation);
+    for (unsigned i = 0; i < match->count; i++) {
+        struct contender *c = &match->contenders[i];
         const struct tally *tally = c->own;
         c->result.bench = bench;
         if (tally)
@@ -126,7 +127,7 @@ static void print_rows(struct field *field, const char *bench)
 static void claim(struct field *field, const char *bench, const char *what,
                   const struct contender *a, const struct contender *b, double limit)
 {
-    actors_claim(field->ring.run, bench, what, samples_ratio(&a->seconds, &b->seconds),
+    actors_claim(field->match.run, bench, what, samples_ratio(&a->seconds, &b->seconds),
                  REPORT_AT_MOST, limit);
 }
 
@@ -134,13 +135,13 @@ static void claim(struct field *field, const char *bench, const char *what,
 static void claim_cpu(struct field *field, const char *bench, const char *what,
                       const struct contender *a, const struct contender *b)
 {
-    actors_claim(field->ring.run, bench, what, samples_ratio(&a->cpu, &b->cpu), REPORT_AT_MOST, 0);
+    actors_claim(field->match.run, bench, what, samples_ratio(&a->cpu, &b->cpu), REPORT_AT_MOST, 0);
 }
 
-static void print_steals(struct field *field, enum kind kind)
+static void print_steals(struct field *field, enum tree_kind kind)
 {
     const struct tally *tally = &field->tallies[1][kind];
-    report_title(field->ring.run->report,
+    report_title(field->match.run->report,
                  "  %s: %.0f stolen, %.0f of these sent to other executors, %.0f given back\n",
                  kind_names[kind], samples_summary(&tally->steals).median,
                  samples_summary(&tally->delegates).median,
@@ -149,8 +150,8 @@ static void print_steals(struct field *field, enum kind kind)
 
 static void print(struct field *field, const char *bench)
 {
-    report_title(field->ring.run->report, "%s, size %u: in the pool itself and in an actor\n",
-                 bench, field->ring.size);
+    report_title(field->match.run->report, "%s, size %u: in the pool itself and in an actor\n",
+                 bench, field->match.size);
     print_rows(field, bench);
     claim(field, bench, "one worker: live / pool", field->one[LIVE], field->one[POOL], 1.05);
     claim_cpu(field, bench, "  one worker: live / pool, CPU time", field->one[LIVE],
@@ -167,7 +168,7 @@ static void print(struct field *field, const char *bench)
         print_steals(field, LIVE);
         print_steals(field, STRICT);
     }
-    report_title(field->ring.run->report, "\n");
+    report_title(field->match.run->report, "\n");
 }
 
 static bool grow(const struct bench_run *run, int i)
@@ -176,10 +177,10 @@ static bool grow(const struct bench_run *run, int i)
     struct field field = {0};
     own.size = run->quick ? 0 : trees[i].size;
     own.reps = run->reps || run->quick ? run->reps : trees[i].reps;
-    ring_begin(&field.ring, trees[i].contest, &own);
-    bool good = open(&field) && ring_run(&field.ring);
+    match_begin(&field.match, trees[i].contest, &own);
+    bool good = open(&field) && match_run(&field.match);
     if (good) {
-        ring_summarise(&field.ring);
+        match_summarise(&field.match);
         print(&field, trees[i].bench);
     }
     close(&field);

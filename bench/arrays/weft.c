@@ -57,38 +57,28 @@ static void run_find(weft_pool *pool, void *data)
     weft_run(pool, find_job, data);
 }
 
+/* What all of them have in common. */
+#define OVER_ARRAYS                                                          \
+    .operation = "element", .size = 22, .quick = 14, .most = 32, .reps = 15, \
+    .claims = {.times_twin = 1.03, .times_faster_than_peers = 1}
+
 const struct contest scan_contest = {
     .kernel = &scan_kernel,
     .weft = run_scan,
     .what = "WEFT_SCAN_DEFINE, 2^SIZE sums, 5 times",
-    .operation = "element",
-    .size = 22,
-    .quick = 14,
-    .most = 32,
-    .reps = 15,
-    .claims = {.times_twin = 1.03, .times_faster_than_peers = 1},
+    OVER_ARRAYS,
 };
 
 const struct contest filter_contest = {
     .kernel = &filter_kernel,
     .weft = run_filter,
     .what = "WEFT_FILTER_DEFINE, every other one of 2^SIZE, 5 times",
-    .operation = "element",
-    .size = 22,
-    .quick = 14,
-    .most = 32,
-    .reps = 15,
-    .claims = {.times_twin = 1.03, .times_faster_than_peers = 1},
+    OVER_ARRAYS,
 };
 
 const struct contest find_contest = {
     .kernel = &find_kernel,
     .weft = run_find,
     .what = "weft_find_first in 2^SIZE, 8 times, an eighth further on each time",
-    .operation = "element",
-    .size = 22,
-    .quick = 14,
-    .most = 32,
-    .reps = 15,
-    .claims = {.times_twin = 1.03, .times_faster_than_peers = 1},
+    OVER_ARRAYS,
 };

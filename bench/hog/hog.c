@@ -5,17 +5,16 @@
 #include "../../tool/progress.h"
 #include "../bench.h"
 #include "../clock.h"
+#include "thread.h"
 
 #include <err.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 enum { REPS = 9, REPS_QUICK = 1, CPUS = 2 };
 
-#define HOG_SECONDS 0.9 /* the kernel stops it after 0.95 */
-#define SILENCE 1.1     /* after a second, nobody looks out any more */
+#define HOG_NS 900000000
+#define SILENCE 1.1 /* after a second, nobody looks out any more */
 
 enum row { DEEP, USED, NEVER_PINNED, ROWS };
 
@@ -30,43 +29,6 @@ struct hogs {
     int cpus[CPUS]; /* this thread's, and the hog's */
     struct samples took[ROWS];
 };
-
-struct hog {
-    atomic_bool runs, stop;
-};
-
-static void *keep_the_cpu(void *arg)
-{
-    struct hog *hog = arg;
-    double begun = clock_now();
-    atomic_store(&hog->runs, true);
-    while (!atomic_load(&hog->stop) && clock_now() - begun < HOG_SECONDS)
-        ;
-    return NULL;
-}
-
-static cpu_set_t only(int cpu)
-{
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET((size_t)cpu, &one);
-    return one;
-}
-
-static bool start_hog(pthread_t *thread, struct hog *hog, int cpu)
-{
-    pthread_attr_t attr;
-    struct sched_param param = {.sched_priority = 1};
-    cpu_set_t one = only(cpu);
-    pthread_attr_init(&attr);
-    pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
-    pthread_attr_setschedpolicy(&attr, SCHED_FIFO);
-    pthread_attr_setschedparam(&attr, &param);
-    pthread_attr_setaffinity_np(&attr, sizeof one, &one);
-    int error = pthread_create(thread, &attr, keep_the_cpu, hog);
-    pthread_attr_destroy(&attr);
-    return error == 0;
-}
 
 static void note_time(weft *w, void *arg)
 {
@@ -90,17 +52,15 @@ static double submit(weft_pool *pool, double rest_before_wait)
 /* False: hogs are not allowed here. */
 static bool measure(struct hogs *hogs, enum row row)
 {
-    struct hog hog = {false};
-    pthread_t thread;
+    struct hog hog;
     submit(hogs->pools[row], 0);
     clock_rest(row == USED ? 1e-3 : SILENCE);
-    if (!start_hog(&thread, &hog, hogs->cpus[1]))
+    if (!hog_start(&hog, hogs->cpus[1], HOG_NS))
         return false;
     while (!atomic_load(&hog.runs))
         clock_rest(1e-5);
     samples_add(&hogs->took[row], submit(hogs->pools[row], 1e-4));
-    atomic_store(&hog.stop, true);
-    pthread_join(thread, NULL);
+    hog_stop(&hog);
     return true;
 }
 
@@ -124,18 +84,6 @@ static void print_all(struct hogs *hogs, struct report *report)
     report_claim(report, "used just now, us", samples_summary(&hogs->took[USED]).median * 1e6,
                  REPORT_BELOW, 1000);
     report_title(report, "\n");
-}
-
-/* This thread stays on one CPU, and the hog gets another one. False: there is none. */
-static bool choose_cpus(struct hogs *hogs, const cpu_set_t *all)
-{
-    hogs->cpus[0] = sched_getcpu();
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        if (CPU_ISSET((size_t)cpu, all) && cpu != hogs->cpus[0]) {
-            hogs->cpus[1] = cpu;
-            return true;
-        }
-    return false;
 }
 
 static bool open_all(struct hogs *hogs, unsigned reps)
@@ -171,12 +119,15 @@ int bench_hog(const struct bench_run *run)
     unsigned reps = run->reps ? run->reps : run->quick ? REPS_QUICK : REPS;
     struct hogs hogs = {0};
     cpu_set_t all;
-    if (sched_getaffinity(0, sizeof all, &all) != 0 || !choose_cpus(&hogs, &all)) {
+    hogs.cpus[0] = sched_getcpu(); /* where this thread stays */
+    hogs.cpus[1] =
+        sched_getaffinity(0, sizeof all, &all) == 0 ? hog_other_cpu(&all, hogs.cpus[0]) : -1;
+    if (hogs.cpus[1] < 0) {
         report_title(run->report, "hog: needs two CPUs; left out\n\n");
         return EXIT_SUCCESS;
     }
     bool ready = open_all(&hogs, reps); /* where all CPUs may be used */
-    cpu_set_t one = only(hogs.cpus[0]);
+    cpu_set_t one = hog_set_of(hogs.cpus[0]);
     sched_setaffinity(0, sizeof one, &one);
     if (ready)
         measure_all(&hogs, run, reps);

@@ -3,17 +3,11 @@
 #ifndef BENCH_INCREMENT_H
 #define BENCH_INCREMENT_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "../numbers.h"
 
 enum {
     INCREMENT_TIMES = 20,
     INCREMENT_LEAF = 4096, /* elements that are not split any more, where that has to be said */
-};
-
-struct increment {
-    size_t count;
-    uint64_t *elements;
 };
 
 #ifdef __cplusplus

@@ -13,7 +13,7 @@ static void body(weft *w, size_t begin, size_t end, void *arg)
 
 static void all_times(weft *w, void *data)
 {
-    struct increment *all = data;
+    struct numbers *all = data;
     for (int i = 0; i < INCREMENT_TIMES; i++)
         weft_for(w, 0, all->count, body, all->elements);
 }

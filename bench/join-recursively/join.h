@@ -4,14 +4,8 @@
 #ifndef BENCH_JOIN_H
 #define BENCH_JOIN_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "../numbers.h"
 
 enum { JOIN_TIMES = 20 };
-
-struct join {
-    size_t count;
-    uint64_t *elements;
-};
 
 #endif

@@ -3,8 +3,6 @@
 
 #include "../kernel.h"
 
-#include <stdlib.h>
-
 static void split(uint64_t *elements, size_t count)
 {
     if (count == 1) {
@@ -18,7 +16,7 @@ static void split(uint64_t *elements, size_t count)
 
 static void sequential(void *data)
 {
-    struct join *j = data;
+    struct numbers *j = data;
     for (int i = 0; i < JOIN_TIMES; i++)
         split(j->elements, j->count);
 }
@@ -38,60 +36,24 @@ static __attribute__((noinline)) void split_call(uint64_t *elements, size_t coun
 
 static void recursive(void *data)
 {
-    struct join *j = data;
+    struct numbers *j = data;
     for (int i = 0; i < JOIN_TIMES; i++)
         split_call(j->elements, j->count);
 }
 
-static void *prepare(unsigned size)
-{
-    struct join *j = malloc(sizeof *j);
-    uint64_t *elements = malloc(((size_t)1 << size) * sizeof *elements);
-    if (!j || !elements) {
-        free(j);
-        free(elements);
-        return NULL;
-    }
-    *j = (struct join){(size_t)1 << size, elements};
-    return j;
-}
-
-static void reset(void *data)
-{
-    struct join *j = data;
-    for (size_t i = 0; i < j->count; i++)
-        j->elements[i] = i;
-}
-
-static uint64_t checksum(const void *data)
-{
-    const struct join *j = data;
-    uint64_t sum = 0;
-    for (size_t i = 0; i < j->count; i++)
-        sum = sum * 31 + j->elements[i];
-    return sum;
-}
-
 static double operations(const void *data)
 {
-    const struct join *j = data;
+    const struct numbers *j = data;
     return (double)j->count * JOIN_TIMES;
-}
-
-static void release(void *data)
-{
-    struct join *j = data;
-    free(j->elements);
-    free(j);
 }
 
 const struct kernel join_kernel = {
     .name = "join-recursively",
-    .prepare = prepare,
-    .reset = reset,
+    .prepare = numbers_prepare,
+    .reset = numbers_reset,
     .sequential = sequential,
     .recursive = recursive,
-    .checksum = checksum,
+    .checksum = numbers_checksum,
     .operations = operations,
-    .release = release,
+    .release = numbers_release,
 };

@@ -12,7 +12,7 @@ static inline void split(weft *w, uint64_t *elements, size_t count)
         return;
     }
     size_t half = count / 2;
-    struct join right = {count - half, elements + half};
+    struct numbers right = {count - half, elements + half};
     weft *in = weft_fork(w, split_run, &right);
     split(in, elements, half);
     if (!weft_merge(w))
@@ -21,13 +21,13 @@ static inline void split(weft *w, uint64_t *elements, size_t count)
 
 static void split_run(weft *w, void *arg)
 {
-    struct join *j = arg;
+    struct numbers *j = arg;
     split(w, j->elements, j->count);
 }
 
 static void all_times(weft *w, void *data)
 {
-    struct join *j = data;
+    struct numbers *j = data;
     for (int i = 0; i < JOIN_TIMES; i++)
         split(w, j->elements, j->count);
 }

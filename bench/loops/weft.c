@@ -103,52 +103,37 @@ static void run_short(weft_pool *pool, void *data)
     weft_run(pool, short_job, data);
 }
 
+/* What those over 2^SIZE floats have in common. */
+#define OVER_FLOATS                                                          \
+    .operation = "element", .size = 22, .quick = 14, .most = 32, .reps = 15, \
+    .claims = {.times_twin = 1.03, .share = 0.9}
+
 const struct contest for_contest = {
     .kernel = &for_kernel,
     .weft = run_for,
     .what = "weft_for over 2^SIZE floats, 20 times",
-    .operation = "element",
-    .size = 22,
-    .quick = 14,
-    .most = 32,
-    .reps = 15,
-    .claims = {.times_twin = 1.03, .share = 0.9},
+    OVER_FLOATS,
 };
 
 const struct contest map_contest = {
     .kernel = &map_kernel,
     .weft = run_map,
     .what = "WEFT_MAP_DEFINE, 2^SIZE floats, 20 times",
-    .operation = "element",
-    .size = 22,
-    .quick = 14,
-    .most = 32,
-    .reps = 15,
-    .claims = {.times_twin = 1.03, .share = 0.9},
+    OVER_FLOATS,
 };
 
 const struct contest calls_contest = {
     .kernel = &calls_kernel,
     .weft = run_calls,
     .what = "weft_map, a call for each of 2^SIZE floats, 20 times",
-    .operation = "element",
-    .size = 22,
-    .quick = 14,
-    .most = 32,
-    .reps = 15,
-    .claims = {.times_twin = 1.03, .share = 0.9},
+    OVER_FLOATS,
 };
 
 const struct contest reduce_contest = {
     .kernel = &reduce_kernel,
     .weft = run_reduce,
     .what = "weft_reduce, the sum of 2^SIZE floats, 20 times",
-    .operation = "element",
-    .size = 22,
-    .quick = 14,
-    .most = 32,
-    .reps = 15,
-    .claims = {.times_twin = 1.03, .share = 0.9},
+    OVER_FLOATS,
 };
 
 const struct contest floats_contest = {

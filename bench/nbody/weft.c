@@ -1,39 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "nbody.h"
-
 #include "../contest.h"
 
-/* ---- What pulls one body ---- */
-
-struct pull {
-    const struct body *bodies;
-    size_t lo, hi;
-    struct vector place, result;
-};
-
-static void pull_run(weft *w, void *arg);
-
-static struct vector pull(weft *w, const struct body *bodies, size_t lo, size_t hi,
-                          struct vector place)
-{
-    if (hi - lo <= NBODY_LEAF)
-        return nbody_pull(bodies, lo, hi, place);
-    size_t middle = lo + (hi - lo) / 2;
-    struct pull right = {.bodies = bodies, .lo = middle, .hi = hi, .place = place};
-    weft *in = weft_fork(w, pull_run, &right);
-    struct vector left = pull(in, bodies, lo, middle, place);
-    if (!weft_merge(w))
-        right.result = pull(w, bodies, middle, hi, place);
-    return vector_add(left, right.result);
-}
-
-static void pull_run(weft *w, void *arg)
-{
-    struct pull *p = arg;
-    p->result = pull(w, p->bodies, p->lo, p->hi, p->place);
-}
-
-/* ---- All bodies ---- */
+#define PULL_LEAF NBODY_LEAF
+#include "pull.h"
 
 struct move {
     struct nbody *n;

@@ -2,11 +2,12 @@
 #include "dense.h"
 
 #include "../increment-all/increment.h"
-#include "../nbody/nbody.h"
+
+#define PULL_LEAF 4 /* bodies: some 20 ns */
+#include "../nbody/pull.h"
 
 enum {
     DENSE_LEAF = 16, /* elements: some 10 ns */
-    PULL_LEAF = 4,   /* bodies: some 20 ns */
     DENSE_REPS = 25,
 };
 
@@ -41,7 +42,7 @@ static void increment_run(weft *w, void *arg)
 
 static void increment_all(weft *w, void *data)
 {
-    struct increment *all = data;
+    struct numbers *all = data;
     for (int i = 0; i < INCREMENT_TIMES; i++)
         increment(w, all->elements, all->count);
 }
@@ -60,34 +61,6 @@ const struct contest dense_increment = {
 };
 
 /* ---- nbody-parreduce ---- */
-
-struct pull {
-    const struct body *bodies;
-    size_t lo, hi;
-    struct vector place, result;
-};
-
-static void pull_run(weft *w, void *arg);
-
-static struct vector pull(weft *w, const struct body *bodies, size_t lo, size_t hi,
-                          struct vector place)
-{
-    if (hi - lo <= PULL_LEAF)
-        return nbody_pull(bodies, lo, hi, place);
-    size_t middle = lo + (hi - lo) / 2;
-    struct pull right = {.bodies = bodies, .lo = middle, .hi = hi, .place = place};
-    weft *in = weft_fork(w, pull_run, &right);
-    struct vector left = pull(in, bodies, lo, middle, place);
-    if (!weft_merge(w))
-        right.result = pull(w, bodies, middle, hi, place);
-    return vector_add(left, right.result);
-}
-
-static void pull_run(weft *w, void *arg)
-{
-    struct pull *p = arg;
-    p->result = pull(w, p->bodies, p->lo, p->hi, p->place);
-}
 
 /* The bodies one after the other: all forks are those of the sum. */
 static void all_ticks(weft *w, void *data)

@@ -63,13 +63,13 @@ static const struct subject dense[SUBJECTS] = {
      SAYS("8-10 %", 8.0, 10.0)},
 };
 
-static void compare(struct ring *ring, const struct subject *subject, enum road road,
+static void compare(struct match *match, const struct subject *subject, enum road road,
                     struct column *column)
 {
-    const struct contender *base = protocols_get(ring, TICKLE_SEQCST);
+    const struct contender *base = protocols_get(match, TICKLE_SEQCST);
     double ratios[PROTOCOLS];
     for (int i = 0; i < PROTOCOLS; i++) {
-        const struct contender *c = protocols_get(ring, (enum protocol)i);
+        const struct contender *c = protocols_get(match, (enum protocol)i);
         ratios[i] = samples_ratio(&c->seconds, &base->seconds);
         column->values[i] = 100 * (ratios[i] - 1);
     }
@@ -78,22 +78,22 @@ static void compare(struct ring *ring, const struct subject *subject, enum road 
         column->said[TICKLE_SWAP] = subject->swap;
     }
     snprintf(column->head, sizeof column->head, "%s", subject->contest->kernel->name);
-    protocols_report(ring, column, 1, subject->bench[road], REPORT_OVERHEADS, ratios);
+    protocols_report(match, column, 1, subject->bench[road], REPORT_OVERHEADS, ratios);
 }
 
 static bool measure(const struct bench_run *run, const struct subject *subject, enum road road,
                     struct column *column)
 {
-    struct ring ring;
+    struct match match;
     struct bench_run own = *run;
     if (run->reps == 0)
         own.reps = run->quick ? OVERHEAD_REPS_QUICK : OVERHEAD_REPS;
     own.size = run->quick ? 0 : subject->size;
     const weft_config config = {.workers = run->workers, .fork = road_fork(road)};
-    bool good = protocols_run(&ring, subject->contest, &own, &config);
+    bool good = protocols_run(&match, subject->contest, &own, &config);
     if (good)
-        compare(&ring, subject, road, column);
-    ring_close(&ring);
+        compare(&match, subject, road, column);
+    match_close(&match);
     return good;
 }
 

@@ -32,42 +32,43 @@ const char *road_name(enum road road)
     return road == LAZY ? "lazy" : "eager";
 }
 
-_Static_assert((int)RING_CONTENDERS_MAX > (int)PROTOCOLS, "no room for the twin and all protocols");
+_Static_assert((int)MATCH_CONTENDERS_MAX > (int)PROTOCOLS,
+               "no room for the twin and all protocols");
 
-bool protocols_run(struct ring *ring, const struct contest *contest, const struct bench_run *run,
+bool protocols_run(struct match *match, const struct contest *contest, const struct bench_run *run,
                    const weft_config *config)
 {
-    ring_begin(ring, contest, run);
-    ring_add_twin(ring);
+    match_begin(match, contest, run);
+    match_add_twin(match);
     for (int i = 0; i < PROTOCOLS; i++) {
         weft_config with = *config;
         with.sleep = protocols[i].sleep;
-        struct contender *c = ring_add_weft(ring, &with);
+        struct contender *c = match_add_weft(match, &with);
         if (!c)
             return false;
         c->name = protocols[i].name;
     }
-    if (!ring_make(ring) || !ring_run(ring))
+    if (!match_make(match) || !match_run(match))
         return false;
-    ring_summarise(ring);
+    match_summarise(match);
     return true;
 }
 
-const struct contender *protocols_twin(const struct ring *ring)
+const struct contender *protocols_twin(const struct match *match)
 {
-    return &ring->contenders[0];
+    return &match->contenders[0];
 }
 
-const struct contender *protocols_get(const struct ring *ring, enum protocol protocol)
+const struct contender *protocols_get(const struct match *match, enum protocol protocol)
 {
-    return &ring->contenders[1 + protocol];
+    return &match->contenders[1 + protocol];
 }
 
-void protocols_report(struct ring *ring, struct column *column, double jobs, const char *bench,
+void protocols_report(struct match *match, struct column *column, double jobs, const char *bench,
                       enum report_panel panel, const double *plotted)
 {
-    for (unsigned i = 0; i < ring->count; i++) {
-        struct contender *c = &ring->contenders[i];
+    for (unsigned i = 0; i < match->count; i++) {
+        struct contender *c = &match->contenders[i];
         struct result *result = &c->result;
         result->bench = bench;
         result->panel = panel;
@@ -77,7 +78,7 @@ void protocols_report(struct ring *ring, struct column *column, double jobs, con
             result->measured = true;
             result->value = column->wakes[i - 1];
         }
-        report_add(ring->run->report, result);
+        report_add(match->run->report, result);
     }
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* protocols.h: all sleep protocols in one ring, and a table with a row for each of them. */
+/* protocols.h: all sleep protocols in one match, and a table with a row for each of them. */
 #ifndef BENCH_SLEEP_PROTOCOLS_H
 #define BENCH_SLEEP_PROTOCOLS_H
 
-#include "../ring.h"
+#include "../match.h"
 
 /* In the order of the rows. */
 enum protocol {
@@ -28,12 +28,12 @@ enum weft_fork road_fork(enum road road);
 const char *road_name(enum road road); /* "lazy", "eager" */
 
 /* The twin, and for each protocol a pool like `config`, take turns. False, with a message.
- * ring_close() has to follow in any case. */
-bool protocols_run(struct ring *ring, const struct contest *contest, const struct bench_run *run,
+ * match_close() has to follow in any case. */
+bool protocols_run(struct match *match, const struct contest *contest, const struct bench_run *run,
                    const weft_config *config);
 
-const struct contender *protocols_twin(const struct ring *ring);
-const struct contender *protocols_get(const struct ring *ring, enum protocol protocol);
+const struct contender *protocols_twin(const struct match *match);
+const struct contender *protocols_get(const struct match *match, enum protocol protocol);
 
 /* ---- A table ---- */
 
@@ -63,7 +63,7 @@ struct table {
 /* Fills in the wake-ups of a column, for so many jobs in a run, and adds the results of all
  * contenders to the report, with the name of this benchmark; `plotted` is what is drawn of the
  * protocols; NULL: nothing. */
-void protocols_report(struct ring *ring, struct column *column, double jobs, const char *bench,
+void protocols_report(struct match *match, struct column *column, double jobs, const char *bench,
                       enum report_panel panel, const double *plotted);
 
 /* The values, each with what the document says, and a mark where that is not met; then the

@@ -34,23 +34,23 @@ enum { LOADS = sizeof loads / sizeof loads[0] };
 /* Results are kept until the end, with their names. */
 static char names[LOADS][ROADS][ROUNDS][SPIN_NAME_MAX];
 
-static void compare(struct ring *ring, const struct load *load, const char *bench,
+static void compare(struct match *match, const struct load *load, const char *bench,
                     struct column *column)
 {
-    const struct contender *twin = protocols_twin(ring);
+    const struct contender *twin = protocols_twin(match);
     for (int i = 0; i < PROTOCOLS; i++) {
-        const struct contender *c = protocols_get(ring, (enum protocol)i);
+        const struct contender *c = protocols_get(match, (enum protocol)i);
         column->values[i] = load->beside_twin ? samples_ratio(&c->cpu, &twin->cpu)
                                               : 100 * samples_ratio(&c->cpu, &c->seconds);
     }
-    double jobs = ring->contest->kernel->operations(ring->data[0]);
-    protocols_report(ring, column, jobs, bench, REPORT_USAGE, NULL);
+    double jobs = match->contest->kernel->operations(match->data[0]);
+    protocols_report(match, column, jobs, bench, REPORT_USAGE, NULL);
 }
 
 static bool measure(const struct bench_run *run, const struct load *load, enum road road, int round,
                     struct column *column)
 {
-    struct ring ring;
+    struct match match;
     char *bench = names[load - loads][road][round];
     const weft_config config = {
         .workers = run->workers,
@@ -61,10 +61,10 @@ static bool measure(const struct bench_run *run, const struct load *load, enum r
     snprintf(bench, SPIN_NAME_MAX, "sleep/spin-%s-%s-%d", load->bench, road_name(road),
              rounds[round]);
     snprintf(column->head, sizeof column->head, "%5d rounds", rounds[round]);
-    bool good = protocols_run(&ring, load->contest, run, &config);
+    bool good = protocols_run(&match, load->contest, run, &config);
     if (good)
-        compare(&ring, load, bench, column);
-    ring_close(&ring);
+        compare(&match, load, bench, column);
+    match_close(&match);
     return good;
 }
 

@@ -118,38 +118,38 @@ static const struct usage usages[] = {
 
 enum { USAGES = sizeof usages / sizeof usages[0] };
 
-static void compare(struct ring *ring, const struct usage *usage, enum road road,
+static void compare(struct match *match, const struct usage *usage, enum road road,
                     struct column *column)
 {
-    const struct contender *twin = protocols_twin(ring);
+    const struct contender *twin = protocols_twin(match);
     double percent[PROTOCOLS];
     for (int i = 0; i < PROTOCOLS; i++) {
-        const struct contender *c = protocols_get(ring, (enum protocol)i);
+        const struct contender *c = protocols_get(match, (enum protocol)i);
         percent[i] = 100 * samples_ratio(&c->cpu, &c->seconds);
         column->values[i] = usage->beside_twin ? samples_ratio(&c->cpu, &twin->cpu) : percent[i];
     }
     column->events_by_tickle =
-        samples_ratio(&protocols_get(ring, EVENTS)->cpu, &protocols_get(ring, TICKLE)->cpu);
+        samples_ratio(&protocols_get(match, EVENTS)->cpu, &protocols_get(match, TICKLE)->cpu);
     column->said[TICKLE_SEQCST] = usage->before;
     column->said[EVENTS] = usage->after;
-    double jobs = usage->many_jobs ? ring->contest->kernel->operations(ring->data[0]) : 1;
-    protocols_report(ring, column, jobs, usage->bench[road], REPORT_USAGE, percent);
+    double jobs = usage->many_jobs ? match->contest->kernel->operations(match->data[0]) : 1;
+    protocols_report(match, column, jobs, usage->bench[road], REPORT_USAGE, percent);
 }
 
 static bool measure(const struct bench_run *run, const struct usage *usage, enum road road,
                     struct table *table, unsigned workers)
 {
-    struct ring ring;
+    struct match match;
     weft_config config = usage->config;
     config.workers = workers;
     config.fork = road_fork(road);
     struct column *column = &table->columns[table->count++];
     column->workers = workers;
     snprintf(column->head, sizeof column->head, "%5u workers", workers);
-    bool good = protocols_run(&ring, usage->contest, run, &config);
+    bool good = protocols_run(&match, usage->contest, run, &config);
     if (good)
-        compare(&ring, usage, road, column);
-    ring_close(&ring);
+        compare(&match, usage, road, column);
+    match_close(&match);
     return good;
 }
 

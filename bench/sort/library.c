@@ -3,7 +3,7 @@
 #include "sorts.h"
 
 #include "../contest.h"
-#include "../ring.h"
+#include "../match.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,12 +81,12 @@ enum { OTHERS = sizeof others / sizeof others[0] };
 
 static const struct contest contest = {.kernel = &sorts_kernel, .size = 23, .quick = 13, .reps = 5};
 
-_Static_assert(1 + 2 * SORTS + 2 * OTHERS <= (int)RING_CONTENDERS_MAX, "no room for all of them");
+_Static_assert(1 + 2 * SORTS + 2 * OTHERS <= (int)MATCH_CONTENDERS_MAX, "no room for all of them");
 
-static bool add_sorts(struct ring *ring, unsigned workers)
+static bool add_sorts(struct match *match, unsigned workers)
 {
     for (int i = 0; i < SORTS; i++) {
-        struct contender *c = ring_add_weft(ring, &(weft_config){.workers = workers});
+        struct contender *c = match_add_weft(match, &(weft_config){.workers = workers});
         if (!c)
             return false;
         c->name = sorts[i].name;
@@ -95,65 +95,66 @@ static bool add_sorts(struct ring *ring, unsigned workers)
     return true;
 }
 
-static bool add_others(struct ring *ring, unsigned workers)
+static bool add_others(struct match *match, unsigned workers)
 {
     for (int i = 0; i < OTHERS; i++)
-        if (bench_has_peer(ring->run, others[i].peer) && (workers == 1 || others[i].all) &&
-            !ring_add_peer(ring, others[i].peer, others[i].benchmark, others[i].name, workers))
+        if (bench_has_peer(match->run, others[i].peer) && (workers == 1 || others[i].all) &&
+            !match_add_peer(match, others[i].peer, others[i].benchmark, others[i].name, workers))
             return false;
     return true;
 }
 
-static bool run_all(struct ring *ring)
+static bool run_all(struct match *match)
 {
-    unsigned all = ring->run->workers;
-    ring_add_twin(ring);
-    ring->contenders[0].name = "qsort_r";
-    bool good = add_others(ring, 1) && (all == 1 || add_others(ring, all)) && add_sorts(ring, 1) &&
-                (all == 1 || add_sorts(ring, all)) && ring_make(ring) && ring_run(ring);
+    unsigned all = match->run->workers;
+    match_add_twin(match);
+    match->contenders[0].name = "qsort_r";
+    bool good = add_others(match, 1) && (all == 1 || add_others(match, all)) &&
+                add_sorts(match, 1) && (all == 1 || add_sorts(match, all)) && match_make(match) &&
+                match_run(match);
     if (good)
-        ring_summarise(ring);
+        match_summarise(match);
     return good;
 }
 
 /* ---- What came out ---- */
 
-static const struct contender *find(const struct ring *ring, const char *name, unsigned workers)
+static const struct contender *find(const struct match *match, const char *name, unsigned workers)
 {
-    for (unsigned i = 0; i < ring->count; i++)
-        if (ring->contenders[i].workers == workers && strcmp(ring->contenders[i].name, name) == 0)
-            return &ring->contenders[i];
+    for (unsigned i = 0; i < match->count; i++)
+        if (match->contenders[i].workers == workers && strcmp(match->contenders[i].name, name) == 0)
+            return &match->contenders[i];
     return NULL;
 }
 
-static void claim(const struct ring *ring, const char *ours, const char *theirs, unsigned workers,
+static void claim(const struct match *match, const char *ours, const char *theirs, unsigned workers,
                   unsigned their_workers)
 {
     char what[64];
-    const struct contender *a = find(ring, ours, workers), *b = find(ring, theirs, their_workers);
+    const struct contender *a = find(match, ours, workers), *b = find(match, theirs, their_workers);
     if (!a || !b)
         return;
     snprintf(what, sizeof what, "%s / %s, workers: %u", ours, theirs, workers);
-    report_claim(ring->run->report, what, samples_ratio(&a->seconds, &b->seconds), REPORT_AT_MOST,
-                 ring->size / SORTS_SIZES == SORTS_RANDOM ? 1 : 0);
+    report_claim(match->run->report, what, samples_ratio(&a->seconds, &b->seconds), REPORT_AT_MOST,
+                 match->size / SORTS_SIZES == SORTS_RANDOM ? 1 : 0);
 }
 
-static void print_all(struct ring *ring, const char *bench, const char *pattern)
+static void print_all(struct match *match, const char *bench, const char *pattern)
 {
-    const struct report *report = ring->run->report;
-    unsigned counts[] = {1, ring->run->workers};
-    report_title(report, "%s: 2^%u numbers, %s\n", bench, ring->size % SORTS_SIZES, pattern);
+    const struct report *report = match->run->report;
+    unsigned counts[] = {1, match->run->workers};
+    report_title(report, "%s: 2^%u numbers, %s\n", bench, match->size % SORTS_SIZES, pattern);
     report_head(report, "element");
-    for (unsigned i = 0; i < ring->count; i++) {
-        ring->contenders[i].result.bench = bench;
-        report_row(ring->run->report, &ring->contenders[i].result);
+    for (unsigned i = 0; i < match->count; i++) {
+        match->contenders[i].result.bench = bench;
+        report_row(match->run->report, &match->contenders[i].result);
     }
-    claim(ring, "any", "qsort_r", 1, 1);
+    claim(match, "any", "qsort_r", 1, 1);
     for (unsigned i = 0; i < 1 + (counts[1] > 1); i++) {
-        claim(ring, "typed", "tbb", counts[i], counts[i]);
-        claim(ring, "typed", "rayon", counts[i], counts[i]);
-        claim(ring, "radix", "typed", counts[i], counts[i]);
-        claim(ring, "radix", "rayon", counts[i], counts[i]);
+        claim(match, "typed", "tbb", counts[i], counts[i]);
+        claim(match, "typed", "rayon", counts[i], counts[i]);
+        claim(match, "radix", "typed", counts[i], counts[i]);
+        claim(match, "radix", "rayon", counts[i], counts[i]);
     }
     report_title(report, "\n");
 }
@@ -165,12 +166,12 @@ static const char *const names[SORTS_PATTERNS] = {
 
 int bench_sorts(const struct bench_run *run)
 {
-    struct ring ring;
-    ring_begin(&ring, &contest, run);
-    ring.size = SORTS_SIZE(run->pattern, ring.size);
-    bool good = run_all(&ring);
+    struct match match;
+    match_begin(&match, &contest, run);
+    match.size = SORTS_SIZE(run->pattern, match.size);
+    bool good = run_all(&match);
     if (good)
-        print_all(&ring, names[run->pattern], sorts_patterns[run->pattern]);
-    ring_close(&ring);
+        print_all(&match, names[run->pattern], sorts_patterns[run->pattern]);
+    match_close(&match);
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -3,17 +3,11 @@
 #ifndef BENCH_SORT_H
 #define BENCH_SORT_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "../numbers.h"
 
 enum {
     SORT_SMALL = 24,  /* sorted by insertion */
     SORT_LEAF = 1024, /* not forked any more */
-};
-
-struct sort {
-    size_t count;
-    uint64_t *elements;
 };
 
 static inline void sort_small(uint64_t *a, size_t count)

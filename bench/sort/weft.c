@@ -12,7 +12,7 @@ static void sort(weft *w, uint64_t *elements, size_t count)
         return;
     }
     size_t first = sort_partition(elements, count);
-    struct sort right = {count - first, elements + first};
+    struct numbers right = {count - first, elements + first};
     weft *in = weft_fork(w, sort_run, &right);
     sort(in, elements, first);
     if (!weft_merge(w))
@@ -21,7 +21,7 @@ static void sort(weft *w, uint64_t *elements, size_t count)
 
 static void sort_run(weft *w, void *arg)
 {
-    struct sort *s = arg;
+    struct numbers *s = arg;
     sort(w, s->elements, s->count);
 }
 

@@ -4,7 +4,7 @@
 
 #include "../clock.h"
 #include "../contest.h"
-#include "../ring.h"
+#include "../match.h"
 
 #include <err.h>
 #include <stdio.h>
@@ -106,10 +106,10 @@ enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
 
 static const struct contest contest = {.kernel = &stencil_kernel, .reps = 15};
 
-static bool add_weft(struct ring *ring)
+static bool add_weft(struct match *match)
 {
-    const weft_config config = {.workers = ring->run->workers};
-    struct contender *once = ring_add_weft(ring, &config), *each = ring_add_weft(ring, &config);
+    const weft_config config = {.workers = match->run->workers};
+    struct contender *once = match_add_weft(match, &config), *each = match_add_weft(match, &config);
     if (!once || !each)
         return false;
     once->fn = steps;
@@ -118,69 +118,69 @@ static bool add_weft(struct ring *ring)
     return true;
 }
 
-static bool add_peers(struct ring *ring)
+static bool add_peers(struct match *match)
 {
     for (unsigned i = 0; i < PEERS; i++)
-        if (ring->run->peers[i] && !ring_add_peer(ring, peer_kinds[i].name, stencil_kernel.name,
-                                                  peer_kinds[i].name, ring->run->workers))
+        if (match->run->peers[i] && !match_add_peer(match, peer_kinds[i].name, stencil_kernel.name,
+                                                    peer_kinds[i].name, match->run->workers))
             return false;
     return true;
 }
 
-static bool run_all(struct ring *ring)
+static bool run_all(struct match *match)
 {
-    ring_add_twin(ring);
-    bool good = add_peers(ring) && add_weft(ring) && ring_make(ring) && ring_run(ring);
+    match_add_twin(match);
+    bool good = add_peers(match) && add_weft(match) && match_make(match) && match_run(match);
     if (good)
-        ring_summarise(ring);
+        match_summarise(match);
     return good;
 }
 
 /* ---- What came out ---- */
 
-static const struct contender *find(const struct ring *ring, const char *name)
+static const struct contender *find(const struct match *match, const char *name)
 {
-    for (unsigned i = 0; i < ring->count; i++)
-        if (strcmp(ring->contenders[i].name, name) == 0)
-            return &ring->contenders[i];
+    for (unsigned i = 0; i < match->count; i++)
+        if (strcmp(match->contenders[i].name, name) == 0)
+            return &match->contenders[i];
     return NULL;
 }
 
-static void claim(const struct ring *ring, const char *ours, const char *theirs)
+static void claim(const struct match *match, const char *ours, const char *theirs)
 {
     char what[64];
-    const struct contender *a = find(ring, ours), *b = find(ring, theirs);
+    const struct contender *a = find(match, ours), *b = find(match, theirs);
     if (!a || !b)
         return;
     snprintf(what, sizeof what, "%s / %s", ours, theirs);
-    report_claim(ring->run->report, what, samples_ratio(&a->seconds, &b->seconds), REPORT_AT_MOST,
+    report_claim(match->run->report, what, samples_ratio(&a->seconds, &b->seconds), REPORT_AT_MOST,
                  0);
 }
 
-static void print_all(struct ring *ring, const struct length *length)
+static void print_all(struct match *match, const struct length *length)
 {
-    report_title(ring->run->report, "stencil: %d steps of %.0f us over %u doubles\n", STENCIL_STEPS,
-                 length->seconds * 1e6, ring->size);
-    report_head(ring->run->report, "step");
-    for (unsigned i = 0; i < ring->count; i++) {
-        ring->contenders[i].result.bench = length->bench;
-        report_row(ring->run->report, &ring->contenders[i].result);
+    report_title(match->run->report, "stencil: %d steps of %.0f us over %u doubles\n",
+                 STENCIL_STEPS, length->seconds * 1e6, match->size);
+    report_head(match->run->report, "step");
+    for (unsigned i = 0; i < match->count; i++) {
+        match->contenders[i].result.bench = length->bench;
+        report_row(match->run->report, &match->contenders[i].result);
     }
     for (unsigned i = 0; i < PEERS; i++)
-        claim(ring, "weft", peer_kinds[i].name);
-    claim(ring, WEFT_EACH, "weft");
-    report_title(ring->run->report, "\n");
+        claim(match, "weft", peer_kinds[i].name);
+    claim(match, WEFT_EACH, "weft");
+    report_title(match->run->report, "\n");
 }
 
 static bool measure(const struct bench_run *run, const struct length *length)
 {
-    struct ring ring;
-    ring_begin(&ring, &contest, run);
-    ring.size = calibrate(length->seconds);
-    bool good = ring.size > 0 && run_all(&ring);
+    struct match match;
+    match_begin(&match, &contest, run);
+    match.size = calibrate(length->seconds);
+    bool good = match.size > 0 && run_all(&match);
     if (good)
-        print_all(&ring, length);
-    ring_close(&ring);
+        print_all(&match, length);
+    match_close(&match);
     return good;
 }
 

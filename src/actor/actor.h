@@ -86,7 +86,7 @@ static inline struct weft__actor_slot *weft__actor_slot_of(weft *w)
 
 /* ---- Members ---- */
 
-enum outcome {
+enum member_outcome {
     OUTCOME_RUNS,
     OUTCOME_RETURNED,
     OUTCOME_KILLED,
@@ -101,7 +101,7 @@ struct weft__member {
     weft *base;                /* its first slot */
     weft *cursor;              /* the first that is not stolen */
     struct atomic_u32 pending; /* stolen, and not answered yet */
-    struct atomic_u32 outcome; /* enum outcome; written by its fiber; its delegates look */
+    struct atomic_u32 outcome; /* enum member_outcome; written by its fiber; its delegates look */
     struct weft__arena arena;  /* its account begins with it, at zero */
     size_t lineage;            /* bytes that its ancestors used when it was forked */
     struct weft__group *group;

@@ -155,9 +155,9 @@ static void call_right(weft *w, struct weft__actor_slot *slot)
     WEFT__MUST_RETURN(weft__actor_threw, slot->right(w, arg));
 }
 
-static enum outcome outcome_of(const struct weft__member *member)
+static enum member_outcome outcome_of(const struct weft__member *member)
 {
-    return (enum outcome)atomic_load_relaxed(&member->outcome); /* relaxed: own */
+    return (enum member_outcome)atomic_load_relaxed(&member->outcome); /* relaxed: own */
 }
 
 /* The topmost member runs what it is there for, and is left with all that it forked merged, or
@@ -179,7 +179,7 @@ static void run_member(struct weft__member *member, struct weft__actor_slot *slo
 /* What the victim is told, which finds the rest in the slot. */
 static enum stolen_state leave(struct weft__member *member, struct weft__actor_slot *slot)
 {
-    enum outcome outcome = outcome_of(member);
+    enum member_outcome outcome = outcome_of(member);
     if (outcome == OUTCOME_RETURNED) {
         weft__memory_leave(member, slot);
         return STOLEN_DONE;

@@ -92,8 +92,8 @@ void weft__merge_await(struct weft__fiber *fiber, struct weft__actor_slot *await
 
 /* Why the victim can't go on; OUTCOME_RUNS: it can. Once the actor has failed, a single thread
  * would not have begun the right side: then it does not count. */
-static enum outcome take_over(struct weft__fiber *fiber, struct weft__actor_slot *slot,
-                              enum stolen_state state)
+static enum member_outcome take_over(struct weft__fiber *fiber, struct weft__actor_slot *slot,
+                                     enum stolen_state state)
 {
     bool counts = !weft__quantum_is_cancelled(fiber);
     if (state == STOLEN_DONE && !weft__memory_inherit(fiber->top, slot, counts))
@@ -121,7 +121,7 @@ bool weft__actor_merge(weft *w)
         atomic_store_relaxed(&slot->fn, NULL);
     }
     enum stolen_state state = weft__answer_is(slot);
-    enum outcome outcome = take_over(fiber, slot, state);
+    enum member_outcome outcome = take_over(fiber, slot, state);
     member->cursor = w;
     atomic_store_relaxed(&slot->wanted, 0);
     trace(fiber, EVENT_MERGE, slot);

@@ -145,7 +145,7 @@ static void end_scopes(struct weft__member *member)
     }
 }
 
-_Noreturn void weft__unwind(weft *first_free, enum outcome outcome)
+_Noreturn void weft__unwind(weft *first_free, enum member_outcome outcome)
 {
     struct weft__fiber *fiber = weft__fiber_of(first_free);
     struct weft__member *member = fiber->top;

@@ -17,7 +17,7 @@
 #include "actor/actor.h"
 
 /* Of the topmost member; `first_free`: its first free slot. */
-_Noreturn void weft__unwind(weft *first_free, enum outcome outcome);
+_Noreturn void weft__unwind(weft *first_free, enum member_outcome outcome);
 
 /* In a fiber: ends the topmost member here if it has to, and holds no mutex; at once: also then. */
 void weft__check_ending(struct weft__fiber *fiber, bool at_once);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Loops over two and three dimensions: as for.c, but halved along the longest side. */
-#include "parallel/pace.h"
-
+/* Loops over two and three dimensions: as for.c, but cut along the longest side. */
 #include "core/misuse.h"
+#include "parallel/split.h"
 #include "weft/parallel.h"
 
 enum { NARROW = 4 }; /* rows stay longer than columns by this: memory is read along rows */
@@ -44,52 +43,60 @@ static unsigned longest(const struct field *field, const weft_box *box)
     return side(box, found) > 1 ? found : last;
 }
 
-static void run_leaf(weft *w, struct weft__pacer *pacer, const struct part *part)
+static size_t elements(const void *arg)
 {
-    const struct field *field = part->field;
-    weft__pacer_leaf(pacer, w);
-    field->body(w, &part->box, field->arg);
-    weft__pacer_ran(pacer, w, cells(field, &part->box));
+    const struct part *part = arg;
+    return cells(part->field, &part->box);
 }
 
-static void split(weft *w, struct weft__pacer *pacer, struct part part);
+static bool run_leaf(weft *w, void *arg)
+{
+    const struct part *part = arg;
+    part->field->body(w, &part->box, part->field->arg);
+    return true;
+}
+
+static void cut(weft *w, void *arg, void *other)
+{
+    struct part *part = arg, *right = other;
+    unsigned d = longest(part->field, &part->box);
+    (void)w;
+    *right = *part;
+    part->box.end[d] = right->box.begin[d] = part->box.begin[d] + side(&part->box, d) / 2;
+}
+
+static weft__split_fn split;
 
 static void run_part(weft *w, void *arg)
 {
-    struct part *part = arg;
+    struct part part = *(struct part *)arg;
     struct weft__pacer pacer;
-    weft__pacer_take_up(&pacer, w, WEFT__KEY(part->field->body), cells(part->field, &part->box), 1);
-    split(w, &pacer, *part);
+    weft__pacer_take_up(&pacer, w, WEFT__KEY(part.field->body), elements(&part), 1);
+    split(w, &pacer, &part);
 }
 
-static void split(weft *w, struct weft__pacer *pacer, struct part part)
+static void split(weft *w, struct weft__pacer *pacer, void *part)
 {
-    while (!weft__is_cancelled(w)) {
-        if (cells(part.field, &part.box) <= pacer->leaf) {
-            run_leaf(w, pacer, &part);
-            return;
-        }
-        unsigned d = longest(part.field, &part.box);
-        struct part left = part, right = part;
-        left.box.end[d] = right.box.begin[d] = part.box.begin[d] + side(&part.box, d) / 2;
-        weft *in = weft__pacer_fork(pacer, w, run_part, &right);
-        split(in, pacer, left);
-        if (weft_merge(w)) {
-            weft__pacer_lost(pacer);
-            return;
-        }
-        part = right;
-    }
+    struct part right;
+    static const struct weft__splitting loop = {
+        .split = split,
+        .elements = elements,
+        .run = run_leaf,
+        .cut = cut,
+        .take = run_part,
+        .size = sizeof right,
+    };
+    weft__split(w, pacer, part, &right, &loop);
 }
 
 static void run(weft *w, struct part part)
 {
-    size_t n = cells(part.field, &part.box);
+    size_t n = elements(&part);
     if (n == 0)
         return;
     struct weft__pacer pacer;
     weft__pacer_start(&pacer, w, WEFT__KEY(part.field->body), n, 1);
-    WEFT__MUST_RETURN(weft__callee_threw, split(w, &pacer, part));
+    WEFT__MUST_RETURN(weft__callee_threw, split(w, &pacer, &part));
 }
 
 void weft_for_2d(weft *w, const weft_box *box, weft_box_fn *body, void *arg)

@@ -6,86 +6,84 @@
 
 #include "core/misuse.h"
 #include "os/fatal.h"
+#include "parallel/split.h"
 
 #undef weft_for
 
 struct part {
+    struct weft__range range;
     const struct weft__loop *loop;
-    size_t begin, end;
 };
 
-static bool is_over(weft *w, const struct weft__loop *loop, size_t begin, size_t end)
+static bool is_over(weft *w, const void *arg)
 {
-    return weft__is_cancelled(w) || (loop->is_over && loop->is_over(begin, end, loop->arg));
+    const struct part *part = arg;
+    const struct weft__loop *loop = part->loop;
+    return weft__is_cancelled(w) ||
+           (loop->is_over && loop->is_over(part->range.begin, part->range.end, loop->arg));
 }
 
 /* If the element that would come last is not needed any more, it may not have been reached. */
-static bool stopped_early(const struct weft__loop *loop, size_t begin, size_t end)
+static bool stopped_early(const struct weft__loop *loop, struct weft__range range)
 {
     if (!loop->is_over)
         return false;
-    size_t last = loop->backwards ? begin : end - 1;
+    size_t last = loop->backwards ? range.begin : range.end - 1;
     return loop->is_over(last, last + 1, loop->arg);
 }
 
-static void run_leaf(weft *w, const struct weft__loop *loop, struct weft__pacer *pacer,
-                     size_t begin, size_t end)
+static bool run_leaf(weft *w, void *arg)
 {
-    weft__pacer_leaf(pacer, w);
-    loop->body(w, begin, end, loop->arg);
-    if (stopped_early(loop, begin, end))
-        weft__pacer_lost(pacer);
-    else
-        weft__pacer_ran(pacer, w, end - begin);
-}
-
-static void split(weft *w, struct weft__pacer *pacer, struct part part);
-
-static void run_part(weft *w, void *arg)
-{
-    struct part *part = arg;
-    struct weft__pacer pacer;
-    weft__pacer_take_up(&pacer, w, part->loop->key, part->end - part->begin, part->loop->min);
-    split(w, &pacer, *part);
+    const struct part *part = arg;
+    const struct weft__loop *loop = part->loop;
+    loop->body(w, part->range.begin, part->range.end, loop->arg);
+    return !stopped_early(loop, part->range);
 }
 
 /* Which half is done first is the only difference that a direction makes. */
-static struct part near_part(struct part part, size_t middle)
+static void cut(weft *w, void *arg, void *far)
 {
-    bool backwards = part.loop->backwards;
-    return (struct part){part.loop, backwards ? middle : part.begin, backwards ? part.end : middle};
-}
-
-static struct part far_part(struct part part, size_t middle)
-{
-    bool backwards = part.loop->backwards;
-    return (struct part){part.loop, backwards ? part.begin : middle, backwards ? middle : part.end};
-}
-
-static void split(weft *w, struct weft__pacer *pacer, struct part part)
-{
-    while (!is_over(w, part.loop, part.begin, part.end)) {
-        size_t n = part.end - part.begin, middle = part.begin + n / 2;
-        if (n <= pacer->leaf) {
-            run_leaf(w, part.loop, pacer, part.begin, part.end);
-            return;
-        }
-        struct part right = far_part(part, middle);
-        weft *in = weft__pacer_fork(pacer, w, run_part, &right);
-        split(in, pacer, near_part(part, middle));
-        if (weft_merge(w)) {
-            weft__pacer_lost(pacer);
-            return;
-        }
-        part = right;
+    struct part *part = arg, *right = far;
+    (void)w;
+    right->loop = part->loop;
+    right->range = weft__range_halve(&part->range);
+    if (part->loop->backwards) {
+        struct weft__range last = right->range;
+        right->range = part->range;
+        part->range = last;
     }
+}
+
+static weft__split_fn split;
+
+static void run_part(weft *w, void *arg)
+{
+    struct part part = *(struct part *)arg;
+    struct weft__pacer pacer;
+    weft__pacer_take_up(&pacer, w, part.loop->key, weft__range_elements(&part), part.loop->min);
+    split(w, &pacer, &part);
+}
+
+static void split(weft *w, struct weft__pacer *pacer, void *part)
+{
+    struct part right;
+    static const struct weft__splitting loop = {
+        .split = split,
+        .elements = weft__range_elements,
+        .is_over = is_over,
+        .run = run_leaf,
+        .cut = cut,
+        .take = run_part,
+        .size = sizeof right,
+    };
+    weft__split(w, pacer, part, &right, &loop);
 }
 
 void weft__for(weft *w, size_t begin, size_t end, const struct weft__loop *loop)
 {
     struct weft__pacer pacer;
     weft__pacer_start(&pacer, w, loop->key, end - begin, loop->min);
-    WEFT__MUST_RETURN(weft__callee_threw, split(w, &pacer, (struct part){loop, begin, end}));
+    WEFT__MUST_RETURN(weft__callee_threw, split(w, &pacer, &(struct part){{begin, end}, loop}));
 }
 
 /* ---- Short loops: one fork, and no look at the clock ---- */
@@ -102,7 +100,7 @@ static void run_rest(weft *w, void *arg)
 {
     const struct rest *rest = arg;
     const struct weft__loop loop = {.body = rest->body, .arg = rest->arg, .key = rest->key};
-    run_part(w, &(struct part){&loop, rest->begin, rest->end});
+    run_part(w, &(struct part){{rest->begin, rest->end}, &loop});
 }
 
 void weft__for_short(weft *w, size_t begin, size_t end, weft_range_fn *body, void *arg,

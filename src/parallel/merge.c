@@ -2,8 +2,7 @@
 /* Merging two sorted arrays. The longer one is cut in the middle, the shorter one where the
  * element in that middle belongs; then there are two pairs to merge. */
 #include "core/misuse.h"
-#include "parallel/element.h"
-#include "parallel/pace.h"
+#include "parallel/split.h"
 #include "weft/parallel.h"
 
 enum { SHORTEST = 32 }; /* pairs to merge together have at least so many elements */
@@ -38,12 +37,20 @@ static size_t count_before(const struct merging *all, const char *sorted, size_t
     return low;
 }
 
-static void merge_here(const struct part *part)
+static size_t elements(const void *arg)
 {
+    const struct part *part = arg;
+    return part->a_n + part->b_n;
+}
+
+static bool merge_here(weft *w, void *arg)
+{
+    const struct part *part = arg;
     const struct merging *all = part->all;
     const char *a = part->a, *a_end = a + part->a_n * all->size;
     const char *b = part->b, *b_end = b + part->b_n * all->size;
     char *out = part->out;
+    (void)w;
     for (; a < a_end && b < b_end; out += all->size) {
         bool take_b = all->compare(b, a, all->arg) < 0;
         weft__copy(out, take_b ? b : a, all->size);
@@ -53,57 +60,53 @@ static void merge_here(const struct part *part)
         memcpy(out, a, (size_t)(a_end - a));
     if (b < b_end)
         memcpy(out, b, (size_t)(b_end - b));
+    return true;
 }
 
 /* The right part begins with an element of the longer array. Of equal ones, those of `a` come
  * first. */
-static void cut(const struct part *part, struct part *left, struct part *right)
+static void cut(weft *w, void *arg, void *other)
 {
+    struct part *part = arg, *right = other;
     const struct merging *all = part->all;
     size_t a_n = part->a_n / 2, b_n = part->b_n / 2, size = all->size;
+    (void)w;
     if (part->a_n >= part->b_n)
         b_n = count_before(all, part->b, part->b_n, part->a + a_n * size, false);
     else
         a_n = count_before(all, part->a, part->a_n, part->b + b_n * size, true);
-    *left = (struct part){all, part->a, part->b, a_n, b_n, part->out};
     *right = (struct part){all,
                            part->a + a_n * size,
                            part->b + b_n * size,
                            part->a_n - a_n,
                            part->b_n - b_n,
                            part->out + (a_n + b_n) * size};
+    part->a_n = a_n;
+    part->b_n = b_n;
 }
 
-static void split(weft *w, struct weft__pacer *pacer, struct part part);
+static weft__split_fn split;
 
 static void run_part(weft *w, void *arg)
 {
-    struct part *part = arg;
+    struct part part = *(struct part *)arg;
     struct weft__pacer pacer;
-    weft__pacer_take_up(&pacer, w, WEFT__KEY(part->all->compare), part->a_n + part->b_n, SHORTEST);
-    split(w, &pacer, *part);
+    weft__pacer_take_up(&pacer, w, WEFT__KEY(part.all->compare), elements(&part), SHORTEST);
+    split(w, &pacer, &part);
 }
 
-static void split(weft *w, struct weft__pacer *pacer, struct part part)
+static void split(weft *w, struct weft__pacer *pacer, void *part)
 {
-    while (!weft__is_cancelled(w)) {
-        size_t n = part.a_n + part.b_n;
-        if (n <= pacer->leaf) {
-            weft__pacer_leaf(pacer, w);
-            merge_here(&part);
-            weft__pacer_ran(pacer, w, n);
-            return;
-        }
-        struct part left, right;
-        cut(&part, &left, &right);
-        weft *in = weft__pacer_fork(pacer, w, run_part, &right);
-        split(in, pacer, left);
-        if (weft_merge(w)) {
-            weft__pacer_lost(pacer);
-            return;
-        }
-        part = right;
-    }
+    struct part right;
+    static const struct weft__splitting loop = {
+        .split = split,
+        .elements = elements,
+        .run = merge_here,
+        .cut = cut,
+        .take = run_part,
+        .size = sizeof right,
+    };
+    weft__split(w, pacer, part, &right, &loop);
 }
 
 void weft_merge_sorted(weft *w, void *out, const void *a, size_t a_n, const void *b, size_t b_n,
@@ -118,5 +121,5 @@ void weft_merge_sorted(weft *w, void *out, const void *a, size_t a_n, const void
     struct part part = {&all, a, b, a_n, b_n, out};
     struct weft__pacer pacer;
     weft__pacer_start(&pacer, w, WEFT__KEY(compare), a_n + b_n, SHORTEST);
-    WEFT__MUST_RETURN(weft__callee_threw, split(w, &pacer, part));
+    WEFT__MUST_RETURN(weft__callee_threw, split(w, &pacer, &part));
 }

@@ -27,7 +27,7 @@ struct reduction {
     struct atomic_size halted; /* the first rank known to begin what has halted; SIZE_MAX: none */
 };
 
-enum outcome {
+enum fold_outcome {
     LEFT_OUT, /* or cut short, and the accumulator says nothing: there was no memory, it was
                  cancelled, or something to the left has halted */
     DONE,
@@ -40,7 +40,7 @@ struct tail {
     const struct weft__tree *tree;
     size_t rank; /* of the node */
     void *accumulator;
-    enum outcome outcome;
+    enum fold_outcome outcome;
 };
 
 #define SPACE(all) ((all)->size > LARGE ? weft__small((all)->size) : WEFT__SPACE((all)->size))
@@ -79,7 +79,7 @@ static bool is_over(weft *w, struct reduction *all, size_t rank)
     return weft__is_cancelled(w) || atomic_load_relaxed(&all->halted) < rank;
 }
 
-static enum outcome halts_or_done(struct reduction *all, size_t rank, const void *accumulator)
+static enum fold_outcome halts_or_done(struct reduction *all, size_t rank, const void *accumulator)
 {
     if (!all->halt || !all->halt(accumulator, all->arg))
         return DONE;
@@ -100,8 +100,8 @@ static void begin_with(weft *w, const struct reduction *all, const struct weft__
 }
 
 /* One after the other; `space` is for each in its turn. */
-static enum outcome fold_here(weft *w, struct reduction *all, const struct weft__tree *tree,
-                              size_t rank, void *accumulator, void *space)
+static enum fold_outcome fold_here(weft *w, struct reduction *all, const struct weft__tree *tree,
+                                   size_t rank, void *accumulator, void *space)
 {
     for (; tree; tree = tree->child[WEFT__RIGHT]) {
         const struct weft__tree *left = tree->child[WEFT__LEFT];
@@ -115,8 +115,8 @@ static enum outcome fold_here(weft *w, struct reduction *all, const struct weft_
     return DONE;
 }
 
-static enum outcome fold(weft *w, struct reduction *all, const struct weft__tree *tree, size_t rank,
-                         void *accumulator);
+static enum fold_outcome fold(weft *w, struct reduction *all, const struct weft__tree *tree,
+                              size_t rank, void *accumulator);
 
 static void fold_tail(weft *w, void *arg)
 {
@@ -128,13 +128,13 @@ static void fold_tail(weft *w, void *arg)
             fold(w, tail->all, tail->tree->child[WEFT__RIGHT], tail->rank + 1, tail->accumulator);
 }
 
-static enum outcome fold_in_two(weft *w, struct reduction *all, const struct weft__tree *tree,
-                                size_t rank, void *accumulator, void *space)
+static enum fold_outcome fold_in_two(weft *w, struct reduction *all, const struct weft__tree *tree,
+                                     size_t rank, void *accumulator, void *space)
 {
     const struct weft__tree *left = tree->child[WEFT__LEFT];
     struct tail tail = {all, tree, rank + weft__tree_size(left), space, LEFT_OUT};
     weft *in = weft_fork(w, fold_tail, &tail);
-    enum outcome outcome = fold(in, all, left, rank, accumulator);
+    enum fold_outcome outcome = fold(in, all, left, rank, accumulator);
     if (!weft_merge(w) && outcome == DONE)
         fold_tail(w, &tail);
     if (outcome != DONE)
@@ -145,8 +145,8 @@ static enum outcome fold_in_two(weft *w, struct reduction *all, const struct wef
     return tail.outcome == HALTED ? HALTED : halts_or_done(all, rank, accumulator);
 }
 
-static enum outcome fold(weft *w, struct reduction *all, const struct weft__tree *tree, size_t rank,
-                         void *accumulator)
+static enum fold_outcome fold(weft *w, struct reduction *all, const struct weft__tree *tree,
+                              size_t rank, void *accumulator)
 {
     if (!tree)
         return DONE;
@@ -154,9 +154,9 @@ static enum outcome fold(weft *w, struct reduction *all, const struct weft__tree
     if (!space.memory)
         return LEFT_OUT;
     hold(w, all, &space);
-    enum outcome outcome = tree->size < WEFT__TREE_LARGE_CALLS
-                               ? fold_here(w, all, tree, rank, accumulator, space.memory)
-                               : fold_in_two(w, all, tree, rank, accumulator, space.memory);
+    enum fold_outcome outcome = tree->size < WEFT__TREE_LARGE_CALLS
+                                    ? fold_here(w, all, tree, rank, accumulator, space.memory)
+                                    : fold_in_two(w, all, tree, rank, accumulator, space.memory);
     release(w, all, &space);
     return outcome;
 }
@@ -174,7 +174,7 @@ int weft_ordmap_reduce(weft *w, const weft_ordmap *map, size_t size, weft_ordmap
     if (is_wrong(map, size, fn, combine, into))
         return -EINVAL;
     struct reduction all = {&map->kind, size, fn, combine, NULL, arg, {SIZE_MAX}};
-    enum outcome outcome;
+    enum fold_outcome outcome;
     WEFT__MUST_RETURN(weft__callee_threw, outcome = fold(w, &all, map->root, 0, into));
     if (outcome == DONE)
         return 0;
@@ -188,7 +188,7 @@ int weft_ordmap_reduce_halting(weft *w, const weft_ordmap *map, size_t size, wef
     if (is_wrong(map, size, fn, combine, into))
         return -EINVAL;
     struct reduction all = {&map->kind, size, fn, combine, halt, arg, {SIZE_MAX}};
-    enum outcome outcome = HALTED;
+    enum fold_outcome outcome = HALTED;
     bool has_halted = false;
     weft_scope scope;
     weft_scope_open(w, &scope);

@@ -5,12 +5,15 @@
  * the identity, and the blocks are the leaves of a binary tree: the left side of a node has as
  * many of them as the largest power of two that leaves something for the right side. That
  * tree, and so the order in which everything is combined, is a function of the number of
- * blocks alone. Who computes a node is decided as in for.c: the right side is forked, unless all
- * of it takes a stretch or less. */
+ * blocks alone. Who computes a node is decided as in split.h: the right side is forked, unless all
+ * of it takes a stretch or less. But a node is not done with its right side, whoever has computed
+ * that: the two sides are combined afterwards. So each node needs a frame until then, and there
+ * is no loop as in weft__split(). */
 #include "parallel/reduce.h"
 
 #include "core/fiber.h"
 #include "core/misuse.h"
+#include "parallel/split.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -139,7 +142,7 @@ static void run_leaf(weft *w, struct weft__pacer *pacer, struct node *node)
         weft__pacer_ran(pacer, w, elements(node));
 }
 
-static void split(weft *w, struct weft__pacer *pacer, struct node *node);
+static weft__split_fn split;
 
 static void run_node(weft *w, void *arg)
 {
@@ -166,17 +169,15 @@ static void split_in_two(weft *w, struct weft__pacer *pacer, struct node *node, 
     size_t middle = node->first + left_side(node->last - node->first);
     struct node left = {node->all, node->first, middle, node->accumulator, false, false};
     struct node right = {node->all, middle, node->last, space, false, false};
-    weft *in = weft__pacer_fork(pacer, w, run_node, &right);
-    split(in, pacer, &left);
-    if (weft_merge(w))
-        weft__pacer_lost(pacer);
-    else if (!left.has_halted)
+    bool taken = weft__split_in_two(w, pacer, split, &left, run_node, &right);
+    if (!taken && !left.has_halted)
         split(w, pacer, &right);
     join(w, node, &left, &right);
 }
 
-static void split(weft *w, struct weft__pacer *pacer, struct node *node)
+static void split(weft *w, struct weft__pacer *pacer, void *arg)
 {
+    struct node *node = arg;
     struct reduction *all = node->all;
     node->is_done = true;
     if (node->last - node->first == 1 || elements(node) <= pacer->leaf ||

@@ -7,8 +7,8 @@
  * size and a function behind a pointer. */
 #include "core/fiber.h"
 #include "core/misuse.h"
-#include "parallel/element.h"
 #include "parallel/for.h"
+#include "parallel/split.h"
 
 #include <stdlib.h>
 
@@ -25,17 +25,26 @@ struct scan {
 struct part {
     struct weft__cleanup cleanup; /* of its owner, if an actor ends before it is joined */
     const struct scan *scan;
-    size_t begin, end;
+    struct weft__range range;
     void *carry;    /* what came so far; NULL: nobody has taken it */
     bool has_carry; /* there is something in it */
     bool no_memory;
 };
 
-static void scan_here(weft *w, struct part *to, size_t begin, size_t end)
+/* Elements of a part that are still to be scanned. */
+struct rest {
+    struct weft__range range;
+    struct part *to;
+};
+
+static bool scan_here(weft *w, void *arg)
 {
+    const struct rest *rest = arg;
+    struct part *to = rest->to;
     const struct scan *scan = to->scan;
-    scan->scanner->scan(w, begin, end, to->carry, to->has_carry, scan->arg);
+    scan->scanner->scan(w, rest->range.begin, rest->range.end, to->carry, to->has_carry, scan->arg);
     to->has_carry = true;
+    return true;
 }
 
 /* What came before, added to what was scanned without it. */
@@ -60,7 +69,7 @@ static void join(weft *w, struct part *to, const struct part *right)
             .arg = &(struct repair){scan, to->carry},
             .key = scan->key,
         };
-        weft__for(w, right->begin, right->end, &loop);
+        weft__for(w, right->range.begin, right->range.end, &loop);
         scan->scanner->combine(w, to->carry, right->carry, scan->arg);
     }
 }
@@ -71,7 +80,28 @@ static void free_carry(struct weft__cleanup *part, weft *w)
     free(((struct part *)part)->carry);
 }
 
-static void split(weft *w, struct weft__pacer *pacer, struct part *to, size_t begin, size_t end);
+static void cut(weft *w, void *arg, void *other)
+{
+    struct rest *rest = arg;
+    struct part *right = other;
+    *right = (struct part){.scan = rest->to->scan, .range = weft__range_halve(&rest->range)};
+    weft__cleanup_push(w, &right->cleanup, free_carry);
+}
+
+/* What a thief had no memory for is the owner's after all. */
+static bool merged(weft *w, void *arg, void *other, bool taken)
+{
+    struct rest *rest = arg;
+    struct part *right = other;
+    if (taken)
+        join(w, rest->to, right);
+    weft__cleanup_pop(w, &right->cleanup);
+    free(right->carry);
+    rest->range = right->range;
+    return taken && !right->no_memory;
+}
+
+static weft__split_fn split;
 
 static void go(weft *w, struct weft__pacer *pacer, struct part *part)
 {
@@ -79,7 +109,7 @@ static void go(weft *w, struct weft__pacer *pacer, struct part *part)
     part->has_carry = scan->identity != NULL;
     if (scan->identity)
         weft__copy(part->carry, scan->identity, scan->scanner->size);
-    split(w, pacer, part, part->begin, part->end);
+    split(w, pacer, &(struct rest){part->range, part});
 }
 
 static void run_part(weft *w, void *arg)
@@ -90,42 +120,28 @@ static void run_part(weft *w, void *arg)
     if (part->no_memory)
         return;
     struct weft__pacer pacer;
-    weft__pacer_take_up(&pacer, w, part->scan->key, part->end - part->begin, 1);
+    weft__pacer_take_up(&pacer, w, part->scan->key, weft__range_elements(&part->range), 1);
     go(w, &pacer, part);
 }
 
-static void split(weft *w, struct weft__pacer *pacer, struct part *to, size_t begin, size_t end)
+static void split(weft *w, struct weft__pacer *pacer, void *rest)
 {
-    while (!weft__is_cancelled(w)) {
-        if (end - begin <= pacer->leaf) {
-            weft__pacer_leaf(pacer, w);
-            scan_here(w, to, begin, end);
-            weft__pacer_ran(pacer, w, end - begin);
-            return;
-        }
-        size_t middle = begin + (end - begin) / 2;
-        struct part right = {.scan = to->scan, .begin = middle, .end = end};
-        weft__cleanup_push(w, &right.cleanup, free_carry);
-        weft *in = weft__pacer_fork(pacer, w, run_part, &right);
-        split(in, pacer, to, begin, middle);
-        bool taken = weft_merge(w);
-        if (taken)
-            join(w, to, &right);
-        weft__cleanup_pop(w, &right.cleanup);
-        free(right.carry);
-        if (taken) {
-            weft__pacer_lost(pacer);
-            if (!right.no_memory)
-                return;
-        }
-        begin = middle;
-    }
+    struct part right;
+    static const struct weft__splitting loop = {
+        .split = split,
+        .elements = weft__range_elements,
+        .run = scan_here,
+        .cut = cut,
+        .take = run_part,
+        .merged = merged,
+    };
+    weft__split(w, pacer, rest, &right, &loop);
 }
 
 static void start(weft *w, struct part *all)
 {
     struct weft__pacer pacer;
-    weft__pacer_start(&pacer, w, all->scan->key, all->end - all->begin, 1);
+    weft__pacer_start(&pacer, w, all->scan->key, weft__range_elements(&all->range), 1);
     WEFT__MUST_RETURN(weft__callee_threw, go(w, &pacer, all));
 }
 
@@ -134,7 +150,7 @@ void weft_scan_by(weft *w, size_t n, const weft_scanner *scanner, void *arg)
     WEFT__EXPECT_CONTEXT(w);
     WEFT__NEEDS(scanner, "a scanner");
     const struct scan scan = {scanner, arg, WEFT__KEY(scanner->scan), NULL};
-    struct part all = {.scan = &scan, .end = n, .carry = WEFT__SPACE(scanner->size)};
+    struct part all = {.scan = &scan, .range = {0, n}, .carry = WEFT__SPACE(scanner->size)};
     if (n > 0)
         start(w, &all);
 }
@@ -232,7 +248,7 @@ static void scan_elements(weft *w, size_t n, struct elements *all, const void *i
         combine_any,
     };
     const struct scan scan = {&scanner, all, WEFT__KEY(all->combine), identity};
-    struct part part = {.scan = &scan, .end = n, .carry = carry};
+    struct part part = {.scan = &scan, .range = {0, n}, .carry = carry};
     if (n > 0)
         start(w, &part);
 }

@@ -7,15 +7,15 @@
  * down. So the results have room for all elements, and may lie where the elements are: what is
  * written never lies to the right of what was read. */
 #include "core/misuse.h"
-#include "parallel/element.h"
 #include "parallel/for.h"
+#include "parallel/split.h"
 
 enum { LONG_MOVE = 1 << 18 }; /* bytes: what is longer is moved in parallel */
 
-enum kind { FILTER, PARTITION, PACK, UNIQUE };
+enum sieve_kind { FILTER, PARTITION, PACK, UNIQUE };
 
 struct sieve {
-    enum kind kind;
+    enum sieve_kind kind;
     const char *in;
     char *yes, *no; /* no: partitions only */
     size_t size;
@@ -27,14 +27,22 @@ struct sieve {
     weft__key *key;
 };
 
-/* How many of the elements from begin to end - 1 were kept and dropped. They are in the results
- * from `begin` on. */
+/* How many of the elements of the range were kept and dropped. They are in the results from
+ * where it begins on. */
 struct part {
     const struct sieve *sieve;
-    size_t begin, end, yes, no;
+    struct weft__range range;
+    size_t yes, no;
 };
 
-WEFT__ALWAYS_INLINE bool is_kept(const struct sieve *sieve, enum kind kind, size_t i, size_t size)
+/* Elements of a part that are still to be sifted. */
+struct rest {
+    struct weft__range range;
+    struct part *to;
+};
+
+WEFT__ALWAYS_INLINE bool is_kept(const struct sieve *sieve, enum sieve_kind kind, size_t i,
+                                 size_t size)
 {
     const char *element = sieve->in + i * size;
     if (kind == PACK)
@@ -46,12 +54,12 @@ WEFT__ALWAYS_INLINE bool is_kept(const struct sieve *sieve, enum kind kind, size
 
 /* Without branches that depend on the answer: what is dropped is overwritten by the next one. But
  * nothing is written to its own place: unique reads the last element of the part to the left. */
-WEFT__ALWAYS_INLINE void sift(struct part *to, enum kind kind, size_t begin, size_t end,
+WEFT__ALWAYS_INLINE void sift(struct part *to, enum sieve_kind kind, size_t begin, size_t end,
                               size_t size)
 {
     const struct sieve *sieve = to->sieve;
-    char *yes = sieve->yes + (to->begin + to->yes) * size, *first_yes = yes;
-    char *no = kind == PARTITION ? sieve->no + (to->begin + to->no) * size : NULL;
+    char *yes = sieve->yes + (to->range.begin + to->yes) * size, *first_yes = yes;
+    char *no = kind == PARTITION ? sieve->no + (to->range.begin + to->no) * size : NULL;
     for (size_t i = begin; i < end; i++) {
         const char *element = sieve->in + i * size;
         bool kept = is_kept(sieve, kind, i, size);
@@ -91,7 +99,7 @@ static void sift_any(struct part *to, size_t begin, size_t end)
 {
     const struct sieve *sieve = to->sieve;
     if (sieve->sift) {
-        to->yes += sieve->sift(begin, end, to->begin + to->yes, sieve->arg);
+        to->yes += sieve->sift(begin, end, to->range.begin + to->yes, sieve->arg);
         return;
     }
     switch (to->sieve->size) {
@@ -145,56 +153,72 @@ static void join(weft *w, struct part *to, const struct part *right)
 {
     const struct sieve *sieve = to->sieve;
     size_t size = sieve->size;
-    move(w, sieve->yes + (to->begin + to->yes) * size, sieve->yes + right->begin * size,
+    move(w, sieve->yes + (to->range.begin + to->yes) * size, sieve->yes + right->range.begin * size,
          right->yes * size);
     if (sieve->no)
-        move(w, sieve->no + (to->begin + to->no) * size, sieve->no + right->begin * size,
-             right->no * size);
+        move(w, sieve->no + (to->range.begin + to->no) * size,
+             sieve->no + right->range.begin * size, right->no * size);
     to->yes += right->yes;
     to->no += right->no;
 }
 
-static void split(weft *w, struct weft__pacer *pacer, struct part *to, size_t begin, size_t end);
+static bool run_leaf(weft *w, void *arg)
+{
+    const struct rest *rest = arg;
+    (void)w;
+    sift_any(rest->to, rest->range.begin, rest->range.end);
+    return true;
+}
+
+static void cut(weft *w, void *arg, void *right)
+{
+    struct rest *rest = arg;
+    (void)w;
+    *(struct part *)right = (struct part){rest->to->sieve, weft__range_halve(&rest->range), 0, 0};
+}
+
+static bool merged(weft *w, void *arg, void *other, bool taken)
+{
+    struct rest *rest = arg;
+    const struct part *right = other;
+    if (taken)
+        join(w, rest->to, right);
+    rest->range = right->range;
+    return taken;
+}
+
+static weft__split_fn split;
 
 static void run_part(weft *w, void *arg)
 {
     struct part *part = arg;
     struct weft__pacer pacer;
-    part->yes = part->no = 0; /* of a try that was given up: see weft_alloc(3) */
-    weft__pacer_take_up(&pacer, w, part->sieve->key, part->end - part->begin, 1);
-    split(w, &pacer, part, part->begin, part->end);
+    weft__pacer_take_up(&pacer, w, part->sieve->key, weft__range_elements(&part->range), 1);
+    split(w, &pacer, &(struct rest){part->range, part});
 }
 
-static void split(weft *w, struct weft__pacer *pacer, struct part *to, size_t begin, size_t end)
+static void split(weft *w, struct weft__pacer *pacer, void *rest)
 {
-    while (!weft__is_cancelled(w)) {
-        if (end - begin <= pacer->leaf) {
-            weft__pacer_leaf(pacer, w);
-            sift_any(to, begin, end);
-            weft__pacer_ran(pacer, w, end - begin);
-            return;
-        }
-        size_t middle = begin + (end - begin) / 2;
-        struct part right = {to->sieve, middle, end, 0, 0};
-        weft *in = weft__pacer_fork(pacer, w, run_part, &right);
-        split(in, pacer, to, begin, middle);
-        if (weft_merge(w)) {
-            join(w, to, &right);
-            weft__pacer_lost(pacer);
-            return;
-        }
-        begin = middle;
-    }
+    struct part right;
+    static const struct weft__splitting loop = {
+        .split = split,
+        .elements = weft__range_elements,
+        .run = run_leaf,
+        .cut = cut,
+        .take = run_part,
+        .merged = merged,
+    };
+    weft__split(w, pacer, rest, &right, &loop);
 }
 
 static size_t run(weft *w, const struct sieve *sieve, size_t n)
 {
-    struct part all = {sieve, 0, n, 0, 0};
+    struct part all = {sieve, {0, n}, 0, 0};
     if (n == 0)
         return 0;
     struct weft__pacer pacer;
     weft__pacer_start(&pacer, w, sieve->key, n, 1);
-    WEFT__MUST_RETURN(weft__callee_threw, split(w, &pacer, &all, 0, n));
+    WEFT__MUST_RETURN(weft__callee_threw, split(w, &pacer, &(struct rest){all.range, &all}));
     return all.yes;
 }
 

@@ -6,6 +6,7 @@
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "parallel/reduce.h"
+#include "parallel/split.h"
 
 #include <stdlib.h>
 
@@ -19,15 +20,23 @@ struct reduction {
 struct part {
     struct weft__cleanup cleanup; /* of its owner, if an actor ends before it is joined */
     struct reduction *all;
-    size_t begin, end;
+    struct weft__range range;
     void *accumulator; /* NULL: nobody has taken it, or there was no memory */
     bool no_memory, has_halted;
 };
 
-static bool is_over(weft *w, const struct part *part)
+/* Elements of a part that are still to be folded. */
+struct rest {
+    struct weft__range range;
+    struct part *to;
+};
+
+static bool is_over(weft *w, const void *arg)
 {
+    const struct rest *rest = arg;
     /* relaxed: a short cut. What is left out is decided by who has halted to the left of it. */
-    return weft__is_cancelled(w) || atomic_load_relaxed(&part->all->halted) < part->begin;
+    return weft__is_cancelled(w) || rest->to->has_halted ||
+           atomic_load_relaxed(&rest->to->all->halted) < rest->range.begin;
 }
 
 static void note_halt(struct reduction *all, size_t begin)
@@ -37,42 +46,25 @@ static void note_halt(struct reduction *all, size_t begin)
         ;
 }
 
-/* True: it has halted. */
-static bool run_leaf(weft *w, struct weft__pacer *pacer, const struct part *part)
+static bool run_leaf(weft *w, void *arg)
 {
-    struct reduction *all = part->all;
+    const struct rest *rest = arg;
+    struct part *to = rest->to;
+    struct reduction *all = to->all;
     const weft_reducer *reducer = all->reducer;
-    weft__pacer_leaf(pacer, w);
-    reducer->fold(w, part->begin, part->end, part->accumulator, all->arg);
-    if (reducer->halt && reducer->halt(part->accumulator, all->arg)) {
-        weft__pacer_lost(pacer);
-        note_halt(all, part->begin);
-        return true;
-    }
-    weft__pacer_ran(pacer, w, part->end - part->begin);
-    return false;
+    reducer->fold(w, rest->range.begin, rest->range.end, to->accumulator, all->arg);
+    to->has_halted = reducer->halt && reducer->halt(to->accumulator, all->arg);
+    if (to->has_halted)
+        note_halt(all, rest->range.begin);
+    return !to->has_halted;
 }
 
-static bool split(weft *w, struct weft__pacer *pacer, struct part part);
-
-static void run_part(weft *w, void *arg)
+static void join(weft *w, struct part *to, const struct part *right)
 {
-    struct part *part = arg;
-    const weft_reducer *reducer = part->all->reducer;
-    part->accumulator = malloc(reducer->size);
-    part->no_memory = !part->accumulator;
-    if (part->no_memory)
-        return; /* then it is the owner's after all */
-    weft__reducer_begin(reducer, part->accumulator);
-    struct weft__pacer pacer;
-    weft__pacer_take_up(&pacer, w, part->all->key, part->end - part->begin, 1);
-    part->has_halted = split(w, &pacer, *part);
-}
-
-static void join(weft *w, const struct part *left, const struct part *right)
-{
-    if (right->accumulator && !left->has_halted)
-        left->all->reducer->combine(w, left->accumulator, right->accumulator, left->all->arg);
+    if (!right->accumulator || to->has_halted)
+        return;
+    to->all->reducer->combine(w, to->accumulator, right->accumulator, to->all->arg);
+    to->has_halted = right->has_halted;
 }
 
 static void free_accumulator(struct weft__cleanup *part, weft *w)
@@ -81,33 +73,56 @@ static void free_accumulator(struct weft__cleanup *part, weft *w)
     free(((struct part *)part)->accumulator);
 }
 
-/* True: it has halted. */
-static bool split(weft *w, struct weft__pacer *pacer, struct part part)
+static void cut(weft *w, void *arg, void *other)
 {
-    while (!is_over(w, &part)) {
-        size_t n = part.end - part.begin;
-        if (n <= pacer->leaf)
-            return run_leaf(w, pacer, &part);
-        struct part left = part, right = {.all = part.all, .end = part.end};
-        left.end = right.begin = part.begin + n / 2;
-        weft__cleanup_push(w, &right.cleanup, free_accumulator);
-        weft *in = weft__pacer_fork(pacer, w, run_part, &right);
-        left.has_halted = split(in, pacer, left);
-        bool taken = weft_merge(w);
-        if (taken)
-            join(w, &left, &right);
-        weft__cleanup_pop(w, &right.cleanup);
-        free(right.accumulator);
-        if (taken) {
-            weft__pacer_lost(pacer);
-            if (!right.no_memory)
-                return left.has_halted || right.has_halted;
-        }
-        if (left.has_halted)
-            return true;
-        part.begin = right.begin;
-    }
-    return false;
+    struct rest *rest = arg;
+    struct part *right = other;
+    *right = (struct part){.all = rest->to->all, .range = weft__range_halve(&rest->range)};
+    weft__cleanup_push(w, &right->cleanup, free_accumulator);
+}
+
+/* What a thief had no memory for is the owner's after all. */
+static bool merged(weft *w, void *arg, void *other, bool taken)
+{
+    struct rest *rest = arg;
+    struct part *right = other;
+    if (taken)
+        join(w, rest->to, right);
+    weft__cleanup_pop(w, &right->cleanup);
+    free(right->accumulator);
+    rest->range = right->range;
+    return taken && !right->no_memory;
+}
+
+static weft__split_fn split;
+
+static void run_part(weft *w, void *arg)
+{
+    struct part *part = arg;
+    const weft_reducer *reducer = part->all->reducer;
+    part->accumulator = malloc(reducer->size);
+    part->no_memory = !part->accumulator;
+    if (part->no_memory)
+        return;
+    weft__reducer_begin(reducer, part->accumulator);
+    struct weft__pacer pacer;
+    weft__pacer_take_up(&pacer, w, part->all->key, weft__range_elements(&part->range), 1);
+    split(w, &pacer, &(struct rest){part->range, part});
+}
+
+static void split(weft *w, struct weft__pacer *pacer, void *rest)
+{
+    struct part right;
+    static const struct weft__splitting loop = {
+        .split = split,
+        .elements = weft__range_elements,
+        .is_over = is_over,
+        .run = run_leaf,
+        .cut = cut,
+        .take = run_part,
+        .merged = merged,
+    };
+    weft__split(w, pacer, rest, &right, &loop);
 }
 
 void weft__reduce_unordered(weft *w, size_t begin, size_t end, const weft_reducer *reducer,
@@ -116,14 +131,11 @@ void weft__reduce_unordered(weft *w, size_t begin, size_t end, const weft_reduce
     weft__reducer_begin(reducer, result);
     if (end <= begin)
         return;
-    size_t n = end - begin;
     struct reduction all = {reducer, arg, key, {SIZE_MAX}};
+    struct part whole = {.all = &all, .range = {begin, end}, .accumulator = result};
     struct weft__pacer pacer;
-    weft__pacer_start(&pacer, w, key, n, 1);
-    WEFT__MUST_RETURN(
-        weft__callee_threw,
-        split(w, &pacer,
-              (struct part){.all = &all, .begin = begin, .end = end, .accumulator = result}));
+    weft__pacer_start(&pacer, w, key, end - begin, 1);
+    WEFT__MUST_RETURN(weft__callee_threw, split(w, &pacer, &(struct rest){whole.range, &whole}));
 }
 
 void weft_reduce_unordered(weft *w, size_t begin, size_t end, const weft_reducer *reducer,

@@ -137,8 +137,8 @@ void weft__stay_awake(const struct weft__sleeper *sleeper)
 
 /* fence F1 (SleepFence): counted as a sleeper before the queues are looked at, or whether there is
  * room. Partners: PushFence, where jobs are posted, and LeaveFence, where a guest leaves. */
-enum outcome weft__sleep_unless(weft__last_look *last_look, struct weft__sleep *sleep,
-                                struct weft__idle *idle, const struct weft__sleeper *sleeper)
+enum sleep_outcome weft__sleep_unless(weft__last_look *last_look, struct weft__sleep *sleep,
+                                      struct weft__idle *idle, const struct weft__sleeper *sleeper)
 {
     struct weft__lookout lookout = {sleep, idle, sleeper->park};
     atomic_fence_seq_cst();
@@ -168,8 +168,8 @@ static bool finds_jobs(const struct weft__sleeper *sleeper, struct weft__sleep *
     return WEFT__RECHECK(sleeper->last_look(sleeper->arg));
 }
 
-enum outcome weft__sleep_counted(struct weft__sleep *sleep, struct weft__idle *idle,
-                                 const struct weft__sleeper *sleeper)
+enum sleep_outcome weft__sleep_counted(struct weft__sleep *sleep, struct weft__idle *idle,
+                                       const struct weft__sleeper *sleeper)
 {
     return weft__sleep_unless(finds_jobs, sleep, idle, sleeper);
 }

@@ -129,16 +129,16 @@ bool weft__doze_off(const struct weft__sleeper *sleeper, bool counted, bool at_o
 /* Takes back what the sleeper announced. */
 void weft__stay_awake(const struct weft__sleeper *sleeper);
 
-enum outcome { LATCH_WAS_SET, WORK_WAS_POSTED, LOOKED_OUT, SLEPT };
+enum sleep_outcome { LATCH_WAS_SET, WORK_WAS_POSTED, LOOKED_OUT, SLEPT };
 
 /* The caller has dozed off and counted itself as sleeping: fence, last look, sleep. True of the
  * last look: there is something, and it does not sleep. */
 typedef bool weft__last_look(const struct weft__sleeper *sleeper, struct weft__sleep *sleep);
-enum outcome weft__sleep_unless(weft__last_look *last_look, struct weft__sleep *sleep,
-                                struct weft__idle *idle, const struct weft__sleeper *sleeper);
+enum sleep_outcome weft__sleep_unless(weft__last_look *last_look, struct weft__sleep *sleep,
+                                      struct weft__idle *idle, const struct weft__sleeper *sleeper);
 
 /* The same: the last look is at the queues. */
-enum outcome weft__sleep_counted(struct weft__sleep *sleep, struct weft__idle *idle,
-                                 const struct weft__sleeper *sleeper);
+enum sleep_outcome weft__sleep_counted(struct weft__sleep *sleep, struct weft__idle *idle,
+                                       const struct weft__sleeper *sleeper);
 
 #endif

@@ -4,7 +4,7 @@
 #include "os/thread.h"
 #include "sleep/common.h"
 
-enum kind {
+enum counters_kind {
     ONE,    /* each post wakes at most one */
     LOCAL,  /* for forks: an empty deque means that those who are idle are enough */
     BLOCKS, /* as many as make those awake a power of two */
@@ -12,9 +12,9 @@ enum kind {
     TWO,    /* as many as it takes for two to be idle */
 };
 
-static enum kind kind_of(const struct weft__sleep *sleep)
+static enum counters_kind kind_of(const struct weft__sleep *sleep)
 {
-    return (enum kind)sleep->protocol->kind;
+    return (enum counters_kind)sleep->protocol->kind;
 }
 
 /* So many idle workers are enough for so many new jobs. */
@@ -97,7 +97,7 @@ static bool no_work(struct weft__sleep *sleep, struct weft__idle *idle,
         return false;
     /* IncSleepers. acq_rel E1: release: whoever counts this one sees its parking place DROWSY. */
     atomic_fetch_add_acq_rel(&sleep->counters, one_sleeping);
-    enum outcome outcome = weft__sleep_counted(sleep, idle, sleeper);
+    enum sleep_outcome outcome = weft__sleep_counted(sleep, idle, sleeper);
     idle->round = outcome == LOOKED_OUT ? sleep->rounds : 0;
     return outcome == LOOKED_OUT || outcome == SLEPT;
 }

@@ -4,7 +4,7 @@
 #include "os/thread.h"
 #include "sleep/common.h"
 
-enum kind {
+enum events_kind {
     TOGGLED, /* new work makes an even counter odd, a sleepy worker an odd one even */
     PLAIN,   /* new work counts one more; a sleepy worker only reads */
 };
@@ -117,8 +117,8 @@ static bool inc_sleepers(struct weft__sleep *sleep, const struct weft__idle *idl
     return true;
 }
 
-static enum outcome fall_asleep(struct weft__sleep *sleep, struct weft__idle *idle,
-                                const struct weft__sleeper *sleeper)
+static enum sleep_outcome fall_asleep(struct weft__sleep *sleep, struct weft__idle *idle,
+                                      const struct weft__sleeper *sleeper)
 {
     if (!weft__doze_off(sleeper, true, sleep->protocol->at_once))
         return LATCH_WAS_SET;

@@ -212,7 +212,7 @@ bool weft__sleep_step_back(struct weft__sleep *sleep, struct weft__idle *idle,
         return false;
     }
     atomic_fetch_add_relaxed(&sleep->aside, 1); /* relaxed: SleepFence orders it */
-    enum outcome outcome = weft__sleep_unless(finds_room, sleep, idle, sleeper);
+    enum sleep_outcome outcome = weft__sleep_unless(finds_room, sleep, idle, sleeper);
     atomic_fetch_sub_relaxed(&sleep->aside, 1); /* relaxed: a look too many costs nothing */
     return outcome != WORK_WAS_POSTED;
 }

@@ -16,17 +16,6 @@
 
 enum { WORKERS = 2 };
 
-static char *dump(weft_pool *pool)
-{
-    char *text;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
-    CHECK(file);
-    weft_pool_dump(pool, file);
-    fclose(file);
-    return text;
-}
-
 /* Has the line all the words? They are separated by '|'. */
 static bool has_all(const char *line, size_t length, const char *words)
 {
@@ -41,7 +30,7 @@ static bool has_all(const char *line, size_t length, const char *words)
 
 static bool says(weft_pool *pool, const char *words)
 {
-    char *text = dump(pool);
+    char *text = pool_dump_text(pool);
     bool found = false;
     for (const char *line = text, *end; !found && (end = strchr(line, '\n')); line = end + 1)
         found = has_all(line, (size_t)(end - line), words);
@@ -94,9 +83,9 @@ static void names_may_go(void **state)
         weft_event_init(go, name);
         weft_event_from_outside(go);
         assert_int_equal(weft_submit(pool, &task, wait_for_event, go), 0);
-        free(dump(pool));
+        free(pool_dump_text(pool));
         weft_event_set(NULL, go);
-        free(dump(pool));
+        free(pool_dump_text(pool));
         assert_int_equal(weft_task_wait(&task), 0);
         free(go);
         free(name);
@@ -408,7 +397,7 @@ static void by_name(void **state)
 
 static void default_pool(void **state)
 {
-    char *text = dump(NULL);
+    char *text = pool_dump_text(NULL);
     assert_string_equal(text, "weft: there is no default pool\n");
     free(text);
     assert_non_null(weft_pool_default());
@@ -604,7 +593,7 @@ static void work_or_watch(unsigned i, void *arg)
     struct watched *watched = arg;
     if (i > 0) {
         while (!atomic_load(&watched->over))
-            free(dump(watched->pool));
+            free(pool_dump_text(watched->pool));
         return;
     }
     for (int r = 0; r < SCALED(300, 10); r++) {

@@ -155,24 +155,13 @@ static void nest_one(weft *w, void *arg)
     CHECK(weft_run(weft_pool_of(w), count_job, arg) == 0);
 }
 
-static uint64_t sum_of_steals(weft_pool *pool)
-{
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < weft_pool_workers(pool); i++) {
-        weft_worker_info info = WEFT_WORKER_INFO_INIT;
-        CHECK(weft_worker_get_info(pool, i, &info) == 0);
-        sum += info.steals;
-    }
-    return sum;
-}
-
 static void steals_and_depth(void **state)
 {
     weft_pool *pool = pool_make(2, WEFT_NO_GUESTS);
     for (unsigned i = 1; i <= 10; i++) {
         struct gate gate = {0};
         assert_int_equal(weft_run(pool, steal_one, &gate), 0);
-        assert_int_equal(sum_of_steals(pool), i);
+        assert_int_equal(pool_steals(pool), i);
     }
     pool_drop(pool);
     pool = pool_make(1, WEFT_NO_GUESTS);
@@ -186,17 +175,6 @@ static void steals_and_depth(void **state)
 
 /* ---- The dump ---- */
 
-static char *dump(weft_pool *pool)
-{
-    char *text;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
-    CHECK(file);
-    weft_pool_dump(pool, file);
-    fclose(file);
-    return text;
-}
-
 static unsigned lines_with(const char *text, const char *word)
 {
     unsigned lines = 0;
@@ -208,7 +186,7 @@ static unsigned lines_with(const char *text, const char *word)
 
 static void dump_as_guest(weft *w, void *arg)
 {
-    char *text = dump(weft_pool_of(w));
+    char *text = pool_dump_text(weft_pool_of(w));
     CHECK(lines_with(text, "") == 1 + WORKERS + 1);
     CHECK(lines_with(text, "guest 3: busy") == 1);
     CHECK(lines_with(text, "1 guests") == 1);
@@ -221,10 +199,10 @@ static void dump_has_a_line_for_each(void **state)
     config.workers = WORKERS;
     config.name = "dumped";
     weft_pool *pool = pool_make_with(&config);
-    char *text = dump(pool);
+    char *text = pool_dump_text(pool);
     while (lines_with(text, "3 asleep") == 0) { /* in the end */
         free(text);
-        text = dump(pool);
+        text = pool_dump_text(pool);
     }
     assert_int_equal(lines_with(text, ""), 1 + WORKERS);
     assert_int_equal(lines_with(text, "dumped"), 1);
@@ -257,7 +235,7 @@ static void work_or_watch(unsigned i, void *arg)
         return;
     }
     while (!atomic_load(&watched->over)) {
-        char *text = dump(watched->pool);
+        char *text = pool_dump_text(watched->pool);
         CHECK(lines_with(text, "worker ") >= WORKERS);
         free(text);
         CHECK(info_of(watched->pool).sleeping <= WORKERS);

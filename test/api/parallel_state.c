@@ -40,7 +40,7 @@ static void sum_drop(void *state, void *arg)
     atomic_fetch_add(&loop->dropped, 1);
 }
 
-static void nothing(weft *w, size_t begin, size_t end, void *arg)
+static void dawdle_only(weft *w, size_t begin, size_t end, void *arg)
 {
     dawdle(begin);
 }
@@ -56,7 +56,7 @@ static void sum_range(weft *w, size_t begin, size_t end, void *state, void *arg)
             dawdle(i);
     }
     if (loop->nested) /* waits, and runs parts of the same loop meanwhile */
-        weft_for(w, 0, 20, nothing, NULL);
+        weft_for(w, 0, 20, dawdle_only, NULL);
     HOLDS(atomic_exchange(&sum->is_used, false));
 }
 

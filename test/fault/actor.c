@@ -14,10 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void nothing(weft *w, void *arg)
-{
-}
-
 static weft_actor *start(weft_pool *pool, weft_actor_fn *fn, void *arg)
 {
     weft_actor *actor;
@@ -374,11 +370,6 @@ static int let_other_end_block(weft *w, void *arg)
 }
 
 /* ---- No memory ---- */
-
-static void count_up(weft *w, void *count)
-{
-    atomic_fetch_add((atomic_int *)count, 1);
-}
 
 static int count_actor(weft *w, void *count)
 {

@@ -5,6 +5,7 @@
 #include "core/pool.h"
 #include "os/cgroup.h"
 #include "os/topology.h"
+#include "proc.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -20,11 +21,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-static void count_up(weft *w, void *count)
-{
-    atomic_fetch_add((atomic_int *)count, 1);
-}
 
 /* ---- Threads ---- */
 
@@ -149,15 +145,6 @@ static void note_begin(weft_pool *pool, unsigned worker, void *data)
 {
     pthread_setspecific(at_thread_end, &over);
     atomic_fetch_add(&begun, 1);
-}
-
-static size_t mapped_bytes(void)
-{
-    size_t pages = 0;
-    FILE *statm = fopen("/proc/self/statm", "r");
-    CHECK(statm && fscanf(statm, "%zu", &pages) == 1);
-    fclose(statm);
-    return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 static void bug_20_no_room_for_the_third_thread(void)
@@ -308,18 +295,6 @@ static void newer_configuration(void)
 }
 
 /* ---- CPUs ---- */
-
-static void fib(weft *w, void *arg)
-{
-    long n = *(long *)arg;
-    if (n < 2)
-        return;
-    long a = n - 1, b = n - 2;
-    fib(weft_fork(w, fib, &b), &a);
-    if (!weft_merge(w))
-        fib(w, &b);
-    *(long *)arg = a + b;
-}
 
 static void use_pool(weft_pool *pool)
 {

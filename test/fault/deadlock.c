@@ -161,10 +161,6 @@ static void mutex_across_a_join(void)
 }
 
 /* The same if nobody takes it: the thread waits for itself. */
-static void nothing(weft *w, void *arg)
-{
-}
-
 static void hold_across_sequence(weft *w, void *arg)
 {
     struct shared *shared = arg;

@@ -8,27 +8,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-static void count_up(weft *w, void *count)
-{
-    atomic_fetch_add((atomic_int *)count, 1);
-}
-
-static void nothing(weft *w, void *arg)
-{
-}
-
-struct gate {
-    atomic_int started;
-    atomic_bool open;
-};
-
-static void pass_gate(weft *w, void *arg)
-{
-    struct gate *gate = arg;
-    atomic_fetch_add(&gate->started, 1);
-    UNTIL(atomic_load(&gate->open));
-}
-
 /* ---- Work that is pending ---- */
 
 /* Each link of the chain detaches the next one. */
@@ -130,7 +109,7 @@ static void destroy_deep_down_with_work_pending(void)
 
 struct inside {
     weft_pool *pool, *other;
-    struct gate gate;
+    struct child_gate gate;
     weft_task task;
     atomic_int tried;
 };
@@ -331,7 +310,7 @@ static void submit_after_destroy_began(void)
     FOR_EACH_WAY(way)
     {
         for (unsigned flags = 0; flags <= WEFT_NO_GUESTS; flags += WEFT_NO_GUESTS) {
-            struct gate gate = {0};
+            struct child_gate gate = {0};
             weft_task holder, late;
             pthread_t destroyer;
             atomic_int ran = 0;

@@ -14,27 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void count_up(weft *w, void *count)
-{
-    atomic_fetch_add((atomic_int *)count, 1);
-}
-
-static void nothing(weft *w, void *arg)
-{
-}
-
-struct gate {
-    atomic_int started;
-    atomic_bool open;
-};
-
-static void pass_gate(weft *w, void *arg)
-{
-    struct gate *gate = arg;
-    atomic_fetch_add(&gate->started, 1);
-    UNTIL(atomic_load(&gate->open));
-}
-
 /* Counts that parent and children share. */
 static atomic_int *shared_count(void)
 {
@@ -42,18 +21,6 @@ static atomic_int *shared_count(void)
         mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(count != MAP_FAILED);
     return count;
-}
-
-static void fib(weft *w, void *arg)
-{
-    long n = *(long *)arg;
-    if (n < 2)
-        return;
-    long a = n - 1, b = n - 2;
-    fib(weft_fork(w, fib, &b), &a);
-    if (!weft_merge(w))
-        fib(w, &b);
-    *(long *)arg = a + b;
 }
 
 static void use_pool(weft_pool *pool)
@@ -144,7 +111,7 @@ static void bug_24_every_call_in_the_child_says_so(void)
     {
         for (int i = 0; i < 3; i++) {
             struct parent parent = {.pool = forked_pool(2, flags[i], way)};
-            struct gate gate = {0};
+            struct child_gate gate = {0};
             CHECK_EQUAL(weft_submit(parent.pool, &parent.done, nothing, NULL), 0);
             CHECK_EQUAL(weft_task_wait(&parent.done), 0);
             CHECK_EQUAL(weft_submit(parent.pool, &parent.pending, pass_gate, &gate), 0);
@@ -210,7 +177,7 @@ static void hold_deadline(weft *w, void *gate)
 /* Another thread's, in the same computation. */
 static void fork_beside_deadline(weft *w, void *arg)
 {
-    struct gate gate = {0};
+    struct child_gate gate = {0};
     weft_scope scope;
     weft_scope_open(w, &scope);
     CHECK_EQUAL(weft_spawn(w, &scope, hold_deadline, &gate), 0);
@@ -223,7 +190,7 @@ static void fork_beside_deadline(weft *w, void *arg)
 static void bug_24_child_has_no_deadlines_of_others(void)
 {
     weft_pool *pool = forked_pool(2, 0, WAY_SPIN);
-    struct gate gate = {0};
+    struct child_gate gate = {0};
     weft_task task;
     CHECK_EQUAL(weft_submit(pool, &task, hold_deadline, &gate), 0);
     UNTIL(atomic_load(&gate.started));
@@ -298,7 +265,7 @@ static void bug_24_child_of_a_process_that_makes_pools(void)
 /* The right side is with a worker that only the parent has. */
 struct waiting {
     weft_pool *pool;
-    struct gate gate;
+    struct child_gate gate;
     weft *w;
     weft_scope *scope;
     weft_task task;
@@ -425,7 +392,7 @@ struct queued {
     weft_pool *pool;
     atomic_int *ran; /* shared */
     weft *w;
-    struct gate gate;
+    struct child_gate gate;
 };
 
 static void use_default_in_job(void *arg)
@@ -477,7 +444,7 @@ static void bug_24_child_leaves_the_parents_jobs_alone(void)
 
 /* The process is forked while thieves are at the job's own forks. */
 struct robbed {
-    struct gate *gate;
+    struct child_gate *gate;
     int depth;
     atomic_int ran;
     bool in_child;

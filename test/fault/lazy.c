@@ -27,22 +27,6 @@ static weft_pool *lazy_pool(unsigned workers, int64_t quantum)
     return pool_make_with(&config);
 }
 
-static uint64_t steals(weft_pool *pool)
-{
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < weft_pool_workers(pool); i++) {
-        weft_worker_info info = WEFT_WORKER_INFO_INIT;
-        CHECK(weft_worker_get_info(pool, i, &info) == 0);
-        sum += info.steals;
-    }
-    return sum;
-}
-
-static void count_up(weft *w, void *arg)
-{
-    atomic_fetch_add((atomic_int *)arg, 1);
-}
-
 /* ---- An owner that never forks or merges again ---- */
 
 static void set_flag(weft *w, void *flag)
@@ -150,7 +134,7 @@ static void younger_than_a_quantum_is_left_alone(void)
         CHECK(weft_run(pool, count_leaves, &tree) == 0);
         CHECK(tree.leaves == 1ul << 12);
     }
-    CHECK(steals(pool) <= RUNS); /* at most the one that was published for who was woken */
+    CHECK(pool_steals(pool) <= RUNS); /* at most the one that was published for who was woken */
     pool_drop(pool);
 }
 
@@ -172,17 +156,13 @@ static void what_wakes_a_worker_is_its_own(void)
         weft_pool *pool = lazy_pool(2, TEN_MINUTES);
         pool_wait_asleep(pool);
         CHECK(weft_run(pool, fork_two_and_compute, NULL) == 0);
-        CHECK(steals(pool) == 1);
+        CHECK(pool_steals(pool) == 1);
         pool_drop(pool);
     }
 }
 
 /* Merged and forked anew at the same slot, with the same function and argument, a right
  * side is young again. */
-static void nothing(weft *w, void *arg)
-{
-}
-
 static void fork_for(weft *w, void *arg)
 {
     uint64_t end = weft_now() + 300 * 1000000;
@@ -194,7 +174,7 @@ static void a_new_fork_in_an_old_slot_is_young(void)
 {
     weft_pool *pool = lazy_pool(2, 100 * 1000000); /* the loop lasts three of these */
     CHECK(weft_run(pool, fork_for, NULL) == 0);
-    CHECK(steals(pool) <= 1); /* the first, which woke the thief */
+    CHECK(pool_steals(pool) <= 1); /* the first, which woke the thief */
     pool_drop(pool);
 }
 

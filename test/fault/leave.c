@@ -10,10 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static void nothing(weft *w, void *arg)
-{
-}
-
 static void set_flag(weft *w, void *flag)
 {
     atomic_store((atomic_int *)flag, 1);

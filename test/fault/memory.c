@@ -6,6 +6,7 @@
 
 #include "child.h"
 #include "core/pool.h"
+#include "proc.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -35,11 +36,6 @@ static unsigned sweep(try_fn *try, enum way way)
     while (try(k, way))
         k++;
     return k - 1;
-}
-
-static void count_up(weft *w, void *count)
-{
-    atomic_fetch_add((atomic_int *)count, 1);
 }
 
 static bool all_or_nothing(int error, int ran, int all)
@@ -79,15 +75,6 @@ static bool try_create_plain(uint32_t k, enum way way)
 static bool try_create_caller(uint32_t k, enum way way)
 {
     return try_create(k, WEFT_USE_CALLER, way);
-}
-
-static size_t mapped_bytes(void)
-{
-    size_t pages = 0;
-    FILE *statm = fopen("/proc/self/statm", "r");
-    CHECK(statm && fscanf(statm, "%zu", &pages) == 1);
-    fclose(statm);
-    return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 static void oom_create(void)
@@ -259,16 +246,16 @@ static void oom_broadcast(void)
  * that they ran; each exactly once if its spawn said so. */
 enum { SPAWNS = 300 };
 
-enum kind { SPAWN, SPAWN_FIFO, SPAWN_DETACHED };
+enum spawn_kind { SPAWN, SPAWN_FIFO, SPAWN_DETACHED };
 
 struct spawns {
-    enum kind kind;
+    enum spawn_kind kind;
     uint32_t k;
     bool spawned[SPAWNS], one_failed;
     atomic_int ran[SPAWNS];
 };
 
-static int spawn(weft *w, weft_scope *scope, enum kind kind, void *arg)
+static int spawn(weft *w, weft_scope *scope, enum spawn_kind kind, void *arg)
 {
     switch (kind) {
     case SPAWN:
@@ -297,7 +284,7 @@ static void spawn_all(weft *w, void *arg)
 }
 
 /* The only worker is the caller, so nobody takes anything before all are spawned. */
-static bool try_spawns(uint32_t k, enum way way, enum kind kind)
+static bool try_spawns(uint32_t k, enum way way, enum spawn_kind kind)
 {
     weft_pool *pool = child_pool(1, WEFT_USE_CALLER, way);
     static struct spawns spawns;
@@ -349,7 +336,7 @@ static void spawn_among_thieves(void)
 {
     FOR_EACH_WAY(way)
     {
-        for (enum kind kind = SPAWN; kind <= SPAWN_DETACHED; kind++) {
+        for (enum spawn_kind kind = SPAWN; kind <= SPAWN_DETACHED; kind++) {
             for (uint32_t k = 1; k < SPAWNS + 5; k += SANITIZED ? 60 : 7) {
                 static struct spawns spawns;
                 weft_pool *pool = child_pool(3, 0, way);

@@ -18,10 +18,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-static void nothing(weft *w, void *arg)
-{
-}
-
 /* A job, and how its pool is made. One worker is enough, and makes it the same every time: nobody
  * takes what was forked. */
 struct mistake {

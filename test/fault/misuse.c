@@ -11,10 +11,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-static void nothing(weft *w, void *arg)
-{
-}
-
 /* Runs the job given, as a guest and on a worker. */
 static void as_guest(void *job)
 {

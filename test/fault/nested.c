@@ -13,15 +13,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-static void nothing(weft *w, void *arg)
-{
-}
-
-static void count_up(weft *w, void *count)
-{
-    atomic_fetch_add((atomic_int *)count, 1);
-}
-
 static unsigned sleeping(weft_pool *pool)
 {
     weft_pool_info info = WEFT_POOL_INFO_INIT;

@@ -19,15 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static void count_up(weft *w, void *count)
-{
-    atomic_fetch_add((atomic_int *)count, 1);
-}
-
-static void nothing(weft *w, void *arg)
-{
-}
-
 /* ---- Interruptions ---- */
 
 static atomic_int signals;

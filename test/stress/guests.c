@@ -100,9 +100,9 @@ static void come_and_go_at_once(weft_pool *pool, unsigned threads, unsigned runs
     in_threads(threads, come_and_go, &office);
 }
 
-static void many_guests(unsigned workers)
+static void many_guests(unsigned workers, unsigned flags)
 {
-    weft_pool *pool = pool_make(workers, 0);
+    weft_pool *pool = pool_make(workers, flags);
     in_threads(THREADS, grow_trees, pool);
     come_and_go_at_once(pool, THREADS, SCALED(40000, 8));
     have_party(pool);
@@ -119,26 +119,6 @@ static void two_after_many(void **state)
     have_party(pool);
     come_and_go_at_once(pool, 2, SCALED(1000000, 20));
     pool_drop(pool);
-}
-
-static void workers_1(void **state)
-{
-    many_guests(1);
-}
-
-static void workers_2(void **state)
-{
-    many_guests(2);
-}
-
-static void workers_8(void **state)
-{
-    many_guests(8);
-}
-
-static void workers_64(void **state)
-{
-    many_guests(64);
 }
 
 /* ---- Pools that use each other ---- */
@@ -208,10 +188,10 @@ static void mutual_pools_without_guests(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(workers_1),
-        cmocka_unit_test(workers_2),
-        cmocka_unit_test(workers_8),
-        cmocka_unit_test(workers_64),
+        WITH_WORKERS(1, 0, many_guests),
+        WITH_WORKERS(2, 0, many_guests),
+        WITH_WORKERS(8, 0, many_guests),
+        WITH_WORKERS(64, 0, many_guests),
         cmocka_unit_test(two_after_many),
         cmocka_unit_test(mutual_pools),
         cmocka_unit_test(mutual_pools_without_guests),

@@ -77,33 +77,13 @@ static void join_all(unsigned workers, unsigned flags)
     pool_drop(pool);
 }
 
-static void workers_1(void **state)
-{
-    join_all(1, 0);
-}
-
-static void workers_2(void **state)
-{
-    join_all(2, WEFT_NO_GUESTS);
-}
-
-static void workers_8(void **state)
-{
-    join_all(8, 0);
-}
-
-static void workers_64(void **state)
-{
-    join_all(64, WEFT_NO_GUESTS);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(workers_1),
-        cmocka_unit_test(workers_2),
-        cmocka_unit_test(workers_8),
-        cmocka_unit_test(workers_64),
+        WITH_WORKERS(1, 0, join_all),
+        WITH_WORKERS(2, WEFT_NO_GUESTS, join_all),
+        WITH_WORKERS(8, 0, join_all),
+        WITH_WORKERS(64, WEFT_NO_GUESTS, join_all),
     };
     return RUN_ON_ALL_ROADS(tests);
 }

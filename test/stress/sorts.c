@@ -93,40 +93,20 @@ static void sort_in(unsigned i, void *arg)
     free(work.words);
 }
 
-static void sort_with(unsigned workers)
+static void sort_with(unsigned workers, unsigned flags)
 {
-    weft_pool *pool = pool_make(workers, 0);
+    weft_pool *pool = pool_make(workers, flags);
     in_threads(THREADS, sort_in, pool);
     pool_drop(pool);
-}
-
-static void workers_1(void **state)
-{
-    sort_with(1);
-}
-
-static void workers_2(void **state)
-{
-    sort_with(2);
-}
-
-static void workers_8(void **state)
-{
-    sort_with(8);
-}
-
-static void workers_64(void **state)
-{
-    sort_with(64);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(workers_1),
-        cmocka_unit_test(workers_2),
-        cmocka_unit_test(workers_8),
-        cmocka_unit_test(workers_64),
+        WITH_WORKERS(1, 0, sort_with),
+        WITH_WORKERS(2, 0, sort_with),
+        WITH_WORKERS(8, 0, sort_with),
+        WITH_WORKERS(64, 0, sort_with),
     };
     return RUN_ON_ALL_ROADS(tests);
 }

@@ -96,33 +96,13 @@ static void spawn_all(unsigned workers, unsigned flags)
     pool_drop(pool);
 }
 
-static void workers_1(void **state)
-{
-    spawn_all(1, 0);
-}
-
-static void workers_2(void **state)
-{
-    spawn_all(2, WEFT_NO_GUESTS);
-}
-
-static void workers_8(void **state)
-{
-    spawn_all(8, 0);
-}
-
-static void workers_64(void **state)
-{
-    spawn_all(64, WEFT_NO_GUESTS);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(workers_1),
-        cmocka_unit_test(workers_2),
-        cmocka_unit_test(workers_8),
-        cmocka_unit_test(workers_64),
+        WITH_WORKERS(1, 0, spawn_all),
+        WITH_WORKERS(2, WEFT_NO_GUESTS, spawn_all),
+        WITH_WORKERS(8, 0, spawn_all),
+        WITH_WORKERS(64, WEFT_NO_GUESTS, spawn_all),
     };
     return RUN_ON_ALL_ROADS(tests);
 }

@@ -74,6 +74,34 @@ void until_asleep(weft_pool *pool, unsigned workers)
     UNTIL((weft_pool_get_info(pool, &info), info.sleeping >= workers));
 }
 
+void count_up(weft *w, void *count)
+{
+    atomic_fetch_add((atomic_int *)count, 1);
+}
+
+void nothing(weft *w, void *arg)
+{
+}
+
+void fib(weft *w, void *arg)
+{
+    long n = *(long *)arg;
+    if (n < 2)
+        return;
+    long a = n - 1, b = n - 2;
+    fib(weft_fork(w, fib, &b), &a);
+    if (!weft_merge(w))
+        fib(w, &b);
+    *(long *)arg = a + b;
+}
+
+void pass_gate(weft *w, void *arg)
+{
+    struct child_gate *gate = arg;
+    atomic_fetch_add(&gate->started, 1);
+    UNTIL(atomic_load(&gate->open));
+}
+
 void child_thread(void *(*run)(void *), void *arg, pthread_t *thread)
 {
     CHECK_EQUAL(pthread_create(thread, NULL, run, arg), 0);

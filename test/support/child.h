@@ -9,6 +9,7 @@
 #include "weft.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #if defined __SANITIZE_THREAD__
 #define SANITIZED_THREAD 1
@@ -84,6 +85,19 @@ void until_asleep(weft_pool *pool, unsigned workers);
 /* A thread; a check fails if there is none. */
 void child_thread(void *(*run)(void *), void *arg, pthread_t *thread);
 void child_thread_join(pthread_t thread);
+
+/* Jobs that many tests run: they add 1 to an atomic_int; do nothing; make a long its Fibonacci
+ * number. */
+void count_up(weft *w, void *count);
+void nothing(weft *w, void *arg);
+void fib(weft *w, void *n);
+
+/* Says that it has started, and ends when it may. A gate starts as zeros. */
+struct child_gate {
+    atomic_int started;
+    atomic_bool open;
+};
+void pass_gate(weft *w, void *gate);
 
 /* Calls fn(arg) with so many bytes of the stack used up. */
 void deep_down(size_t bytes, child_fn *fn, void *arg);

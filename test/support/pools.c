@@ -3,6 +3,7 @@
 
 #include "watchdog.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,12 @@ int run_on_all_roads(const struct CMUnitTest *tests, size_t n, CMFixtureFunction
         failed += _cmocka_run_group_tests(road->name, tests, n, setup, teardown);
     }
     return failed;
+}
+
+void staffed_test(void **state)
+{
+    const struct staffing *staffing = *state;
+    staffing->test(staffing->workers, staffing->flags);
 }
 
 weft_pool *pool_make_with(const weft_config *given)
@@ -63,6 +70,28 @@ void pool_wait_asleep(weft_pool *pool)
         wait_a_moment();
         weft_pool_get_info(pool, &info);
     } while (info.sleeping < info.workers);
+}
+
+uint64_t pool_steals(weft_pool *pool)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < weft_pool_workers(pool); i++) {
+        weft_worker_info info = WEFT_WORKER_INFO_INIT;
+        CHECK(weft_worker_get_info(pool, i, &info) == 0);
+        sum += info.steals;
+    }
+    return sum;
+}
+
+char *pool_dump_text(weft_pool *pool)
+{
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    CHECK(file);
+    weft_pool_dump(pool, file);
+    fclose(file);
+    return text;
 }
 
 void gate_job(weft *w, void *p)

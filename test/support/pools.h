@@ -25,6 +25,16 @@ int run_on_all_roads(const struct CMUnitTest *tests, size_t n, CMFixtureFunction
 #define RUN_ON_ALL_ROADS(tests) \
     run_on_all_roads(tests, sizeof(tests) / sizeof((tests)[0]), NULL, NULL)
 
+/* For cmocka's table: a test with so many workers, and these flags of the pool. */
+#define WITH_WORKERS(n, flags, test)                              \
+    ((struct CMUnitTest){"workers_" #n, staffed_test, NULL, NULL, \
+                         &(struct staffing){n, flags, test}})
+struct staffing {
+    unsigned workers, flags;
+    void (*test)(unsigned workers, unsigned flags);
+};
+void staffed_test(void **state);
+
 /* What a config does not say about forks is as the road says. */
 weft_pool *pool_make(unsigned workers, unsigned flags);
 weft_pool *pool_make_with(const weft_config *config);
@@ -52,6 +62,12 @@ struct held {
 
 void pool_hold(weft_pool *pool, struct held *held, unsigned n);
 void pool_let_go(struct held *held);
+
+/* Of all its workers together. */
+uint64_t pool_steals(weft_pool *pool);
+
+/* What weft_pool_dump() says. The caller frees it. */
+char *pool_dump_text(weft_pool *pool);
 
 void count_job(weft *w, void *count); /* adds 1 to an atomic_ulong */
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A file of /proc/self/task/TID, as a string of at most `size` bytes; empty, if there is no
  * such thread any more. */
@@ -78,4 +79,13 @@ unsigned threads_called(const char *prefix, pid_t *tids, unsigned max)
     }
     closedir(folder);
     return n;
+}
+
+size_t mapped_bytes(void)
+{
+    size_t pages = 0;
+    FILE *statm = fopen("/proc/self/statm", "r");
+    CHECK(statm && fscanf(statm, "%zu", &pages) == 1);
+    fclose(statm);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
 }

@@ -11,14 +11,6 @@ enum { PROTOCOLS = sizeof protocols / sizeof protocols[0], DOZE_NS = 1000 };
 
 /* ---- One thread: up to the last look ---- */
 
-static bool look_while_counted(struct house *house)
-{
-    expect_counts(house, 0, 1);
-    assert_int_equal(atomic_load_relaxed(&house->mice[0].park->state), PARK_DROWSY);
-    assert_int_equal(atomic_load_relaxed(&house->mice[0].latch.state), LATCH_SLEEPING);
-    return true;
-}
-
 /* Nobody gets sleepy first: after so many searches in vain it would sleep. Then it starts over. */
 static void rounds_before_sleep(void **state)
 {
@@ -42,28 +34,10 @@ static void rounds_before_sleep(void **state)
     }
 }
 
-static bool post(struct house *house)
-{
-    weft__sleep_new_jobs(&house->sleep, 1, false);
-    return false;
-}
-
-static bool fork_(struct house *house)
-{
-    weft__sleep_new_fork(&house->sleep, true);
-    return false;
-}
-
-static bool set_its_latch(struct house *house)
-{
-    weft__latch_set_for(&house->mice[0].latch, house->mice[0].park);
-    return false;
-}
-
 /* Whatever comes between counting itself and sleep nudges it. */
 static void events_during_the_last_look(void **state)
 {
-    bool (*const events[])(struct house *) = {post, fork_, set_its_latch};
+    bool (*const events[])(struct house *) = {post_job, post_fork, set_its_latch};
     for (int p = 0; p < PROTOCOLS; p++) {
         for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
             struct house house;

@@ -14,6 +14,13 @@ enum { WORKERS = 4 };
 
 #define LOOKOUT ((uint64_t)1 << 31) /* its bit in the counters */
 
+#define FOR_EACH_PROTOCOL(i) \
+    for (enum weft_sleep i = WEFT_SLEEP_TICKLE; i <= WEFT_SLEEP_COUNTERS_TWO; i++)
+
+#define FOR_EACH_EVENTS(i)                                                    \
+    for (enum weft_sleep i = WEFT_SLEEP_EVENTS; i <= WEFT_SLEEP_EVENTS_LATCH; \
+         i = i == WEFT_SLEEP_EVENTS ? WEFT_SLEEP_EVENTS_PLAIN : (enum weft_sleep)(i + 1))
+
 struct house;
 
 struct dormouse {
@@ -99,6 +106,46 @@ static inline bool step_back(struct house *house, int i)
     struct dormouse *mouse = &house->mice[i];
     struct weft__sleeper sleeper = {mouse->park, &mouse->latch, look, look, house};
     return weft__sleep_step_back(&house->sleep, &mouse->idle, &sleeper);
+}
+
+/* A guest leaves: is there room for a sleeper now? */
+static inline bool leaves_room(struct house *house)
+{
+    weft__sleep_guest_left(&house->sleep);
+    return weft__sleep_room_made(&house->sleep);
+}
+
+/* ---- What a last look does ---- */
+
+static inline bool something_there(struct house *house)
+{
+    return true;
+}
+
+static inline bool look_while_counted(struct house *house)
+{
+    expect_counts(house, 0, 1);
+    assert_int_equal(atomic_load_relaxed(&house->mice[0].park->state), PARK_DROWSY);
+    assert_int_equal(atomic_load_relaxed(&house->mice[0].latch.state), LATCH_SLEEPING);
+    return true;
+}
+
+static inline bool set_its_latch(struct house *house)
+{
+    weft__latch_set_for(&house->mice[0].latch, house->mice[0].park);
+    return false;
+}
+
+static inline bool post_job(struct house *house)
+{
+    weft__sleep_new_jobs(&house->sleep, 1, false);
+    return false;
+}
+
+static inline bool post_fork(struct house *house)
+{
+    weft__sleep_new_fork(&house->sleep, true);
+    return false;
 }
 
 /* ---- Real sleepers ---- */

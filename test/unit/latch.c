@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* latch.c: whoever waits for a set sees it, asleep or not. */
+/* latch.c: whoever waits for a set sees it, asleep or not; and what went wrong in other people's
+ * latches: memory that died with its owner, and sets that nobody heard. */
 #include "sleep/latch.h"
 
-#include "check.h"
+#include "child.h"
+#include "sleep/park.h"
 #include "sleep/sleep.h"
 
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct weft__latch in_state(enum latch_state state)
@@ -94,6 +98,16 @@ static void count_latch_sets_at_zero(void **state)
 
 /* ---- Set against sleep ---- */
 
+/* Sleeps at once, or looks a few times first. */
+static void wait_for(struct weft__latch *latch, struct weft__park *park, int round)
+{
+    struct weft__sleeper sleeper = {.park = park, .latch = latch};
+    for (int i = 0; i < round % 64 && !weft__latch_probe(latch); i++)
+        weft__relax();
+    while (!weft__latch_probe(latch))
+        weft__sleep_uncounted(&sleeper, 0);
+}
+
 enum { ROUNDS = SCALED(100000, 10) };
 
 /* One owner, which waits for a latch in its frame, again and again. */
@@ -103,13 +117,6 @@ struct duel {
     unsigned setters;
     bool counting;
 };
-
-static void wait_for(struct weft__park *park, struct weft__latch *latch)
-{
-    struct weft__sleeper sleeper = {.park = park, .latch = latch};
-    while (!weft__latch_probe(latch))
-        weft__sleep_uncounted(&sleeper, 0);
-}
 
 struct message {
     struct weft__count_latch latch;
@@ -123,7 +130,7 @@ static void expect_one(struct duel *duel, int round)
     atomic_store_release(&duel->latch, &message);
     if (round % 2) /* let the setter come first now and then */
         wait_a_moment();
-    wait_for(duel->park, &message.latch.spin.core);
+    wait_for(&message.latch.spin.core, duel->park, 0);
     CHECK(message.text == round);
     memset(&message, 0x55, sizeof message); /* whoever touches it now is late */
 }
@@ -184,7 +191,7 @@ static void gather(struct crowd *crowd, uint32_t era)
     atomic_store_relaxed(&crowd->latch, &latch);
     atomic_store_release(&crowd->era, era);
     weft__count_latch_down(&latch);
-    wait_for(crowd->park, &latch.spin.core);
+    wait_for(&latch.spin.core, crowd->park, 0);
     for (int i = 0; i < COUNTERS; i++)
         CHECK(crowd->work[i] == era);
     memset(&latch, 0x55, sizeof latch);
@@ -248,6 +255,220 @@ static void lock_latch_wakes_all(void **state)
     }
 }
 
+/* ---- The memory is gone ---- */
+
+enum { SETTERS = 3 };
+
+/* Where the owner leaves latches for each setter. It frees a latch the moment it sees it set, so
+ * a setter that touches it once more is caught. */
+struct mail {
+    _Atomic(void *) latch;
+    atomic_bool stop;
+    void (*set)(void *latch);
+};
+
+static void *set_all(void *arg)
+{
+    struct mail *mail = arg;
+    unsigned delay = 0;
+    while (!atomic_load(&mail->stop)) {
+        void *latch = atomic_exchange(&mail->latch, NULL);
+        if (!latch) {
+            wait_a_moment();
+            continue;
+        }
+        for (volatile unsigned i = 0; i < delay % 700; i++)
+            ; /* so that it meets the owner at different steps */
+        delay += 37;
+        mail->set(latch);
+    }
+    return NULL;
+}
+
+static void setters_begin(struct mail *mail, pthread_t *threads, int n, void (*set)(void *))
+{
+    for (int i = 0; i < n; i++) {
+        mail[i] = (struct mail){.set = set};
+        child_thread(set_all, &mail[i], &threads[i]);
+    }
+}
+
+static void setters_end(struct mail *mail, pthread_t *threads, int n)
+{
+    for (int i = 0; i < n; i++) {
+        atomic_store(&mail[i].stop, true);
+        child_thread_join(threads[i]);
+    }
+}
+
+static void burn(void *memory, size_t size)
+{
+    memset(memory, 0xa5, size);
+    free(memory);
+}
+
+static void set_spin(void *latch)
+{
+    weft__spin_latch_set(latch);
+}
+
+static void bug_01_fields_read_after_set(void)
+{
+    struct mail mail;
+    pthread_t thread;
+    struct weft__park *park = weft__park_get();
+    setters_begin(&mail, &thread, 1, set_spin);
+    for (int i = 0; i < SCALED(60000, 10); i++) {
+        struct weft__spin_latch *latch = calloc(1, sizeof *latch);
+        latch->owner = park;
+        atomic_store(&mail.latch, latch);
+        wait_for(&latch->core, park, i);
+        burn(latch, sizeof *latch);
+    }
+    setters_end(&mail, &thread, 1);
+    weft__park_put(park);
+}
+
+static void set_lock(void *latch)
+{
+    weft__lock_latch_set(latch);
+}
+
+/* The kind that outside threads wait on: the futex is in the latch itself. */
+static void bug_01_lock_latch_gone_after_set(void)
+{
+    struct mail mail;
+    pthread_t thread;
+    setters_begin(&mail, &thread, 1, set_lock);
+    for (int i = 0; i < SCALED(60000, 10); i++) {
+        struct weft__latch *latch = calloc(1, sizeof *latch);
+        atomic_store(&mail.latch, latch);
+        for (int j = 0; j < i % 64 && !weft__latch_probe(latch); j++)
+            weft__relax();
+        weft__lock_latch_wait(latch);
+        burn(latch, sizeof *latch);
+    }
+    setters_end(&mail, &thread, 1);
+}
+
+static void count_down(void *latch)
+{
+    weft__count_latch_down(latch);
+}
+
+static void bug_03_counting_latch_gone_after_set(void)
+{
+    struct mail mail[SETTERS];
+    pthread_t threads[SETTERS];
+    struct weft__park *park = weft__park_get();
+    setters_begin(mail, threads, SETTERS, count_down);
+    for (int i = 0; i < SCALED(30000, 10); i++) {
+        struct weft__count_latch *latch = calloc(1, sizeof *latch);
+        weft__count_latch_init(latch, park, SETTERS);
+        for (int j = 0; j < SETTERS; j++)
+            atomic_store(&mail[j].latch, latch);
+        wait_for(&latch->spin.core, park, i);
+        burn(latch, sizeof *latch);
+    }
+    setters_end(mail, threads, SETTERS);
+    weft__park_put(park);
+}
+
+/* ---- Nobody hears it ---- */
+
+/* Set against sleep: one of them must see the other, in each of many thousand meetings. */
+static void bug_07_set_and_sleep_see_each_other(void)
+{
+    struct mail mail;
+    pthread_t thread;
+    struct weft__park *park = weft__park_get();
+    setters_begin(&mail, &thread, 1, set_spin);
+    for (int i = 0; i < SCALED(60000, 10); i++) {
+        struct weft__spin_latch latch = {.owner = park};
+        atomic_store(&mail.latch, &latch);
+        wait_for(&latch.core, park, 0);
+    }
+    setters_end(&mail, &thread, 1);
+    weft__park_put(park);
+}
+
+/* Step by step: the set comes after each of the owner's steps in turn. */
+static void bug_09_notify_between_probe_and_wait(void)
+{
+    struct weft__park *park = weft__park_get();
+    for (int step = 0; step < 4; step++) {
+        struct weft__spin_latch latch = {.owner = park};
+        CHECK(!weft__latch_probe(&latch.core));
+        if (step == 0)
+            weft__spin_latch_set(&latch);
+        CHECK_EQUAL(weft__latch_doze(&latch.core), step != 0);
+        if (step == 0)
+            continue;
+        if (step == 1)
+            weft__spin_latch_set(&latch);
+        weft__park_drowse(park, false);
+        if (step == 2)
+            weft__spin_latch_set(&latch);
+        CHECK_EQUAL(weft__latch_sleep(&latch.core), step == 3);
+        if (step < 3) {
+            weft__park_rouse(park);
+            CHECK(weft__latch_probe(&latch.core));
+            continue;
+        }
+        weft__spin_latch_set(&latch);
+        CHECK_EQUAL(weft__park_sleep(park, NULL, weft__one_turn(0)),
+                    PARK_WAS_NUDGED); /* must not wait now */
+        weft__latch_rouse(&latch.core);
+        CHECK(weft__latch_probe(&latch.core));
+    }
+    weft__park_put(park);
+}
+
+/* The notifier wakes a parking place after it left something, without any latch. */
+struct notice {
+    _Atomic(unsigned) left, seen;
+    struct weft__park *park;
+    unsigned rounds;
+};
+
+static bool is_left(void *arg)
+{
+    struct notice *notice = arg;
+    return atomic_load_explicit(&notice->left, memory_order_relaxed) !=
+           atomic_load_explicit(&notice->seen, memory_order_relaxed);
+}
+
+static void *notify(void *arg)
+{
+    struct notice *notice = arg;
+    for (unsigned i = 1; i <= notice->rounds; i++) {
+        atomic_store_explicit(&notice->left, i, memory_order_relaxed);
+        atomic_fence_seq_cst();
+        weft__park_wake(notice->park);
+        while (atomic_load_explicit(&notice->seen, memory_order_relaxed) != i)
+            if (i % 2)
+                wait_a_moment();
+    }
+    return NULL;
+}
+
+static void bug_09_notice_between_look_and_wait(void)
+{
+    struct notice notice = {.park = weft__park_get(), .rounds = SCALED(60000, 10)};
+    struct weft__latch never = {0};
+    struct weft__sleeper sleeper = {notice.park, &never, NULL, is_left, &notice};
+    pthread_t thread;
+    child_thread(notify, &notice, &thread);
+    for (unsigned i = 1; i <= notice.rounds; i++) {
+        while (!is_left(&notice))
+            weft__sleep_uncounted(&sleeper, 0);
+        atomic_store_explicit(&notice.seen, i, memory_order_relaxed);
+    }
+    child_thread_join(thread);
+    CHECK(!weft__latch_probe(&never));
+    weft__park_put(notice.park);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +482,12 @@ int main(void)
         cmocka_unit_test(count_set_against_sleep),
         cmocka_unit_test(last_of_many_sets),
         cmocka_unit_test(lock_latch_wakes_all),
+        IN_CHILD(bug_01_fields_read_after_set),
+        IN_CHILD(bug_01_lock_latch_gone_after_set),
+        IN_CHILD(bug_03_counting_latch_gone_after_set),
+        IN_CHILD(bug_07_set_and_sleep_see_each_other),
+        IN_CHILD(bug_09_notify_between_probe_and_wait),
+        IN_CHILD(bug_09_notice_between_look_and_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,7 +94,7 @@ static void split(uint64_t *elements, size_t count)
 
 static void join_job(void *data)
 {
-    struct join *j = data;
+    struct numbers *j = data;
     for (int i = 0; i < JOIN_TIMES; i++)
         split(j->elements, j->count);
 }
@@ -121,7 +121,7 @@ static void increment(uint64_t *elements, size_t count)
 
 static void increment_job(void *data)
 {
-    struct increment *all = data;
+    struct numbers *all = data;
     for (int i = 0; i < INCREMENT_TIMES; i++)
         increment(all->elements, all->count);
 }
@@ -226,7 +226,7 @@ static void sort(uint64_t *elements, size_t count)
 
 static void sort_job(void *data)
 {
-    struct sort *s = data;
+    struct numbers *s = data;
     sort(s->elements, s->count);
 }
 

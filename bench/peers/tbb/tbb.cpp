@@ -85,7 +85,7 @@ void split(uint64_t *elements, size_t count)
 
 void join_run(void *data)
 {
-    auto j = static_cast<join *>(data);
+    auto j = static_cast<numbers *>(data);
     arena->execute([&] {
         for (int i = 0; i < JOIN_TIMES; i++)
             split(j->elements, j->count);
@@ -94,7 +94,7 @@ void join_run(void *data)
 
 void increment_run(void *data)
 {
-    auto all = static_cast<struct increment *>(data);
+    auto all = static_cast<numbers *>(data);
     auto body = [=](range r) { increment_range(all->elements + r.begin(), r.size()); };
     arena->execute([&] {
         for (int i = 0; i < INCREMENT_TIMES; i++)
@@ -177,7 +177,7 @@ void quicksort(uint64_t *elements, size_t count)
 
 void sort_run(void *data)
 {
-    auto s = static_cast<sort *>(data);
+    auto s = static_cast<numbers *>(data);
     arena->execute([&] { quicksort(s->elements, s->count); });
 }
 
