@@ -272,7 +272,7 @@ typedef size_t weft_bin_fn(const void *element, void *arg);
 WEFT_API void weft_histogram(weft *w, size_t *counts, size_t bins, const void *in, size_t n,
                              size_t size, weft_bin_fn *bin, void *arg);
 
-/* ---- State and progress ------------------------------------------------------ */
+/* ---- State ------------------------------------------------------------------- */
 
 /* What a body has for itself on each worker that takes part: `size` bytes, zeros at first, then
  * made once, and dropped by the caller of the loop, one after the other, when the loop is over.
@@ -288,26 +288,6 @@ typedef void weft_state_fn(weft *w, size_t begin, size_t end, void *state, void 
 /* weft_for() with it. Fails with -ENOMEM. */
 WEFT_API void weft_for_with(weft *w, size_t begin, size_t end, const weft_state *state,
                             weft_state_fn *body, void *arg);
-
-/* How much of something is done. Lives with its caller. */
-typedef struct weft_progress {
-    WEFT_ALIGNAS(8) unsigned char opaque[128];
-} weft_progress;
-
-/* Called about ten times a second at most, by one thread at a time, and by the end. */
-typedef void weft_progress_fn(size_t done, size_t total, void *data);
-WEFT_API void weft_progress_begin(weft_progress *progress, size_t total, weft_progress_fn *report,
-                                  void *data);
-
-/* Instead: a bar on standard error, if that is a terminal. */
-WEFT_API void weft_progress_bar(weft_progress *progress, size_t total, const char *title);
-
-/* From anywhere: so much more is done. */
-WEFT_API void weft_progress_add(weft_progress *progress, size_t n);
-WEFT_API size_t weft_progress_done(const weft_progress *progress);
-
-/* The last report. Whoever added is done with it. */
-WEFT_API void weft_progress_end(weft_progress *progress);
 
 /* ---- What follows is the library's business ---------------------------------- */
 

@@ -756,7 +756,6 @@ static long result;
     USE(weft_text_unmap, "text", weft_text_unmap(NULL))                                            \
     USE(weft_ordmap_size, "map", weft_ordmap_size(NULL))                                           \
     USE(weft_ordmap_find, "map", weft_ordmap_find(NULL, numbers))                                  \
-    USE(weft_progress_add, "it", weft_progress_add(NULL, 1))                                       \
     USE(weft_channel_close, "channel", weft_channel_close(w, NULL))                                \
     USE(weft_channel_destroy, "channel", weft_channel_destroy(NULL))                               \
     USE(weft_pool_get_info, "info", weft_pool_get_info(NULL, NULL))                                \
