@@ -5,9 +5,8 @@
 
 #include "core/fiber.h"
 #include "core/misuse.h"
+#include "os/memory.h"
 #include "parallel/reduce.h"
-
-#include <stdlib.h>
 
 struct reduction {
     const weft_reducer *reducer;
@@ -44,7 +43,7 @@ static bool run_leaf(weft *w, struct weft__pacer *pacer, const struct part *part
     const weft_reducer *reducer = all->reducer;
     weft__pacer_leaf(pacer, w);
     reducer->fold(w, part->begin, part->end, part->accumulator, all->arg);
-    if (reducer->halt && reducer->halt(part->accumulator, all->arg)) {
+    if (reducer->halt && reducer->halt(w, part->accumulator, all->arg)) {
         weft__pacer_lost(pacer);
         note_halt(all, part->begin);
         return true;
@@ -59,7 +58,7 @@ static void run_part(weft *w, void *arg)
 {
     struct part *part = arg;
     const weft_reducer *reducer = part->all->reducer;
-    part->accumulator = malloc(reducer->size);
+    part->accumulator = weft__small(reducer->size);
     part->no_memory = !part->accumulator;
     if (part->no_memory)
         return; /* then it is the owner's after all */
@@ -78,7 +77,7 @@ static void join(weft *w, const struct part *left, const struct part *right)
 static void free_accumulator(struct weft__cleanup *part, weft *w)
 {
     (void)w;
-    free(((struct part *)part)->accumulator);
+    weft__free(((struct part *)part)->accumulator);
 }
 
 /* True: it has halted. */
@@ -97,7 +96,7 @@ static bool split(weft *w, struct weft__pacer *pacer, struct part part)
         if (taken)
             join(w, &left, &right);
         weft__cleanup_pop(w, &right.cleanup);
-        free(right.accumulator);
+        weft__free(right.accumulator);
         if (taken) {
             weft__pacer_lost(pacer);
             if (!right.no_memory)

@@ -17,7 +17,7 @@ struct loop {
     bool slow, nested;
 };
 
-static void sum_make(void *state, void *arg)
+static void sum_make(weft *w, void *state, void *arg)
 {
     static const struct sum zero;
     struct loop *loop = arg;
@@ -25,7 +25,7 @@ static void sum_make(void *state, void *arg)
     atomic_fetch_add(&loop->made, 1);
 }
 
-static void sum_drop(void *state, void *arg)
+static void sum_drop(weft *w, void *state, void *arg)
 {
     struct sum *sum = state;
     struct loop *loop = arg;
