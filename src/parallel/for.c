@@ -139,8 +139,8 @@ void weft_for(weft *w, size_t begin, size_t end, weft_range_fn *body, void *arg)
         weft_for_min(w, begin, end, 1, body, arg);
 }
 
-void weft_for_checked(weft *w, size_t begin, size_t end, weft_range_fn *body, void *arg,
-                      const char *where)
+void weft_for_checked_(weft *w, size_t begin, size_t end, weft_range_fn *body, void *arg,
+                       const char *where)
 {
     if (!w || !body)
         weft__fatal("%s: weft_for needs a context and a function", where);

@@ -190,7 +190,7 @@ static void nothing_job(weft *w, void *arg)
 
 static void backwards_job(weft *w, void *arg)
 {
-    weft_for_checked(w, 2, 1, never, NULL, "here:1");
+    weft_for_checked_(w, 2, 1, never, NULL, "here:1");
 }
 
 static void run_backwards(void *arg)
