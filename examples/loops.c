@@ -24,9 +24,10 @@ static void number(weft *w, size_t begin, size_t end, void *arg)
         numbers[i] = (uint32_t)i;
 }
 
-static bool is_prime(const void *element, void *arg)
+static bool is_prime(weft *w, const void *element, void *arg)
 {
     uint32_t n = *(const uint32_t *)element;
+    (void)w;
     (void)arg;
     for (uint32_t i = 2; i * i <= n; i++)
         if (n % i == 0)
@@ -52,9 +53,10 @@ static void add(weft *w, void *left, const void *right, void *arg)
     *(double *)left += *(const double *)right;
 }
 
-static size_t first_gap_of_100(size_t begin, size_t end, void *arg)
+static size_t first_gap_of_100(weft *w, size_t begin, size_t end, void *arg)
 {
     const struct primes *primes = arg;
+    (void)w;
     for (size_t i = begin; i < end; i++)
         if (primes->numbers[i + 1] - primes->numbers[i] >= 100)
             return i;
@@ -68,7 +70,7 @@ static void look(weft *w, void *arg)
     struct primes *primes = arg;
     weft_for(w, 0, NUMBERS, number, primes->numbers);
     primes->count =
-        weft_filter(w, primes->numbers, primes->numbers, NUMBERS, sizeof(uint32_t), is_prime, NULL);
+        weft_filter(w, primes->numbers, NUMBERS, sizeof(uint32_t), is_prime, NULL, primes->numbers);
     weft_reduce(w, 0, primes->count, &reciprocals, primes, &primes->sum);
     primes->gap = weft_find_first(w, 0, primes->count - 1, first_gap_of_100, primes);
 }

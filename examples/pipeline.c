@@ -23,14 +23,16 @@ struct block {
     unsigned char *bytes; /* of the place: made once, used again and again */
 };
 
-static void make(void *item, void *arg)
+static void make(weft *w, void *item, void *arg)
 {
+    (void)w;
     (void)arg;
     ((struct block *)item)->bytes = malloc(BLOCK);
 }
 
-static void drop(void *item, void *arg)
+static void drop(weft *w, void *item, void *arg)
 {
+    (void)w;
     (void)arg;
     free(((struct block *)item)->bytes);
 }

@@ -12,14 +12,14 @@ static void scan_job(weft *w, void *data)
 {
     struct arrays *a = data;
     for (int i = 0; i < ARRAYS_TIMES; i++)
-        sums(w, a->out, a->in, a->count);
+        sums(w, a->in, a->count, a->out);
 }
 
 static void filter_job(weft *w, void *data)
 {
     struct arrays *a = data;
     for (int i = 0; i < ARRAYS_TIMES; i++)
-        a->result = some(w, a->out, a->in, a->count);
+        a->result = some(w, a->in, a->count, a->out);
 }
 
 struct search {
@@ -27,9 +27,10 @@ struct search {
     uint64_t value;
 };
 
-static size_t find(size_t begin, size_t end, void *arg)
+static size_t find(weft *w, size_t begin, size_t end, void *arg)
 {
     const struct search *search = arg;
+    (void)w;
     return arrays_find(search->numbers, begin, end, search->value);
 }
 

@@ -16,7 +16,7 @@ double loops_sum(const float *numbers, size_t begin, size_t end)
     return sum;
 }
 
-void loops_element(struct weft *w, void *out, const void *in, void *arg)
+void loops_element(struct weft *w, const void *in, void *out, void *arg)
 {
     (void)w;
     (void)arg;

@@ -27,7 +27,7 @@ static inline float loops_half(float number)
 
 /* The same as a call, for loops that don't know what they call. */
 struct weft;
-typedef void loops_fn(struct weft *w, void *out, const void *in, void *arg);
+typedef void loops_fn(struct weft *w, const void *in, void *out, void *arg);
 
 struct loops {
     size_t size; /* elements of long loops, the number of the others */

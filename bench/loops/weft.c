@@ -18,21 +18,21 @@ static void for_job(weft *w, void *data)
         weft_for(w, 0, loops->count, body, loops->numbers);
 }
 
-WEFT_MAP_DEFINE(halves, float, float, loops_half)
+WEFT_MAP_DEFINE(halves, float, loops_half, float)
 
 static void map_job(weft *w, void *data)
 {
     struct loops *loops = data;
     for (int i = 0; i < LOOPS_TIMES; i++)
-        halves(w, loops->numbers, loops->numbers, loops->count);
+        halves(w, loops->numbers, loops->count, loops->numbers);
 }
 
 static void calls_job(weft *w, void *data)
 {
     struct loops *loops = data;
     for (int i = 0; i < LOOPS_TIMES; i++)
-        weft_map(w, loops->numbers, sizeof(float), loops->numbers, sizeof(float), loops->count,
-                 loops->element, loops->arg);
+        weft_map(w, loops->numbers, loops->count, sizeof(float), loops->element, loops->arg,
+                 loops->numbers, sizeof(float));
 }
 
 static void fold(weft *w, size_t begin, size_t end, void *accumulator, void *arg)

@@ -54,7 +54,7 @@ static weft_ordmap *build(weft *w, const struct ordmap *all, int which)
 {
     static const weft_ordmap_kind kind = {sizeof(uint64_t), sizeof(uint64_t), compare, NULL};
     weft_ordmap *map;
-    weft_ordmap_build(w, &map, &kind, all->keys[which], all->values, all->count);
+    weft_ordmap_build(w, all->keys[which], all->values, all->count, &kind, &map);
     return map;
 }
 
@@ -68,7 +68,7 @@ static void union_job(weft *w, void *data)
 {
     struct ordmap *all = data;
     weft_ordmap *map;
-    weft_ordmap_union(w, &map, all->other[0].map, all->other[1].map, add, NULL);
+    weft_ordmap_union(w, all->other[0].map, all->other[1].map, add, NULL, &map);
     all->made = made(map);
 }
 
@@ -76,7 +76,7 @@ static void reduce_job(weft *w, void *data)
 {
     struct ordmap *all = data;
     for (int i = 0; i < ORDMAP_SUMS; i++)
-        weft_ordmap_reduce(w, all->other[0].map, sizeof all->sum, NULL, add, NULL, &all->sum);
+        weft_ordmap_reduce(w, all->other[0].map, NULL, add, NULL, &all->sum, sizeof all->sum);
 }
 
 static void ready_job(weft *w, void *data)

@@ -20,7 +20,7 @@ typedef struct weft_text {
 
 /* Maps a file into memory, to be read; or says why it can't be opened or mapped. While it is
  * mapped, the file must not get shorter: reading what is gone ends the program with SIGBUS. */
-WEFT_API WEFT_MUST_USE int weft_text_map(weft_text *text, const char *path);
+WEFT_API WEFT_MUST_USE int weft_text_map(const char *path, weft_text *text);
 WEFT_API void weft_text_unmap(weft_text *text);
 
 /* Calls body for stretches that make up the text, of whole lines each; they are split as by

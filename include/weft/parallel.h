@@ -8,8 +8,23 @@
  * of them.
  *
  * All of it runs in a job. Once the computation has failed or was cancelled (weft_fail), what
- * has not started never does, and results are not complete. What a function is given as `arg`
- * it passes on; functions that run at the same time must not write what others use. */
+ * has not started never does, and results are not complete. Functions that run at the same time
+ * must not write what others use.
+ *
+ * The order of arguments is the same everywhere, also in weft/sort.h, lines.h, ordmap.h and
+ * pipeline.h: `w`; what is read; how many; the size of one; what else there is to know; the
+ * function; its `arg`; and the result last, followed by its own size or length, if it has one. A
+ * function of the caller's gets `w` first, then what it reads, what it writes, and `arg` last. A
+ * comparison gets no `w`: it is that of qsort_r().
+ *
+ * No memory: the computation fails with -ENOMEM, as by weft_fail(), and results are not complete.
+ * Only functions that return an int return -ENOMEM instead: what they make is not there then, and
+ * the computation goes on. Where a failure should end one call only, that call is made in a scope:
+ *
+ *     weft_scope_open(w, &scope);
+ *     weft_reduce(w, 0, n, &reducer, arg, &result);
+ *     int error = weft_scope_close(w, &scope);
+ */
 #ifndef WEFT_PARALLEL_H
 #define WEFT_PARALLEL_H
 
@@ -52,25 +67,25 @@ WEFT_API void weft_for_each(weft *w, void *base, size_t n, ptrdiff_t stride, wef
 
 /* Calls fn for each element of `in` and the one of `out` that is made of it. `out` may be `in`
  * if the sizes are the same. */
-typedef void weft_map_fn(weft *w, void *out, const void *in, void *arg);
-WEFT_API void weft_map(weft *w, void *out, size_t out_size, const void *in, size_t in_size,
-                       size_t n, weft_map_fn *fn, void *arg);
+typedef void weft_map_fn(weft *w, const void *in, void *out, void *arg);
+WEFT_API void weft_map(weft *w, const void *in, size_t n, size_t in_size, weft_map_fn *fn,
+                       void *arg, void *out, size_t out_size);
 
-/* The same for two types, with what is done inlined: `static void name(weft *w, out_type *out,
- * const in_type *in, size_t n)`, which is as fast as a plain loop. `fn` is a macro or function of
- * one element; types are names:
+/* The same for two types, with what is done inlined: `static void name(weft *w, const in_type *in,
+ * size_t n, out_type *out)`, which is as fast as a plain loop. `fn` is a macro or function of one
+ * element; types are names:
  *
  *     static inline float half(int number) { return (float)number / 2; }
- *     WEFT_MAP_DEFINE(halves, float, int, half)
+ *     WEFT_MAP_DEFINE(halves, int, half, float)
  *
- *     halves(w, out, in, n);
+ *     halves(w, in, n, out);
  */
-#define WEFT_MAP_DEFINE(name, out_type, in_type, fn)                                 \
-    WEFT_MAPPER_(name, out_type, in_type, fn)                                        \
-    static inline void name(weft *w_, out_type *out_, const in_type *in_, size_t n_) \
+#define WEFT_MAP_DEFINE(name, in_type, fn, out_type)                                 \
+    WEFT_MAPPER_(name, in_type, fn, out_type)                                        \
+    static inline void name(weft *w_, const in_type *in_, size_t n_, out_type *out_) \
     {                                                                                \
-        struct name##_arrays arrays_ = {out_, in_};                                  \
-        weft_for(w_, 0, n_, name##_range, &arrays_);                                 \
+        struct name##_arrays_ arrays_ = {out_, in_};                                 \
+        weft_for(w_, 0, n_, name##_range_, &arrays_);                                \
     }
 
 /* ---- Reductions -------------------------------------------------------------- */
@@ -86,8 +101,8 @@ typedef struct weft_reducer {
     void (*combine)(weft *w, void *left, const void *right, void *arg);
     size_t block; /* elements in one call of fold, which is not split; 0: WEFT_REDUCE_BLOCK. If
                      one takes more than a few nanoseconds, fewer are better, down to 1 */
-    bool (*halt)(const void *accumulator, void *arg); /* true: nothing to the right of this
-                                                         matters. NULL: all does */
+    bool (*halt)(weft *w, const void *accumulator, void *arg); /* true: nothing to the right of
+                                                                  this matters. NULL: all does */
 } weft_reducer;
 
 #define WEFT_REDUCE_BLOCK 8192
@@ -104,33 +119,26 @@ WEFT_API void weft_reduce(weft *w, size_t begin, size_t end, const weft_reducer 
 WEFT_API void weft_reduce_unordered(weft *w, size_t begin, size_t end, const weft_reducer *reducer,
                                     void *arg, void *result);
 
-/* weft_reduce() as a computation of its own: weft_fail() in it ends it early, and that code is
- * returned; else 0. -EINVAL: no reducer, fold, combine or result; likewise below. */
-WEFT_API WEFT_MUST_USE int weft_reduce_halting(weft *w, size_t begin, size_t end,
-                                               const weft_reducer *reducer, void *arg,
-                                               void *result);
-
 /* Arrays. `result` is, on entry, what comes before the first element; it, and all elements, or
- * what `map` makes of them, are combined from left to right, as by weft_reduce(). `size` is
- * that of the result. */
+ * what `map` makes of them, are combined from left to right, as by weft_reduce(). The result has
+ * the elements' size; or `size`, if they are mapped. */
 typedef void weft_combine_fn(weft *w, void *left, const void *right, void *arg);
-typedef bool weft_halt_fn(const void *accumulator, void *arg);
 
 WEFT_API void weft_array_reduce(weft *w, const void *in, size_t n, size_t size,
                                 weft_combine_fn *combine, void *arg, void *result);
 WEFT_API void weft_map_reduce(weft *w, const void *in, size_t n, size_t in_size, weft_map_fn *map,
-                              size_t size, weft_combine_fn *combine, void *arg, void *result);
+                              weft_combine_fn *combine, void *arg, void *result, size_t size);
 
-/* halt is asked about the combination of some neighbouring elements, and about `result` as it is
- * on entry: once it is true, what follows is left out. NULL: never. A computation of its own:
- * returns what it failed with, or 0. */
-WEFT_API WEFT_MUST_USE int weft_array_reduce_halting(weft *w, const void *in, size_t n, size_t size,
-                                                     weft_combine_fn *combine, weft_halt_fn *halt,
-                                                     void *arg, void *result);
-WEFT_API WEFT_MUST_USE int weft_map_reduce_halting(weft *w, const void *in, size_t n,
-                                                   size_t in_size, weft_map_fn *map, size_t size,
-                                                   weft_combine_fn *combine, weft_halt_fn *halt,
-                                                   void *arg, void *result);
+/* The same until `halt` is true: it is asked about `result` as it is on entry, and about the
+ * combination of some neighbouring elements, and what follows these is left out. NULL: never. */
+typedef bool weft_halt_fn(weft *w, const void *accumulator, void *arg);
+
+WEFT_API void weft_array_reduce_until(weft *w, const void *in, size_t n, size_t size,
+                                      weft_combine_fn *combine, weft_halt_fn *halt, void *arg,
+                                      void *result);
+WEFT_API void weft_map_reduce_until(weft *w, const void *in, size_t n, size_t in_size,
+                                    weft_map_fn *map, weft_combine_fn *combine, weft_halt_fn *halt,
+                                    void *arg, void *result, size_t size);
 
 /* Numbers. weft_sum_T, _min_T, _max_T and _count_T for T i8, u8, i16, u16, i32, u32, i64, u64,
  * f32 and f64. The sum of integers has 64 bits and wraps around; that of f32 and f64 is an f64,
@@ -184,7 +192,7 @@ WEFT_API size_t weft_count_f64(weft *w, const double *numbers, size_t n, double 
 
 /* Where in [begin, end) what is looked for is, or `end` if it is not there. For weft_find_last
  * the last place, otherwise the first one. */
-typedef size_t weft_find_fn(size_t begin, size_t end, void *arg);
+typedef size_t weft_find_fn(weft *w, size_t begin, size_t end, void *arg);
 
 /* The first place, the last one, or any; `end`: there is none. As soon as one is found, what
  * can't matter any more is left out. */
@@ -193,12 +201,12 @@ WEFT_API size_t weft_find_last(weft *w, size_t begin, size_t end, weft_find_fn *
 WEFT_API size_t weft_find_any(weft *w, size_t begin, size_t end, weft_find_fn *find, void *arg);
 
 /* Is `test` true of any of the ranges that make up [begin, end); of all of them? */
-typedef bool weft_test_fn(size_t begin, size_t end, void *arg);
+typedef bool weft_test_fn(weft *w, size_t begin, size_t end, void *arg);
 WEFT_API bool weft_any(weft *w, size_t begin, size_t end, weft_test_fn *test, void *arg);
 WEFT_API bool weft_all(weft *w, size_t begin, size_t end, weft_test_fn *test, void *arg);
 
 /* The sum of what `count` says of these ranges. */
-typedef size_t weft_count_fn(size_t begin, size_t end, void *arg);
+typedef size_t weft_count_fn(weft *w, size_t begin, size_t end, void *arg);
 WEFT_API size_t weft_count(weft *w, size_t begin, size_t end, weft_count_fn *count, void *arg);
 
 /* ---- Arrays ------------------------------------------------------------------ */
@@ -208,143 +216,124 @@ WEFT_API size_t weft_count(weft *w, size_t begin, size_t end, weft_count_fn *cou
 /* Each element of `out` is all elements of `in` up to that one, combined; exclusive: without
  * that one, beginning with the identity, and `total`, if not NULL, is all of them. combine has
  * to be associative; where it rounds, the result depends on who did what. */
-WEFT_API void weft_scan_inclusive(weft *w, void *out, const void *in, size_t n, size_t size,
-                                  weft_combine_fn *combine, void *arg);
-WEFT_API void weft_scan_exclusive(weft *w, void *out, const void *in, size_t n, size_t size,
+WEFT_API void weft_scan_inclusive(weft *w, const void *in, size_t n, size_t size,
+                                  weft_combine_fn *combine, void *arg, void *out);
+WEFT_API void weft_scan_exclusive(weft *w, const void *in, size_t n, size_t size,
                                   const void *identity, weft_combine_fn *combine, void *arg,
-                                  void *total);
+                                  void *out, void *total);
 
-/* The same for one type, with what is done inlined: `static void name(weft *w, type *out,
- * const type *in, size_t n)` is an inclusive scan, several times as fast where that is little.
+/* The same for one type, with what is done inlined: `static void name(weft *w, const type *in,
+ * size_t n, type *out)` is an inclusive scan, several times as fast where that is little.
  * `combine` is a macro or function of two elements; `type` a name:
  *
  *     static inline long add(long a, long b) { return a + b; }
  *     WEFT_SCAN_DEFINE(sums, long, add)
  *
- *     sums(w, out, in, n);
+ *     sums(w, in, n, out);
  */
-#define WEFT_SCAN_DEFINE(name, type, combine)                                           \
-    WEFT_SCANNER_(name, type, combine)                                                  \
-    static inline void name(weft *w_, type *out_, const type *in_, size_t n_)           \
-    {                                                                                   \
-        static const weft_scanner scanner_ = {sizeof(type), name##_scan, name##_repair, \
-                                              name##_combine};                          \
-        struct name##_arrays arrays_ = {out_, in_};                                     \
-        weft_scan_by(w_, n_, &scanner_, &arrays_);                                      \
+#define WEFT_SCAN_DEFINE(name, type, combine)                                              \
+    WEFT_SCANNER_(name, type, combine)                                                     \
+    static inline void name(weft *w_, const type *in_, size_t n_, type *out_)              \
+    {                                                                                      \
+        static const weft_scanner_ scanner_ = {sizeof(type), name##_scan_, name##_repair_, \
+                                               name##_combine_};                           \
+        struct name##_arrays_ arrays_ = {out_, in_};                                       \
+        weft_scan_by_(w_, n_, &scanner_, &arrays_);                                        \
     }
 
 /* Copies elements in their order to `out`, which has room for n, and returns how many: those
  * for which `keep` is true; for which the flag is set; which are not equal to the one before
  * them. Behind them `out` is not defined. */
-typedef bool weft_keep_fn(const void *element, void *arg);
-typedef bool weft_equal_fn(const void *a, const void *b, void *arg);
-WEFT_API size_t weft_filter(weft *w, void *out, const void *in, size_t n, size_t size,
-                            weft_keep_fn *keep, void *arg);
-WEFT_API size_t weft_pack(weft *w, void *out, const void *in, size_t n, size_t size,
-                          const bool *flags);
-WEFT_API size_t weft_unique(weft *w, void *out, const void *in, size_t n, size_t size,
-                            weft_equal_fn *equal, void *arg);
+typedef bool weft_keep_fn(weft *w, const void *element, void *arg);
+typedef bool weft_equal_fn(weft *w, const void *a, const void *b, void *arg);
+WEFT_API size_t weft_filter(weft *w, const void *in, size_t n, size_t size, weft_keep_fn *keep,
+                            void *arg, void *out);
+WEFT_API size_t weft_pack(weft *w, const void *in, size_t n, size_t size, const bool *flags,
+                          void *out);
+WEFT_API size_t weft_unique(weft *w, const void *in, size_t n, size_t size, weft_equal_fn *equal,
+                            void *arg, void *out);
 
-/* `static size_t name(weft *w, type *out, const type *in, size_t n)`, as WEFT_SCAN_DEFINE:
+/* `static size_t name(weft *w, const type *in, size_t n, type *out)`, as WEFT_SCAN_DEFINE:
  * weft_filter() with `keep`, a macro or function of one element. */
-#define WEFT_FILTER_DEFINE(name, type, keep)                                      \
-    WEFT_SIFTER_(name, type, keep)                                                \
-    static inline size_t name(weft *w_, type *out_, const type *in_, size_t n_)   \
-    {                                                                             \
-        struct name##_arrays arrays_ = {out_, in_};                               \
-        return weft_filter_by(w_, out_, n_, sizeof(type), name##_sift, &arrays_); \
+#define WEFT_FILTER_DEFINE(name, type, keep)                                        \
+    WEFT_SIFTER_(name, type, keep)                                                  \
+    static inline size_t name(weft *w_, const type *in_, size_t n_, type *out_)     \
+    {                                                                               \
+        struct name##_arrays_ arrays_ = {out_, in_};                                \
+        return weft_filter_by_(w_, n_, sizeof(type), name##_sift_, &arrays_, out_); \
     }
 
 /* The same for those that are kept, in `yes`, and those that are not, in `no`. One of these may
  * be `in`. Returns how many are in `yes`. */
-WEFT_API size_t weft_partition(weft *w, void *yes, void *no, const void *in, size_t n, size_t size,
-                               weft_keep_fn *keep, void *arg);
+WEFT_API size_t weft_partition(weft *w, const void *in, size_t n, size_t size, weft_keep_fn *keep,
+                               void *arg, void *yes, void *no);
 
-/* Negative, zero or positive if a comes before b, is as good, or comes after it. */
+/* Negative, zero or positive if a comes before b, is as good, or comes after it. Without a
+ * context: what qsort_r() takes can be used here. */
 typedef int weft_compare_fn(const void *a, const void *b, void *arg);
 
 /* Two sorted arrays, merged; of equal elements those of a come first. `out` is neither of them. */
-WEFT_API void weft_merge_sorted(weft *w, void *out, const void *a, size_t a_n, const void *b,
-                                size_t b_n, size_t size, weft_compare_fn *compare, void *arg);
+WEFT_API void weft_merge_sorted(weft *w, const void *a, size_t a_n, const void *b, size_t b_n,
+                                size_t size, weft_compare_fn *compare, void *arg, void *out);
 
 /* counts[k] is how many elements there are for which `bin` is k, for k below `bins`. */
-typedef size_t weft_bin_fn(const void *element, void *arg);
-WEFT_API void weft_histogram(weft *w, size_t *counts, size_t bins, const void *in, size_t n,
-                             size_t size, weft_bin_fn *bin, void *arg);
+typedef size_t weft_bin_fn(weft *w, const void *element, void *arg);
+WEFT_API void weft_histogram(weft *w, const void *in, size_t n, size_t size, weft_bin_fn *bin,
+                             void *arg, size_t *counts, size_t bins);
 
-/* ---- State and progress ------------------------------------------------------ */
+/* ---- State ------------------------------------------------------------------- */
 
 /* What a body has for itself on each worker that takes part: `size` bytes, zeros at first, then
  * made once, and dropped by the caller of the loop, one after the other, when the loop is over.
  * Both may be NULL. */
 typedef struct weft_state {
     size_t size;
-    void (*make)(void *state, void *arg);
-    void (*drop)(void *state, void *arg);
+    void (*make)(weft *w, void *state, void *arg);
+    void (*drop)(weft *w, void *state, void *arg);
 } weft_state;
 
 typedef void weft_state_fn(weft *w, size_t begin, size_t end, void *state, void *arg);
 
-/* weft_for() with it. Fails with -ENOMEM. */
+/* weft_for() with it. */
 WEFT_API void weft_for_with(weft *w, size_t begin, size_t end, const weft_state *state,
                             weft_state_fn *body, void *arg);
-
-/* How much of something is done. Lives with its caller. */
-typedef struct weft_progress {
-    WEFT_ALIGNAS(8) unsigned char opaque[128];
-} weft_progress;
-
-/* Called about ten times a second at most, by one thread at a time, and by the end. */
-typedef void weft_progress_fn(size_t done, size_t total, void *data);
-WEFT_API void weft_progress_begin(weft_progress *progress, size_t total, weft_progress_fn *report,
-                                  void *data);
-
-/* Instead: a bar on standard error, if that is a terminal. */
-WEFT_API void weft_progress_bar(weft_progress *progress, size_t total, const char *title);
-
-/* From anywhere: so much more is done. */
-WEFT_API void weft_progress_add(weft_progress *progress, size_t n);
-WEFT_API size_t weft_progress_done(const weft_progress *progress);
-
-/* The last report. Whoever added is done with it. */
-WEFT_API void weft_progress_end(weft_progress *progress);
 
 /* ---- What follows is the library's business ---------------------------------- */
 
 /* The loops of a scan. `carry` is what came before `begin`, if anything, and then what came
  * before `end`. */
-typedef struct weft_scanner {
+typedef struct weft_scanner_ {
     size_t size; /* of the carry */
     void (*scan)(weft *w, size_t begin, size_t end, void *carry, bool has_carry, void *arg);
     void (*repair)(weft *w, size_t begin, size_t end, const void *before, void *arg);
     weft_combine_fn *combine;
-} weft_scanner;
+} weft_scanner_;
 
-WEFT_API void weft_scan_by(weft *w, size_t n, const weft_scanner *scanner, void *arg);
+WEFT_API void weft_scan_by_(weft *w, size_t n, const weft_scanner_ *scanner, void *arg);
 
 /* Copies those of the elements that are kept to `out`, from `to` on, and says how many. */
-typedef size_t weft_sift_fn(size_t begin, size_t end, size_t to, void *arg);
-WEFT_API size_t weft_filter_by(weft *w, void *out, size_t n, size_t size, weft_sift_fn *sift,
-                               void *arg);
+typedef size_t weft_sift_fn_(size_t begin, size_t end, size_t to, void *arg);
+WEFT_API size_t weft_filter_by_(weft *w, size_t n, size_t size, weft_sift_fn_ *sift, void *arg,
+                                void *out);
 
 /* In place is a loop of its own: to compilers that is an overlap like any other, where some go on
  * element by element. */
-#define WEFT_MAPPER_(name, out_type, in_type, fn)                              \
-    struct name##_arrays {                                                     \
-        out_type *out_;                                                        \
-        const in_type *in_;                                                    \
-    };                                                                         \
-    static void name##_range(weft *w_, size_t begin_, size_t end_, void *arg_) \
-    {                                                                          \
-        const struct name##_arrays a_ = *(const struct name##_arrays *)arg_;   \
-        const in_type *same_ = (const in_type *)(const void *)a_.out_;         \
-        (void)w_;                                                              \
-        if (same_ == a_.in_)                                                   \
-            for (size_t i_ = begin_; i_ < end_; i_++)                          \
-                a_.out_[i_] = fn(same_[i_]);                                   \
-        else                                                                   \
-            for (size_t i_ = begin_; i_ < end_; i_++)                          \
-                a_.out_[i_] = fn(a_.in_[i_]);                                  \
+#define WEFT_MAPPER_(name, in_type, fn, out_type)                               \
+    struct name##_arrays_ {                                                     \
+        out_type *out_;                                                         \
+        const in_type *in_;                                                     \
+    };                                                                          \
+    static void name##_range_(weft *w_, size_t begin_, size_t end_, void *arg_) \
+    {                                                                           \
+        const struct name##_arrays_ a_ = *(const struct name##_arrays_ *)arg_;  \
+        const in_type *same_ = (const in_type *)(const void *)a_.out_;          \
+        (void)w_;                                                               \
+        if (same_ == a_.in_)                                                    \
+            for (size_t i_ = begin_; i_ < end_; i_++)                           \
+                a_.out_[i_] = fn(same_[i_]);                                    \
+        else                                                                    \
+            for (size_t i_ = begin_; i_ < end_; i_++)                           \
+                a_.out_[i_] = fn(a_.in_[i_]);                                   \
     }
 
 /* Else what these loops take depends on how they happen to lie in cache lines. */
@@ -354,57 +343,57 @@ WEFT_API size_t weft_filter_by(weft *w, void *out, size_t n, size_t size, weft_s
 #define WEFT_UNROLL_
 #endif
 
-#define WEFT_SCANNER_(name, type, combine)                                                       \
-    struct name##_arrays {                                                                       \
-        type *out_;                                                                              \
-        const type *in_;                                                                         \
-    };                                                                                           \
-    static void name##_scan(weft *w_, size_t begin_, size_t end_, void *carry_, bool has_carry_, \
-                            void *arg_)                                                          \
-    {                                                                                            \
-        const struct name##_arrays a_ = *(const struct name##_arrays *)arg_;                     \
-        type all_ = a_.in_[begin_];                                                              \
-        (void)w_;                                                                                \
-        if (has_carry_)                                                                          \
-            all_ = combine(*(const type *)carry_, all_);                                         \
-        a_.out_[begin_] = all_;                                                                  \
-        WEFT_UNROLL_ for (size_t i_ = begin_ + 1; i_ < end_; i_++) a_.out_[i_] = all_ =          \
-            combine(all_, a_.in_[i_]);                                                           \
-        *(type *)carry_ = all_;                                                                  \
-    }                                                                                            \
-    static void name##_repair(weft *w_, size_t begin_, size_t end_, const void *before_,         \
-                              void *arg_)                                                        \
-    {                                                                                            \
-        const struct name##_arrays a_ = *(const struct name##_arrays *)arg_;                     \
-        const type all_ = *(const type *)before_;                                                \
-        (void)w_;                                                                                \
-        for (size_t i_ = begin_; i_ < end_; i_++)                                                \
-            a_.out_[i_] = combine(all_, a_.out_[i_]);                                            \
-    }                                                                                            \
-    static void name##_combine(weft *w_, void *left_, const void *right_, void *arg_)            \
-    {                                                                                            \
-        (void)w_;                                                                                \
-        (void)arg_;                                                                              \
-        *(type *)left_ = combine(*(const type *)left_, *(const type *)right_);                   \
+#define WEFT_SCANNER_(name, type, combine)                                                        \
+    struct name##_arrays_ {                                                                       \
+        type *out_;                                                                               \
+        const type *in_;                                                                          \
+    };                                                                                            \
+    static void name##_scan_(weft *w_, size_t begin_, size_t end_, void *carry_, bool has_carry_, \
+                             void *arg_)                                                          \
+    {                                                                                             \
+        const struct name##_arrays_ a_ = *(const struct name##_arrays_ *)arg_;                    \
+        type all_ = a_.in_[begin_];                                                               \
+        (void)w_;                                                                                 \
+        if (has_carry_)                                                                           \
+            all_ = combine(*(const type *)carry_, all_);                                          \
+        a_.out_[begin_] = all_;                                                                   \
+        WEFT_UNROLL_ for (size_t i_ = begin_ + 1; i_ < end_; i_++) a_.out_[i_] = all_ =           \
+            combine(all_, a_.in_[i_]);                                                            \
+        *(type *)carry_ = all_;                                                                   \
+    }                                                                                             \
+    static void name##_repair_(weft *w_, size_t begin_, size_t end_, const void *before_,         \
+                               void *arg_)                                                        \
+    {                                                                                             \
+        const struct name##_arrays_ a_ = *(const struct name##_arrays_ *)arg_;                    \
+        const type all_ = *(const type *)before_;                                                 \
+        (void)w_;                                                                                 \
+        for (size_t i_ = begin_; i_ < end_; i_++)                                                 \
+            a_.out_[i_] = combine(all_, a_.out_[i_]);                                             \
+    }                                                                                             \
+    static void name##_combine_(weft *w_, void *left_, const void *right_, void *arg_)            \
+    {                                                                                             \
+        (void)w_;                                                                                 \
+        (void)arg_;                                                                               \
+        *(type *)left_ = combine(*(const type *)left_, *(const type *)right_);                    \
     }
 
 /* Without a branch that depends on the answer: what is dropped is overwritten by the next one. */
-#define WEFT_SIFTER_(name, type, keep)                                            \
-    struct name##_arrays {                                                        \
-        type *out_;                                                               \
-        const type *in_;                                                          \
-    };                                                                            \
-    static size_t name##_sift(size_t begin_, size_t end_, size_t to_, void *arg_) \
-    {                                                                             \
-        const struct name##_arrays a_ = *(const struct name##_arrays *)arg_;      \
-        size_t next_ = to_;                                                       \
-        WEFT_UNROLL_ for (size_t i_ = begin_; i_ < end_; i_++)                    \
-        {                                                                         \
-            const type element_ = a_.in_[i_];                                     \
-            a_.out_[next_] = element_;                                            \
-            next_ += (keep(element_)) ? 1 : 0;                                    \
-        }                                                                         \
-        return next_ - to_;                                                       \
+#define WEFT_SIFTER_(name, type, keep)                                             \
+    struct name##_arrays_ {                                                        \
+        type *out_;                                                                \
+        const type *in_;                                                           \
+    };                                                                             \
+    static size_t name##_sift_(size_t begin_, size_t end_, size_t to_, void *arg_) \
+    {                                                                              \
+        const struct name##_arrays_ a_ = *(const struct name##_arrays_ *)arg_;     \
+        size_t next_ = to_;                                                        \
+        WEFT_UNROLL_ for (size_t i_ = begin_; i_ < end_; i_++)                     \
+        {                                                                          \
+            const type element_ = a_.in_[i_];                                      \
+            a_.out_[next_] = element_;                                             \
+            next_ += (keep(element_)) ? 1 : 0;                                     \
+        }                                                                          \
+        return next_ - to_;                                                        \
     }
 
 WEFT_API void weft_for_checked_(weft *w, size_t begin, size_t end, weft_range_fn *body, void *arg,

@@ -7,9 +7,10 @@
  * of the elements than for a random one: O(n log n) at worst, O(n) if they are sorted already,
  * either way round.
  *
- * Comparisons are called on several threads at once, also with copies of elements. If they
- * contradict themselves, the order is unspecified, but every element is still there, once. The
- * same holds if the computation fails or is cancelled meanwhile. */
+ * Comparisons are those of qsort_r(), and so get no context. They are called on several threads at
+ * once, also with copies of elements. If they contradict themselves, the order is unspecified, but
+ * every element is still there, once. The same holds if the computation fails or is cancelled
+ * meanwhile: for lack of memory, too, as weft/parallel.h says. */
 #ifndef WEFT_SORT_H
 #define WEFT_SORT_H
 
@@ -29,11 +30,10 @@ extern "C" {
 WEFT_API void weft_sort(weft *w, void *base, size_t n, size_t size, weft_compare_fn *compare,
                         void *arg);
 
-/* Equal elements keep their order. What is sorted already, in long runs, takes less time.
- * -ENOMEM: there was no memory for a second array, and nothing was moved; -EINVAL: no comparison.
- */
-WEFT_API WEFT_MUST_USE int weft_sort_stable(weft *w, void *base, size_t n, size_t size,
-                                            weft_compare_fn *compare, void *arg);
+/* Equal elements keep their order. What is sorted already, in long runs, takes less time. Fails
+ * with -ENOMEM if there is no memory for a second array; then nothing was moved. */
+WEFT_API void weft_sort_stable(weft *w, void *base, size_t n, size_t size, weft_compare_fn *compare,
+                               void *arg);
 
 /* ---- Numbers ----------------------------------------------------------------- */
 
@@ -57,28 +57,28 @@ WEFT_API void weft_sort_f64(weft *w, double *base, size_t n);
  *
  *     sort_places(w, places, n);
  */
-#define WEFT_SORT_DEFINE(name, type, less)                      \
-    WEFT_SORTER_LOOPS_(name, type, less(*a_, *b_))              \
-    WEFT_SORTER_VALUES_(name, name##_element)                   \
-    WEFT_SORTER_TABLE_(name, name##_values)                     \
-    static inline void name(weft *w_, type *base_, size_t n_)   \
-    {                                                           \
-        weft_sort_by(w_, base_, n_, &name##_sorter, (void *)0); \
+#define WEFT_SORT_DEFINE(name, type, less)                        \
+    WEFT_SORTER_LOOPS_(name, type, less(*a_, *b_))                \
+    WEFT_SORTER_VALUES_(name, name##_element_)                    \
+    WEFT_SORTER_TABLE_(name, name##_values_)                      \
+    static inline void name(weft *w_, type *base_, size_t n_)     \
+    {                                                             \
+        weft_sort_by_(w_, base_, n_, &name##_sorter_, (void *)0); \
     }
 
-/* Defines `static int name(weft *w, type *base, size_t n)`, like weft_sort_stable(). */
-#define WEFT_SORT_STABLE_DEFINE(name, type, less)                             \
-    WEFT_SORTER_(name, type, less(*a_, *b_))                                  \
-    static inline int name(weft *w_, type *base_, size_t n_)                  \
-    {                                                                         \
-        return weft_sort_stable_by(w_, base_, n_, &name##_sorter, (void *)0); \
+/* Defines `static void name(weft *w, type *base, size_t n)`, like weft_sort_stable(). */
+#define WEFT_SORT_STABLE_DEFINE(name, type, less)                        \
+    WEFT_SORTER_(name, type, less(*a_, *b_))                             \
+    static inline void name(weft *w_, type *base_, size_t n_)            \
+    {                                                                    \
+        weft_sort_stable_by_(w_, base_, n_, &name##_sorter_, (void *)0); \
     }
 
 /* What follows is the library's business.
  *
  * A sorter is what depends on the type: small loops into which the comparison is inlined. The
  * two algorithms around them are in the library, once for all types. */
-typedef struct weft_sorter {
+typedef struct weft_sorter_ {
     size_t size; /* of an element */
     size_t few;  /* small() takes at most so many, */
     bool (*less)(const void *a, const void *b, void *arg);
@@ -90,11 +90,11 @@ typedef struct weft_sorter {
     size_t (*split_least)(void *base, size_t n, const void *pivot, void *arg);
     /* Stable; `to` overlaps neither. */
     void (*merge)(const void *left, size_t nl, const void *right, size_t nr, void *to, void *arg);
-} weft_sorter;
+} weft_sorter_;
 
-WEFT_API void weft_sort_by(weft *w, void *base, size_t n, const weft_sorter *sorter, void *arg);
-WEFT_API WEFT_MUST_USE int weft_sort_stable_by(weft *w, void *base, size_t n,
-                                               const weft_sorter *sorter, void *arg);
+WEFT_API void weft_sort_by_(weft *w, void *base, size_t n, const weft_sorter_ *sorter, void *arg);
+WEFT_API void weft_sort_stable_by_(weft *w, void *base, size_t n, const weft_sorter_ *sorter,
+                                   void *arg);
 
 /* x if c, else y, without a jump: compilers make one of ?: where it can't be predicted. */
 #define WEFT_EITHER_(type, c, x, y) \
@@ -107,65 +107,67 @@ WEFT_API WEFT_MUST_USE int weft_sort_stable_by(weft *w, void *base, size_t n,
 /* All of it for one type, by a name that nothing in here hides. `before` is an expression: does *a_
  * come before *b_? None of the loops depends on its answers for staying inside, nor for losing
  * nothing. */
-#define WEFT_SORTER_LOOPS_(name, type, before)                                                     \
-    typedef type name##_element;                                                                   \
-    static inline bool name##_less(const name##_element *a_, const name##_element *b_, void *arg_) \
-    {                                                                                              \
-        (void)arg_;                                                                                \
-        return before;                                                                             \
-    }                                                                                              \
-    static bool name##_less_any(const void *a, const void *b, void *arg)                           \
-    {                                                                                              \
-        return name##_less((const name##_element *)a, (const name##_element *)b, arg);             \
-    }                                                                                              \
-    static size_t name##_median(const void *base, size_t i, size_t j, size_t k, void *arg)         \
-    {                                                                                              \
-        const name##_element *a = (const name##_element *)base;                                    \
-        bool ij = name##_less(a + i, a + j, arg), ik = name##_less(a + i, a + k, arg);             \
-        size_t other = name##_less(a + j, a + k, arg) == ij ? j : k;                               \
-        return ij == ik ? other : i;                                                               \
-    }                                                                                              \
-    WEFT_SORTER_SPLIT_(name##_split_less, name##_element, name##_less(x, &pivot, arg))             \
-    WEFT_SORTER_SPLIT_(name##_split_least, name##_element, !name##_less(&pivot, x, arg))           \
-    WEFT_SORTER_MERGE_(name, name##_element)                                                       \
-    WEFT_SORTER_SMALL_(name, name##_element)
+#define WEFT_SORTER_LOOPS_(name, type, before)                                                   \
+    typedef type name##_element_;                                                                \
+    static inline bool name##_less_(const name##_element_ *a_, const name##_element_ *b_,        \
+                                    void *arg_)                                                  \
+    {                                                                                            \
+        (void)arg_;                                                                              \
+        return before;                                                                           \
+    }                                                                                            \
+    static bool name##_less_any_(const void *a_, const void *b_, void *arg_)                     \
+    {                                                                                            \
+        return name##_less_((const name##_element_ *)a_, (const name##_element_ *)b_, arg_);     \
+    }                                                                                            \
+    static size_t name##_median_(const void *base_, size_t i_, size_t j_, size_t k_, void *arg_) \
+    {                                                                                            \
+        const name##_element_ *a_ = (const name##_element_ *)base_;                              \
+        bool ij_ = name##_less_(a_ + i_, a_ + j_, arg_),                                         \
+             ik_ = name##_less_(a_ + i_, a_ + k_, arg_);                                         \
+        size_t other_ = name##_less_(a_ + j_, a_ + k_, arg_) == ij_ ? j_ : k_;                   \
+        return ij_ == ik_ ? other_ : i_;                                                         \
+    }                                                                                            \
+    WEFT_SORTER_SPLIT_(name##_split_less_, name##_element_, name##_less_(x_, &pivot_, arg_))     \
+    WEFT_SORTER_SPLIT_(name##_split_least_, name##_element_, !name##_less_(&pivot_, x_, arg_))   \
+    WEFT_SORTER_MERGE_(name, name##_element_)                                                    \
+    WEFT_SORTER_SMALL_(name, name##_element_)
 
-#define WEFT_SORTER_TABLE_(name, few_of_them)                            \
-    static const weft_sorter name##_sorter = {sizeof(name##_element),    \
-                                              WEFT_FEW_(name##_element), \
-                                              name##_less_any,           \
-                                              name##_median,             \
-                                              few_of_them,               \
-                                              name##_split_less,         \
-                                              name##_split_least,        \
-                                              name##_merge};
+#define WEFT_SORTER_TABLE_(name, few_of_them)                               \
+    static const weft_sorter_ name##_sorter_ = {sizeof(name##_element_),    \
+                                                WEFT_FEW_(name##_element_), \
+                                                name##_less_any_,           \
+                                                name##_median_,             \
+                                                few_of_them,                \
+                                                name##_split_less_,         \
+                                                name##_split_least_,        \
+                                                name##_merge_};
 
 #define WEFT_SORTER_(name, type, before)   \
     WEFT_SORTER_LOOPS_(name, type, before) \
-    WEFT_SORTER_TABLE_(name, name##_small)
+    WEFT_SORTER_TABLE_(name, name##_small_)
 
 /* Of the elements seen so far, the first k go to the first part. One element is held, which
  * leaves a gap: what stands at k moves into the gap, the next element to k, and where that was
  * is the next gap. No jump depends on the comparison. */
-#define WEFT_SORTER_SPLIT_(name, type, first)                               \
-    static size_t name(void *base, size_t n, const void *middle, void *arg) \
-    {                                                                       \
-        type *a = (type *)base, pivot = *(const type *)middle, held = a[0]; \
-        const type *x;                                                      \
-        size_t k = 0;                                                       \
-        (void)arg;                                                          \
-        for (size_t i = 1; i < n; i++) {                                    \
-            x = &a[i];                                                      \
-            bool c = first;                                                 \
-            a[i - 1] = a[k];                                                \
-            a[k] = a[i];                                                    \
-            k += c;                                                         \
-        }                                                                   \
-        x = &held;                                                          \
-        bool c = first;                                                     \
-        a[n - 1] = a[k];                                                    \
-        a[k] = held;                                                        \
-        return k + c;                                                       \
+#define WEFT_SORTER_SPLIT_(name, type, first)                                     \
+    static size_t name(void *base_, size_t n_, const void *middle_, void *arg_)   \
+    {                                                                             \
+        type *a_ = (type *)base_, pivot_ = *(const type *)middle_, held_ = a_[0]; \
+        const type *x_;                                                           \
+        size_t k_ = 0;                                                            \
+        (void)arg_;                                                               \
+        for (size_t i_ = 1; i_ < n_; i_++) {                                      \
+            x_ = &a_[i_];                                                         \
+            bool c_ = first;                                                      \
+            a_[i_ - 1] = a_[k_];                                                  \
+            a_[k_] = a_[i_];                                                      \
+            k_ += c_;                                                             \
+        }                                                                         \
+        x_ = &held_;                                                              \
+        bool c_ = first;                                                          \
+        a_[n_ - 1] = a_[k_];                                                      \
+        a_[k_] = held_;                                                           \
+        return k_ + c_;                                                           \
     }
 
 /* Merging from both ends at once: two chains of comparisons that don't wait for each other. In
@@ -175,201 +177,203 @@ WEFT_API WEFT_MUST_USE int weft_sort_stable_by(weft *w, void *base, size_t n,
  * ends meet, unless the comparison contradicts itself. Then, and if the runs are not alike, it is
  * done in goes that can't meet. */
 #define WEFT_SORTER_MERGE_(name, type)                                                            \
-    struct name##_ends {                                                                          \
-        const type *l, *r, *l_last, *r_last;                                                      \
-        type *to, *to_last;                                                                       \
+    struct name##_ends_ {                                                                         \
+        const type *l_, *r_, *l_last_, *r_last_;                                                  \
+        type *to_, *to_last_;                                                                     \
     };                                                                                            \
-    static inline void name##_step(struct name##_ends *e, void *arg)                              \
+    static inline void name##_step_(struct name##_ends_ *e_, void *arg_)                          \
     {                                                                                             \
-        bool c = name##_less(e->r, e->l, arg);                                                    \
-        *e->to++ = *WEFT_EITHER_(type, c, e->r, e->l);                                            \
-        e->r += c;                                                                                \
-        e->l += !c;                                                                               \
+        bool c_ = name##_less_(e_->r_, e_->l_, arg_);                                             \
+        *e_->to_++ = *WEFT_EITHER_(type, c_, e_->r_, e_->l_);                                     \
+        e_->r_ += c_;                                                                             \
+        e_->l_ += !c_;                                                                            \
     }                                                                                             \
-    static inline void name##_step_back(struct name##_ends *e, void *arg)                         \
+    static inline void name##_step_back_(struct name##_ends_ *e_, void *arg_)                     \
     {                                                                                             \
-        bool c = name##_less(e->r_last, e->l_last, arg);                                          \
-        *e->to_last-- = *WEFT_EITHER_(type, c, e->l_last, e->r_last);                             \
-        e->l_last -= c;                                                                           \
-        e->r_last -= !c;                                                                          \
+        bool c_ = name##_less_(e_->r_last_, e_->l_last_, arg_);                                   \
+        *e_->to_last_-- = *WEFT_EITHER_(type, c_, e_->l_last_, e_->r_last_);                      \
+        e_->l_last_ -= c_;                                                                        \
+        e_->r_last_ -= !c_;                                                                       \
     }                                                                                             \
-    static inline bool name##_merge_halves(const type *l, const type *r, size_t n, type *to,      \
-                                           void *arg)                                             \
+    static inline bool name##_merge_halves_(const type *l_, const type *r_, size_t n_, type *to_, \
+                                            void *arg_)                                           \
     {                                                                                             \
-        struct name##_ends e = {l, r, l + n / 2 - 1, r + (n - n / 2) - 1, to, to + n - 1};        \
-        for (size_t k = n / 2; k > 0; k--) {                                                      \
-            name##_step(&e, arg);                                                                 \
-            name##_step_back(&e, arg);                                                            \
+        struct name##_ends_ e_ = {l_,  r_,          l_ + n_ / 2 - 1, r_ + (n_ - n_ / 2) - 1,      \
+                                  to_, to_ + n_ - 1};                                             \
+        for (size_t k_ = n_ / 2; k_ > 0; k_--) {                                                  \
+            name##_step_(&e_, arg_);                                                              \
+            name##_step_back_(&e_, arg_);                                                         \
         }                                                                                         \
-        bool from_right = e.l > e.l_last;                                                         \
-        if (n % 2)                                                                                \
-            *e.to = *WEFT_EITHER_(type, from_right, e.r, e.l);                                    \
-        return e.l + (n % 2 && !from_right) == e.l_last + 1;                                      \
+        bool from_right_ = e_.l_ > e_.l_last_;                                                    \
+        if (n_ % 2)                                                                               \
+            *e_.to_ = *WEFT_EITHER_(type, from_right_, e_.r_, e_.l_);                             \
+        return e_.l_ + (n_ % 2 && !from_right_) == e_.l_last_ + 1;                                \
     }                                                                                             \
-    static inline size_t name##_steps(const struct name##_ends *e)                                \
+    static inline size_t name##_steps_(const struct name##_ends_ *e_)                             \
     {                                                                                             \
-        ptrdiff_t l = e->l_last - e->l + 1, r = e->r_last - e->r + 1;                             \
-        return (size_t)(l < r ? l : r);                                                           \
+        ptrdiff_t l_ = e_->l_last_ - e_->l_ + 1, r_ = e_->r_last_ - e_->r_ + 1;                   \
+        return (size_t)(l_ < r_ ? l_ : r_);                                                       \
     }                                                                                             \
-    static void name##_merge(const void *left, size_t nl, const void *right, size_t nr, void *to, \
-                             void *arg)                                                           \
+    static void name##_merge_(const void *left_, size_t nl_, const void *right_, size_t nr_,      \
+                              void *to_, void *arg_)                                              \
     {                                                                                             \
-        const type *l = (const type *)left, *r = (const type *)right;                             \
-        if (nr - nl <= 1 && name##_merge_halves(l, r, nl + nr, (type *)to, arg))                  \
+        const type *l_ = (const type *)left_, *r_ = (const type *)right_;                         \
+        if (nr_ - nl_ <= 1 && name##_merge_halves_(l_, r_, nl_ + nr_, (type *)to_, arg_))         \
             return;                                                                               \
-        struct name##_ends e = {l,          r,          l + nl - 1,                               \
-                                r + nr - 1, (type *)to, (type *)to + (nl + nr - 1)};              \
-        for (size_t k; (k = name##_steps(&e)) > 0;) {                                             \
-            name##_step(&e, arg);                                                                 \
-            for (k = (k - 1) / 2; k > 0; k--) {                                                   \
-                name##_step(&e, arg);                                                             \
-                name##_step_back(&e, arg);                                                        \
+        struct name##_ends_ e_ = {l_,           r_,          l_ + nl_ - 1,                        \
+                                  r_ + nr_ - 1, (type *)to_, (type *)to_ + (nl_ + nr_ - 1)};      \
+        for (size_t k_; (k_ = name##_steps_(&e_)) > 0;) {                                         \
+            name##_step_(&e_, arg_);                                                              \
+            for (k_ = (k_ - 1) / 2; k_ > 0; k_--) {                                               \
+                name##_step_(&e_, arg_);                                                          \
+                name##_step_back_(&e_, arg_);                                                     \
             }                                                                                     \
         }                                                                                         \
-        memcpy(e.to, e.l, (size_t)(e.l_last - e.l + 1) * sizeof(type));                           \
-        e.to += e.l_last - e.l + 1;                                                               \
-        memcpy(e.to, e.r, (size_t)(e.r_last - e.r + 1) * sizeof(type));                           \
+        memcpy(e_.to_, e_.l_, (size_t)(e_.l_last_ - e_.l_ + 1) * sizeof(type));                   \
+        e_.to_ += e_.l_last_ - e_.l_ + 1;                                                         \
+        memcpy(e_.to_, e_.r_, (size_t)(e_.r_last_ - e_.r_ + 1) * sizeof(type));                   \
     }
 
 /* Up to four by a network, more by merging halves; all without jumps. The network has two sorted
  * pairs, a, b and c, d; the least and the greatest of all are known when the pairs' first and
  * second ones have been compared, and so are the two that are left, in the order they came in. */
-#define WEFT_SORTER_SMALL_(name, type)                                                   \
-    static inline void name##_four(const type *v, type *to, void *arg)                   \
-    {                                                                                    \
-        bool p = name##_less(v + 1, v, arg), q = name##_less(v + 3, v + 2, arg);         \
-        const type *a = v + p, *b = v + !p, *c = v + 2 + q, *d = v + 2 + !q;             \
-        bool s = name##_less(c, a, arg), t = name##_less(d, b, arg);                     \
-        const type *least = WEFT_EITHER_(type, s, c, a);                                 \
-        const type *most = WEFT_EITHER_(type, t, b, d);                                  \
-        const type *x = WEFT_EITHER_(type, s, a, WEFT_EITHER_(type, t, c, b));           \
-        const type *y = WEFT_EITHER_(type, t, d, WEFT_EITHER_(type, s, b, c));           \
-        bool u = name##_less(y, x, arg);                                                 \
-        type first = *least, second = *WEFT_EITHER_(type, u, y, x),                      \
-             third = *WEFT_EITHER_(type, u, x, y), fourth = *most;                       \
-        to[0] = first;                                                                   \
-        to[1] = second;                                                                  \
-        to[2] = third;                                                                   \
-        to[3] = fourth;                                                                  \
-    }                                                                                    \
-    static inline void name##_three(const type *v, type *to, void *arg)                  \
-    {                                                                                    \
-        bool p = name##_less(v + 1, v, arg);                                             \
-        const type *a = v + p, *b = v + !p, *c = v + 2;                                  \
-        bool s = name##_less(c, a, arg), t = name##_less(c, b, arg) | s;                 \
-        type first = *WEFT_EITHER_(type, s, c, a), third = *WEFT_EITHER_(type, t, b, c), \
-             second = *WEFT_EITHER_(type, s, a, WEFT_EITHER_(type, t, c, b));            \
-        to[0] = first;                                                                   \
-        to[1] = second;                                                                  \
-        to[2] = third;                                                                   \
-    }                                                                                    \
-    static inline void name##_two(const type *v, type *to, void *arg)                    \
-    {                                                                                    \
-        bool p = name##_less(v + 1, v, arg);                                             \
-        type first = v[p], second = v[!p];                                               \
-        to[0] = first;                                                                   \
-        to[1] = second;                                                                  \
-    }                                                                                    \
-    static void name##_small(const void *from, void *to, size_t n, void *arg);           \
-    static void name##_halve(const type *v, type *to, size_t n, void *arg)               \
-    {                                                                                    \
-        type halves[WEFT_FEW_(type)];                                                    \
-        size_t half = n / 2;                                                             \
-        name##_small(v, halves, half, arg);                                              \
-        name##_small(v + half, halves + half, n - half, arg);                            \
-        if (!name##_merge_halves(halves, halves + half, n, to, arg))                     \
-            memcpy(to, halves, n * sizeof(type));                                        \
-    }                                                                                    \
-    static void name##_small(const void *from, void *to, size_t n, void *arg)            \
-    {                                                                                    \
-        const type *v = (const type *)from;                                              \
-        type *t = (type *)to;                                                            \
-        if (n > 4)                                                                       \
-            name##_halve(v, t, n, arg);                                                  \
-        else if (n == 4)                                                                 \
-            name##_four(v, t, arg);                                                      \
-        else if (n == 3)                                                                 \
-            name##_three(v, t, arg);                                                     \
-        else if (n == 2)                                                                 \
-            name##_two(v, t, arg);                                                       \
-        else if (n == 1)                                                                 \
-            *t = *v;                                                                     \
+#define WEFT_SORTER_SMALL_(name, type)                                                           \
+    static inline void name##_four_(const type *v_, type *to_, void *arg_)                       \
+    {                                                                                            \
+        bool p_ = name##_less_(v_ + 1, v_, arg_), q_ = name##_less_(v_ + 3, v_ + 2, arg_);       \
+        const type *a_ = v_ + p_, *b_ = v_ + !p_, *c_ = v_ + 2 + q_, *d_ = v_ + 2 + !q_;         \
+        bool s_ = name##_less_(c_, a_, arg_), t_ = name##_less_(d_, b_, arg_);                   \
+        const type *least_ = WEFT_EITHER_(type, s_, c_, a_);                                     \
+        const type *most_ = WEFT_EITHER_(type, t_, b_, d_);                                      \
+        const type *x_ = WEFT_EITHER_(type, s_, a_, WEFT_EITHER_(type, t_, c_, b_));             \
+        const type *y_ = WEFT_EITHER_(type, t_, d_, WEFT_EITHER_(type, s_, b_, c_));             \
+        bool u_ = name##_less_(y_, x_, arg_);                                                    \
+        type first_ = *least_, second_ = *WEFT_EITHER_(type, u_, y_, x_),                        \
+             third_ = *WEFT_EITHER_(type, u_, x_, y_), fourth_ = *most_;                         \
+        to_[0] = first_;                                                                         \
+        to_[1] = second_;                                                                        \
+        to_[2] = third_;                                                                         \
+        to_[3] = fourth_;                                                                        \
+    }                                                                                            \
+    static inline void name##_three_(const type *v_, type *to_, void *arg_)                      \
+    {                                                                                            \
+        bool p_ = name##_less_(v_ + 1, v_, arg_);                                                \
+        const type *a_ = v_ + p_, *b_ = v_ + !p_, *c_ = v_ + 2;                                  \
+        bool s_ = name##_less_(c_, a_, arg_), t_ = name##_less_(c_, b_, arg_) | s_;              \
+        type first_ = *WEFT_EITHER_(type, s_, c_, a_), third_ = *WEFT_EITHER_(type, t_, b_, c_), \
+             second_ = *WEFT_EITHER_(type, s_, a_, WEFT_EITHER_(type, t_, c_, b_));              \
+        to_[0] = first_;                                                                         \
+        to_[1] = second_;                                                                        \
+        to_[2] = third_;                                                                         \
+    }                                                                                            \
+    static inline void name##_two_(const type *v_, type *to_, void *arg_)                        \
+    {                                                                                            \
+        bool p_ = name##_less_(v_ + 1, v_, arg_);                                                \
+        type first_ = v_[p_], second_ = v_[!p_];                                                 \
+        to_[0] = first_;                                                                         \
+        to_[1] = second_;                                                                        \
+    }                                                                                            \
+    static void name##_small_(const void *from_, void *to_, size_t n_, void *arg_);              \
+    static void name##_halve_(const type *v_, type *to_, size_t n_, void *arg_)                  \
+    {                                                                                            \
+        type halves_[WEFT_FEW_(type)];                                                           \
+        size_t half_ = n_ / 2;                                                                   \
+        name##_small_(v_, halves_, half_, arg_);                                                 \
+        name##_small_(v_ + half_, halves_ + half_, n_ - half_, arg_);                            \
+        if (!name##_merge_halves_(halves_, halves_ + half_, n_, to_, arg_))                      \
+            memcpy(to_, halves_, n_ * sizeof(type));                                             \
+    }                                                                                            \
+    static void name##_small_(const void *from_, void *to_, size_t n_, void *arg_)               \
+    {                                                                                            \
+        const type *v_ = (const type *)from_;                                                    \
+        type *t_ = (type *)to_;                                                                  \
+        if (n_ > 4)                                                                              \
+            name##_halve_(v_, t_, n_, arg_);                                                     \
+        else if (n_ == 4)                                                                        \
+            name##_four_(v_, t_, arg_);                                                          \
+        else if (n_ == 3)                                                                        \
+            name##_three_(v_, t_, arg_);                                                         \
+        else if (n_ == 2)                                                                        \
+            name##_two_(v_, t_, arg_);                                                           \
+        else if (n_ == 1)                                                                        \
+            *t_ = *v_;                                                                           \
     }
 
 /* What fits into a register, and need not keep its order, is sorted faster by value: four or
  * eight by Batcher's network, five to seven by the smaller one and insertion. */
-#define WEFT_SORTER_VALUES_(name, type)                                                       \
-    static inline void name##_exchange(type *v, size_t i, size_t j, void *arg)                \
-    {                                                                                         \
-        type x = v[i], y = v[j];                                                              \
-        bool c = name##_less(&y, &x, arg);                                                    \
-        v[i] = c ? y : x;                                                                     \
-        v[j] = c ? x : y;                                                                     \
-    }                                                                                         \
-    static inline void name##_network(type *v, void *arg)                                     \
-    {                                                                                         \
-        name##_exchange(v, 0, 1, arg);                                                        \
-        name##_exchange(v, 2, 3, arg);                                                        \
-        name##_exchange(v, 0, 2, arg);                                                        \
-        name##_exchange(v, 1, 3, arg);                                                        \
-        name##_exchange(v, 1, 2, arg);                                                        \
-    }                                                                                         \
-    static inline void name##_eight(const type *from, type *to, void *arg)                    \
-    {                                                                                         \
-        type v[8] = {from[0], from[1], from[2], from[3], from[4], from[5], from[6], from[7]}; \
-        name##_network(v, arg);                                                               \
-        name##_network(v + 4, arg);                                                           \
-        for (size_t i = 0; i < 4; i++)                                                        \
-            name##_exchange(v, i, i + 4, arg);                                                \
-        name##_exchange(v, 2, 4, arg);                                                        \
-        name##_exchange(v, 3, 5, arg);                                                        \
-        for (size_t i = 1; i < 7; i += 2)                                                     \
-            name##_exchange(v, i, i + 1, arg);                                                \
-        to[0] = v[0], to[1] = v[1], to[2] = v[2], to[3] = v[3];                               \
-        to[4] = v[4], to[5] = v[5], to[6] = v[6], to[7] = v[7];                               \
-    }                                                                                         \
-    static inline void name##_insert(type x, type *to, size_t n, void *arg)                   \
-    {                                                                                         \
-        for (; n > 0; n--) {                                                                  \
-            type y = to[n - 1];                                                               \
-            bool c = name##_less(&x, &y, arg);                                                \
-            to[n] = c ? y : x;                                                                \
-            x = c ? x : y;                                                                    \
-        }                                                                                     \
-        to[0] = x;                                                                            \
-    }                                                                                         \
-    static inline void name##_four_to_seven(const type *from, type *to, size_t n, void *arg)  \
-    {                                                                                         \
-        type v[4] = {from[0], from[1], from[2], from[3]};                                     \
-        type more[3] = {from[n - 1], from[n - 2], from[n - 3]};                               \
-        name##_network(v, arg);                                                               \
-        to[0] = v[0], to[1] = v[1], to[2] = v[2], to[3] = v[3];                               \
-        for (size_t i = 4; i < n; i++)                                                        \
-            name##_insert(more[i - 4], to, i, arg);                                           \
-    }                                                                                         \
-    static void name##_few_values(const type *from, type *to, size_t n, void *arg)            \
-    {                                                                                         \
-        type halves[WEFT_FEW_(type)];                                                         \
-        size_t half = n / 2;                                                                  \
-        if (n < 4) {                                                                          \
-            name##_small(from, to, n, arg);                                                   \
-        } else if (n < 8) {                                                                   \
-            name##_four_to_seven(from, to, n, arg);                                           \
-        } else if (n == 8) {                                                                  \
-            name##_eight(from, to, arg);                                                      \
-        } else {                                                                              \
-            name##_few_values(from, halves, half, arg);                                       \
-            name##_few_values(from + half, halves + half, n - half, arg);                     \
-            if (!name##_merge_halves(halves, halves + half, n, to, arg))                      \
-                memcpy(to, halves, n * sizeof(type));                                         \
-        }                                                                                     \
-    }                                                                                         \
-    static void name##_values(const void *from, void *to, size_t n, void *arg)                \
-    {                                                                                         \
-        if (WEFT_IN_REGISTER_(*(const type *)from))                                           \
-            name##_few_values((const type *)from, (type *)to, n, arg);                        \
-        else                                                                                  \
-            name##_small(from, to, n, arg);                                                   \
+#define WEFT_SORTER_VALUES_(name, type)                                                           \
+    static inline void name##_exchange_(type *v_, size_t i_, size_t j_, void *arg_)               \
+    {                                                                                             \
+        type x_ = v_[i_], y_ = v_[j_];                                                            \
+        bool c_ = name##_less_(&y_, &x_, arg_);                                                   \
+        v_[i_] = c_ ? y_ : x_;                                                                    \
+        v_[j_] = c_ ? x_ : y_;                                                                    \
+    }                                                                                             \
+    static inline void name##_network_(type *v_, void *arg_)                                      \
+    {                                                                                             \
+        name##_exchange_(v_, 0, 1, arg_);                                                         \
+        name##_exchange_(v_, 2, 3, arg_);                                                         \
+        name##_exchange_(v_, 0, 2, arg_);                                                         \
+        name##_exchange_(v_, 1, 3, arg_);                                                         \
+        name##_exchange_(v_, 1, 2, arg_);                                                         \
+    }                                                                                             \
+    static inline void name##_eight_(const type *from_, type *to_, void *arg_)                    \
+    {                                                                                             \
+        type v_[8] = {from_[0], from_[1], from_[2], from_[3],                                     \
+                      from_[4], from_[5], from_[6], from_[7]};                                    \
+        name##_network_(v_, arg_);                                                                \
+        name##_network_(v_ + 4, arg_);                                                            \
+        for (size_t i_ = 0; i_ < 4; i_++)                                                         \
+            name##_exchange_(v_, i_, i_ + 4, arg_);                                               \
+        name##_exchange_(v_, 2, 4, arg_);                                                         \
+        name##_exchange_(v_, 3, 5, arg_);                                                         \
+        for (size_t i_ = 1; i_ < 7; i_ += 2)                                                      \
+            name##_exchange_(v_, i_, i_ + 1, arg_);                                               \
+        to_[0] = v_[0], to_[1] = v_[1], to_[2] = v_[2], to_[3] = v_[3];                           \
+        to_[4] = v_[4], to_[5] = v_[5], to_[6] = v_[6], to_[7] = v_[7];                           \
+    }                                                                                             \
+    static inline void name##_insert_(type x_, type *to_, size_t n_, void *arg_)                  \
+    {                                                                                             \
+        for (; n_ > 0; n_--) {                                                                    \
+            type y_ = to_[n_ - 1];                                                                \
+            bool c_ = name##_less_(&x_, &y_, arg_);                                               \
+            to_[n_] = c_ ? y_ : x_;                                                               \
+            x_ = c_ ? x_ : y_;                                                                    \
+        }                                                                                         \
+        to_[0] = x_;                                                                              \
+    }                                                                                             \
+    static inline void name##_four_to_seven_(const type *from_, type *to_, size_t n_, void *arg_) \
+    {                                                                                             \
+        type v_[4] = {from_[0], from_[1], from_[2], from_[3]};                                    \
+        type more_[3] = {from_[n_ - 1], from_[n_ - 2], from_[n_ - 3]};                            \
+        name##_network_(v_, arg_);                                                                \
+        to_[0] = v_[0], to_[1] = v_[1], to_[2] = v_[2], to_[3] = v_[3];                           \
+        for (size_t i_ = 4; i_ < n_; i_++)                                                        \
+            name##_insert_(more_[i_ - 4], to_, i_, arg_);                                         \
+    }                                                                                             \
+    static void name##_few_values_(const type *from_, type *to_, size_t n_, void *arg_)           \
+    {                                                                                             \
+        type halves_[WEFT_FEW_(type)];                                                            \
+        size_t half_ = n_ / 2;                                                                    \
+        if (n_ < 4) {                                                                             \
+            name##_small_(from_, to_, n_, arg_);                                                  \
+        } else if (n_ < 8) {                                                                      \
+            name##_four_to_seven_(from_, to_, n_, arg_);                                          \
+        } else if (n_ == 8) {                                                                     \
+            name##_eight_(from_, to_, arg_);                                                      \
+        } else {                                                                                  \
+            name##_few_values_(from_, halves_, half_, arg_);                                      \
+            name##_few_values_(from_ + half_, halves_ + half_, n_ - half_, arg_);                 \
+            if (!name##_merge_halves_(halves_, halves_ + half_, n_, to_, arg_))                   \
+                memcpy(to_, halves_, n_ * sizeof(type));                                          \
+        }                                                                                         \
+    }                                                                                             \
+    static void name##_values_(const void *from_, void *to_, size_t n_, void *arg_)               \
+    {                                                                                             \
+        if (WEFT_IN_REGISTER_(*(const type *)from_))                                              \
+            name##_few_values_((const type *)from_, (type *)to_, n_, arg_);                       \
+        else                                                                                      \
+            name##_small_(from_, to_, n_, arg_);                                                  \
     }
 
 /* A number or a pointer, not a structure. */

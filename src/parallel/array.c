@@ -4,7 +4,6 @@
 
 #include "core/misuse.h"
 
-#include <errno.h>
 #include <string.h>
 
 enum {
@@ -27,11 +26,11 @@ struct accumulator {
     _Alignas(max_align_t) char value[];
 };
 
-static bool has_halted(const void *accumulator, void *arg)
+static bool has_halted(weft *w, const void *accumulator, void *arg)
 {
     const struct accumulator *a = accumulator;
     const struct array *all = arg;
-    return a->is_full && all->halt(a->value, all->arg);
+    return a->is_full && all->halt(w, a->value, all->arg);
 }
 
 static void combine(weft *w, void *left, const void *right, void *arg)
@@ -51,7 +50,7 @@ static const void *mapped(weft *w, const struct array *all, size_t i, void *spac
     const char *in = all->in + i * all->in_size;
     if (!all->map)
         return in;
-    all->map(w, space, in, all->arg);
+    all->map(w, in, space, all->arg);
     return space;
 }
 
@@ -65,7 +64,7 @@ static void fold(weft *w, size_t begin, size_t end, void *accumulator, void *arg
         memcpy(a->value, first, all->size);
     a->is_full = true;
     for (size_t i = begin + 1; i < end; i++) {
-        if (all->halt && all->halt(a->value, all->arg))
+        if (all->halt && all->halt(w, a->value, all->arg))
             return;
         all->combine(w, a->value, mapped(w, all, i, space), all->arg);
     }
@@ -96,59 +95,62 @@ static void reduce(weft *w, size_t n, struct array *all, void *result)
         WEFT__MUST_RETURN(weft__callee_threw, all->combine(w, result, whole->value, all->arg));
 }
 
-static int reduce_halting(weft *w, size_t n, struct array *all, void *result)
+static void reduce_until(weft *w, size_t n, struct array *all, void *result)
 {
-    weft_scope scope;
     bool halted = false;
-    weft_scope_open(w, &scope);
     if (all->halt)
-        WEFT__MUST_RETURN(weft__callee_threw, halted = all->halt(result, all->arg));
+        WEFT__MUST_RETURN(weft__callee_threw, halted = all->halt(w, result, all->arg));
     if (!halted)
         reduce(w, n, all, result);
-    return weft_scope_close(w, &scope);
+}
+
+/* What both kinds need, of a function that can't return an error. */
+static void expect(const struct array *all, size_t n, const void *result, const char *function)
+{
+    if (!all->in && n > 0 && all->in_size > 0)
+        weft__lacks(function, "an array", "in");
+    if (!all->combine)
+        weft__lacks(function, "a function", "combine");
+    if (!result)
+        weft__lacks(function, "a place for the result", "result");
 }
 
 void weft_array_reduce(weft *w, const void *in, size_t n, size_t size, weft_combine_fn *combine_fn,
                        void *arg, void *result)
 {
+    struct array all = {in, size, size, NULL, combine_fn, NULL, arg};
     WEFT__EXPECT_CONTEXT(w);
-    WEFT__NEEDS_ARRAY(in, n, size);
-    if (!combine_fn)
-        weft__lacks(__func__, "a function", "combine");
-    WEFT__NEEDS(result, "a place for the result");
-    reduce(w, n, &(struct array){in, size, size, NULL, combine_fn, NULL, arg}, result);
+    expect(&all, n, result, __func__);
+    reduce(w, n, &all, result);
 }
 
-int weft_array_reduce_halting(weft *w, const void *in, size_t n, size_t size,
-                              weft_combine_fn *combine_fn, weft_halt_fn *halt, void *arg,
-                              void *result)
+void weft_array_reduce_until(weft *w, const void *in, size_t n, size_t size,
+                             weft_combine_fn *combine_fn, weft_halt_fn *halt, void *arg,
+                             void *result)
 {
-    WEFT__EXPECT_CONTEXT(w);
-    if ((!in && n > 0 && size > 0) || !combine_fn || !result)
-        return -EINVAL;
     struct array all = {in, size, size, NULL, combine_fn, halt, arg};
-    return reduce_halting(w, n, &all, result);
+    WEFT__EXPECT_CONTEXT(w);
+    expect(&all, n, result, __func__);
+    reduce_until(w, n, &all, result);
 }
 
 void weft_map_reduce(weft *w, const void *in, size_t n, size_t in_size, weft_map_fn *map,
-                     size_t size, weft_combine_fn *combine_fn, void *arg, void *result)
+                     weft_combine_fn *combine_fn, void *arg, void *result, size_t size)
 {
+    struct array all = {in, in_size, size, map, combine_fn, NULL, arg};
     WEFT__EXPECT_CONTEXT(w);
-    WEFT__NEEDS_ARRAY(in, n, in_size);
     WEFT__NEEDS(map, "a function");
-    if (!combine_fn)
-        weft__lacks(__func__, "a function", "combine");
-    WEFT__NEEDS(result, "a place for the result");
-    reduce(w, n, &(struct array){in, in_size, size, map, combine_fn, NULL, arg}, result);
+    expect(&all, n, result, __func__);
+    reduce(w, n, &all, result);
 }
 
-int weft_map_reduce_halting(weft *w, const void *in, size_t n, size_t in_size, weft_map_fn *map,
-                            size_t size, weft_combine_fn *combine_fn, weft_halt_fn *halt, void *arg,
-                            void *result)
+void weft_map_reduce_until(weft *w, const void *in, size_t n, size_t in_size, weft_map_fn *map,
+                           weft_combine_fn *combine_fn, weft_halt_fn *halt, void *arg, void *result,
+                           size_t size)
 {
-    WEFT__EXPECT_CONTEXT(w);
-    if ((!in && n > 0 && in_size > 0) || !map || !combine_fn || !result)
-        return -EINVAL;
     struct array all = {in, in_size, size, map, combine_fn, halt, arg};
-    return reduce_halting(w, n, &all, result);
+    WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS(map, "a function");
+    expect(&all, n, result, __func__);
+    reduce_until(w, n, &all, result);
 }

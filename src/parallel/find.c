@@ -28,8 +28,7 @@ static bool is_better(const struct search *search, size_t i, size_t known)
 static void look(weft *w, size_t begin, size_t end, void *arg)
 {
     struct search *search = arg;
-    size_t i = search->find(begin, end, search->arg);
-    (void)w;
+    size_t i = search->find(w, begin, end, search->arg);
     if (i < begin)
         weft__fatal("a search said that it found something at %zu, in a range that begins at %zu",
                     i, begin);
@@ -100,8 +99,7 @@ struct question {
 static void ask(weft *w, size_t begin, size_t end, void *arg)
 {
     struct question *question = arg;
-    (void)w;
-    if (question->test(begin, end, question->arg) == question->decisive)
+    if (question->test(w, begin, end, question->arg) == question->decisive)
         atomic_store_relaxed(&question->is_decided, true); /* relaxed: as `found` above */
 }
 
@@ -152,8 +150,7 @@ struct tally {
 static void add_count(weft *w, size_t begin, size_t end, void *accumulator, void *arg)
 {
     const struct tally *tally = arg;
-    (void)w;
-    *(size_t *)accumulator += tally->count(begin, end, tally->arg);
+    *(size_t *)accumulator += tally->count(w, begin, end, tally->arg);
 }
 
 static void add(weft *w, void *left, const void *right, void *arg)

@@ -16,9 +16,8 @@ static void count(weft *w, size_t begin, size_t end, void *accumulator, void *ar
 {
     const struct histogram *all = arg;
     size_t *counts = accumulator;
-    (void)w;
     for (size_t i = begin; i < end; i++) {
-        size_t bin = all->bin(all->in + i * all->size, all->arg);
+        size_t bin = all->bin(w, all->in + i * all->size, all->arg);
         if (bin < all->bins)
             counts[bin]++;
     }
@@ -34,13 +33,13 @@ static void add(weft *w, void *left, const void *right, void *arg)
         counts[i] += more[i];
 }
 
-void weft_histogram(weft *w, size_t *counts, size_t bins, const void *in, size_t n, size_t size,
-                    weft_bin_fn *bin, void *arg)
+void weft_histogram(weft *w, const void *in, size_t n, size_t size, weft_bin_fn *bin, void *arg,
+                    size_t *counts, size_t bins)
 {
     WEFT__EXPECT_CONTEXT(w);
-    WEFT__NEEDS_ARRAY(counts, bins, sizeof counts[0]);
     WEFT__NEEDS_ARRAY(in, n, size);
     WEFT__NEEDS(bin, "a function");
+    WEFT__NEEDS_ARRAY(counts, bins, sizeof counts[0]);
     struct histogram all = {in, size, bins, bin, arg};
     const weft_reducer reducer = {.size = bins * sizeof counts[0], .fold = count, .combine = add};
     weft__reduce_unordered(w, 0, n, &reducer, &all, counts, WEFT__KEY(bin));

@@ -14,7 +14,7 @@
 
 enum { SHORTEST = 64 }; /* bytes of a part: about a line */
 
-int weft_text_map(weft_text *text, const char *path)
+int weft_text_map(const char *path, weft_text *text)
 {
     if (!text || !path)
         return -EINVAL;
@@ -110,10 +110,10 @@ static void combine(weft *w, void *left, const void *right, void *arg)
     all->given->combine(w, left, right, all->arg);
 }
 
-static bool halt(const void *accumulator, void *arg)
+static bool halt(weft *w, const void *accumulator, void *arg)
 {
     const struct reduction *all = arg;
-    return all->given->halt(accumulator, all->arg);
+    return all->given->halt(w, accumulator, all->arg);
 }
 
 void weft_reduce_lines(weft *w, const weft_text *text, const weft_reducer *given, void *arg,

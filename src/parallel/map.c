@@ -43,7 +43,7 @@ WEFT__ALWAYS_INLINE void map_sizes(weft *w, size_t begin, size_t end, const stru
     const char *in = all.in + begin * in_size;
     char *out = all.out + begin * out_size;
     for (size_t n = end - begin; n > 0; n--, out += out_size, in += in_size)
-        all.fn(w, out, in, all.arg);
+        all.fn(w, in, out, all.arg);
 }
 
 static void map_any(weft *w, size_t begin, size_t end, void *arg)
@@ -63,13 +63,13 @@ static void map_8(weft *w, size_t begin, size_t end, void *arg)
     map_sizes(w, begin, end, arg, 8, 8);
 }
 
-void weft_map(weft *w, void *out, size_t out_size, const void *in, size_t in_size, size_t n,
-              weft_map_fn *fn, void *arg)
+void weft_map(weft *w, const void *in, size_t n, size_t in_size, weft_map_fn *fn, void *arg,
+              void *out, size_t out_size)
 {
     WEFT__EXPECT_CONTEXT(w);
-    WEFT__NEEDS_ARRAY(out, n, out_size);
     WEFT__NEEDS_ARRAY(in, n, in_size);
     WEFT__NEEDS(fn, "a function");
+    WEFT__NEEDS_ARRAY(out, n, out_size);
     struct mapping all = {fn, arg, out, in, out_size, in_size};
     size_t both = out_size == in_size ? in_size : 0;
     weft__for_keyed(w, n, both == 4 ? map_4 : both == 8 ? map_8 : map_any, &all, WEFT__KEY(fn));

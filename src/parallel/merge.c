@@ -109,14 +109,14 @@ static void split(weft *w, struct weft__pacer *pacer, void *part)
     weft__split(w, pacer, part, &right, &loop);
 }
 
-void weft_merge_sorted(weft *w, void *out, const void *a, size_t a_n, const void *b, size_t b_n,
-                       size_t size, weft_compare_fn *compare, void *arg)
+void weft_merge_sorted(weft *w, const void *a, size_t a_n, const void *b, size_t b_n, size_t size,
+                       weft_compare_fn *compare, void *arg, void *out)
 {
     WEFT__EXPECT_CONTEXT(w);
     WEFT__NEEDS_ARRAY(a, a_n, size);
     WEFT__NEEDS_ARRAY(b, b_n, size);
-    WEFT__NEEDS_ARRAY(out, a_n + b_n, size);
     WEFT__NEEDS(compare, "a comparison");
+    WEFT__NEEDS_ARRAY(out, a_n + b_n, size);
     const struct merging all = {size, compare, arg};
     struct part part = {&all, a, b, a_n, b_n, out};
     struct weft__pacer pacer;

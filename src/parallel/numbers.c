@@ -103,12 +103,13 @@ static void *reducer_arg(const void *numbers)
     }                                                                                           \
     EXTREME(min, T, type, largest, <)                                                           \
     EXTREME(max, T, type, smallest, >)                                                          \
-    static size_t count_##T(size_t begin, size_t end, void *arg)                                \
+    static size_t count_##T(weft *w, size_t begin, size_t end, void *arg)                       \
     {                                                                                           \
         const struct counted *counted = arg;                                                    \
         const type *numbers = counted->numbers;                                                 \
         type value = *(const type *)counted->value;                                             \
         size_t found = 0;                                                                       \
+        (void)w;                                                                                \
         for (size_t i = begin; i < end; i++)                                                    \
             found += numbers[i] == value;                                                       \
         return found;                                                                           \

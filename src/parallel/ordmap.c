@@ -51,7 +51,7 @@ bool weft__ordmap_given(weft_ordmap **result, const weft_ordmap *map)
     return result && map;
 }
 
-int weft_ordmap_empty(weft_ordmap **result, const weft_ordmap_kind *given)
+int weft_ordmap_empty(const weft_ordmap_kind *given, weft_ordmap **result)
 {
     struct weft__tree_kind kind;
     if (!result)
@@ -61,7 +61,7 @@ int weft_ordmap_empty(weft_ordmap **result, const weft_ordmap_kind *given)
     return error ? error : weft__ordmap_make(NULL, result, &kind, NULL);
 }
 
-int weft_ordmap_copy(weft_ordmap **result, const weft_ordmap *map)
+int weft_ordmap_copy(const weft_ordmap *map, weft_ordmap **result)
 {
     if (!weft__ordmap_given(result, map))
         return -EINVAL;
@@ -76,8 +76,8 @@ void weft_ordmap_release(weft_ordmap *map)
     weft__free(map);
 }
 
-int weft_ordmap_insert(weft_ordmap **result, const weft_ordmap *map, const void *key,
-                       const void *value)
+int weft_ordmap_insert(const weft_ordmap *map, const void *key, const void *value,
+                       weft_ordmap **result)
 {
     if (!weft__ordmap_given(result, map) || !key)
         return -EINVAL;
@@ -87,12 +87,12 @@ int weft_ordmap_insert(weft_ordmap **result, const weft_ordmap *map, const void 
     return weft__ordmap_make(NULL, result, &map->kind, tree);
 }
 
-int weft_ordmap_remove(weft_ordmap **result, const weft_ordmap *map, const void *key)
+int weft_ordmap_remove(const weft_ordmap *map, const void *key, weft_ordmap **result)
 {
     if (!weft__ordmap_given(result, map) || !key)
         return -EINVAL;
     if (!weft_ordmap_find(map, key)) /* nothing has to be made anew */
-        return weft_ordmap_copy(result, map);
+        return weft_ordmap_copy(map, result);
     struct weft__parts parts = weft__tree_split(&map->kind, weft__tree_share(map->root), key);
     weft__tree_drop(parts.node);
     return weft__ordmap_make(

@@ -54,10 +54,11 @@ static void build(weft *w, void *arg)
     range->result = weft__tree_join(range->all->kind, left.result, node, right.result);
 }
 
-static bool are_ascending(size_t begin, size_t end, void *arg)
+static bool are_ascending(weft *w, size_t begin, size_t end, void *arg)
 {
     const struct building *all = arg;
     const weft_ordmap_kind *given = &all->kind->given;
+    (void)w;
     for (size_t i = begin; i < end; i++) {
         const char *key = all->keys + i * given->key_size;
         if (given->compare(key, key + given->key_size, given->arg) >= 0)
@@ -66,8 +67,8 @@ static bool are_ascending(size_t begin, size_t end, void *arg)
     return true;
 }
 
-int weft_ordmap_build(weft *w, weft_ordmap **result, const weft_ordmap_kind *given,
-                      const void *keys, const void *values, size_t n)
+int weft_ordmap_build(weft *w, const void *keys, const void *values, size_t n,
+                      const weft_ordmap_kind *given, weft_ordmap **result)
 {
     WEFT__EXPECT_CONTEXT(w);
     if (!result || (!keys && n > 0))
@@ -107,8 +108,8 @@ static struct weft__tree *map_node(weft *w, const struct mapping *all,
         return FAILED;
     }
     if (node != FAILED)
-        all->fn(w, weft__tree_value(all->to, node), weft__tree_key(tree),
-                weft__tree_look(all->from, tree), all->arg);
+        all->fn(w, weft__tree_key(tree), weft__tree_look(all->from, tree),
+                weft__tree_value(all->to, node), all->arg);
     return node;
 }
 
@@ -132,8 +133,8 @@ static void map(weft *w, void *arg)
     mapped->result = weft__tree_join(all->to, left.result, node, right.result);
 }
 
-int weft_ordmap_map(weft *w, weft_ordmap **result, const weft_ordmap *from, size_t value_size,
-                    weft_ordmap_map_fn *fn, void *arg)
+int weft_ordmap_map(weft *w, const weft_ordmap *from, weft_ordmap_map_fn *fn, void *arg,
+                    weft_ordmap **result, size_t value_size)
 {
     WEFT__EXPECT_CONTEXT(w);
     if (!weft__ordmap_given(result, from) || !fn)
@@ -166,11 +167,12 @@ struct filtered {
 };
 
 /* Where all are kept, the tree is its own result. */
-static struct weft__tree *filter_node(const struct filtering *all, const struct weft__tree *tree,
-                                      struct weft__tree *left, struct weft__tree *right)
+static struct weft__tree *filter_node(weft *w, const struct filtering *all,
+                                      const struct weft__tree *tree, struct weft__tree *left,
+                                      struct weft__tree *right)
 {
     const void *key = weft__tree_key(tree), *value = weft__tree_look(all->kind, tree);
-    if (!all->keep(key, value, all->arg))
+    if (!all->keep(w, key, value, all->arg))
         return weft__tree_concat(all->kind, left, NULL, right);
     if (left != tree->child[WEFT__LEFT] || right != tree->child[WEFT__RIGHT])
         return weft__tree_join(all->kind, left, weft__tree_node(all->kind, key, value), right);
@@ -192,11 +194,11 @@ static void filter(weft *w, void *arg)
     weft__cleanup_push(w, &held.cleanup, weft__trees_drop);
     weft__both(w, tree->size >= WEFT__TREE_LARGE_CALLS, filter, &left, &right);
     weft__cleanup_pop(w, &held.cleanup);
-    filtered->result = filter_node(filtered->all, tree, left.result, right.result);
+    filtered->result = filter_node(w, filtered->all, tree, left.result, right.result);
 }
 
-int weft_ordmap_filter(weft *w, weft_ordmap **result, const weft_ordmap *from,
-                       weft_ordmap_keep_fn *keep, void *arg)
+int weft_ordmap_filter(weft *w, const weft_ordmap *from, weft_ordmap_keep_fn *keep, void *arg,
+                       weft_ordmap **result)
 {
     WEFT__EXPECT_CONTEXT(w);
     if (!weft__ordmap_given(result, from) || !keep)

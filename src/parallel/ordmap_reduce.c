@@ -9,6 +9,7 @@
 #include "parallel/ordmap.h"
 
 #include "core/misuse.h"
+#include "os/fatal.h"
 #include "os/memory.h"
 #include "parallel/element.h"
 #include "parallel/pace.h"
@@ -79,9 +80,10 @@ static bool is_over(weft *w, struct reduction *all, size_t rank)
     return weft__is_cancelled(w) || atomic_load_relaxed(&all->halted) < rank;
 }
 
-static enum fold_outcome halts_or_done(struct reduction *all, size_t rank, const void *accumulator)
+static enum fold_outcome halts_or_done(weft *w, struct reduction *all, size_t rank,
+                                       const void *accumulator)
 {
-    if (!all->halt || !all->halt(accumulator, all->arg))
+    if (!all->halt || !all->halt(w, accumulator, all->arg))
         return DONE;
     size_t known = atomic_load_relaxed(&all->halted); /* relaxed, both: as above */
     while (rank < known && !atomic_cas_relaxed(&all->halted, &known, rank))
@@ -94,7 +96,7 @@ static void begin_with(weft *w, const struct reduction *all, const struct weft__
 {
     const void *value = weft__tree_look(all->kind, tree);
     if (all->fn)
-        all->fn(w, accumulator, weft__tree_key(tree), value, all->arg);
+        all->fn(w, weft__tree_key(tree), value, accumulator, all->arg);
     else
         weft__copy(accumulator, value, all->size);
 }
@@ -109,7 +111,7 @@ static enum fold_outcome fold_here(weft *w, struct reduction *all, const struct 
             return HALTED;
         begin_with(w, all, tree, space);
         all->combine(w, accumulator, space, all->arg);
-        if (halts_or_done(all, rank, accumulator) == HALTED)
+        if (halts_or_done(w, all, rank, accumulator) == HALTED)
             return HALTED;
     }
     return DONE;
@@ -122,7 +124,7 @@ static void fold_tail(weft *w, void *arg)
 {
     struct tail *tail = arg;
     begin_with(w, tail->all, tail->tree, tail->accumulator);
-    tail->outcome = halts_or_done(tail->all, tail->rank, tail->accumulator);
+    tail->outcome = halts_or_done(w, tail->all, tail->rank, tail->accumulator);
     if (tail->outcome == DONE)
         tail->outcome =
             fold(w, tail->all, tail->tree->child[WEFT__RIGHT], tail->rank + 1, tail->accumulator);
@@ -142,7 +144,7 @@ static enum fold_outcome fold_in_two(weft *w, struct reduction *all, const struc
     if (tail.outcome == LEFT_OUT)
         return LEFT_OUT;
     all->combine(w, accumulator, space, all->arg);
-    return tail.outcome == HALTED ? HALTED : halts_or_done(all, rank, accumulator);
+    return tail.outcome == HALTED ? HALTED : halts_or_done(w, all, rank, accumulator);
 }
 
 static enum fold_outcome fold(weft *w, struct reduction *all, const struct weft__tree *tree,
@@ -161,41 +163,48 @@ static enum fold_outcome fold(weft *w, struct reduction *all, const struct weft_
     return outcome;
 }
 
-static bool is_wrong(const weft_ordmap *map, size_t size, weft_ordmap_map_fn *fn,
-                     weft_combine_fn *combine, const void *into)
+static void expect(const weft_ordmap *map, const struct reduction *all, const void *result,
+                   const char *function)
 {
-    return !map || !combine || !into || (!fn && size != map->kind.given.value_size);
+    if (!map)
+        weft__lacks(function, "a map", "map");
+    if (!all->combine)
+        weft__lacks(function, "a function", "combine");
+    if (!result)
+        weft__lacks(function, "a place for the result", "result");
+    if (!all->fn && all->size != map->kind.given.value_size)
+        weft__fatal("%s without a function has a result of %zu bytes, and values of %zu", function,
+                    all->size, map->kind.given.value_size);
 }
 
-int weft_ordmap_reduce(weft *w, const weft_ordmap *map, size_t size, weft_ordmap_map_fn *fn,
-                       weft_combine_fn *combine, void *arg, void *into)
+static void reduce(weft *w, const weft_ordmap *map, struct reduction *all, void *result)
 {
-    WEFT__EXPECT_CONTEXT(w);
-    if (is_wrong(map, size, fn, combine, into))
-        return -EINVAL;
-    struct reduction all = {&map->kind, size, fn, combine, NULL, arg, {SIZE_MAX}};
     enum fold_outcome outcome;
-    WEFT__MUST_RETURN(weft__callee_threw, outcome = fold(w, &all, map->root, 0, into));
-    if (outcome == DONE)
-        return 0;
-    return weft_cancelled(w) ? -ECANCELED : -ENOMEM;
+    all->kind = &map->kind;
+    WEFT__MUST_RETURN(weft__callee_threw, outcome = fold(w, all, map->root, 0, result));
+    if (outcome == LEFT_OUT && !weft_cancelled(w))
+        weft_fail(w, -ENOMEM);
 }
 
-int weft_ordmap_reduce_halting(weft *w, const weft_ordmap *map, size_t size, weft_ordmap_map_fn *fn,
-                               weft_combine_fn *combine, weft_halt_fn *halt, void *arg, void *into)
+void weft_ordmap_reduce(weft *w, const weft_ordmap *map, weft_ordmap_map_fn *fn,
+                        weft_combine_fn *combine, void *arg, void *result, size_t size)
 {
+    struct reduction all = {NULL, size, fn, combine, NULL, arg, {SIZE_MAX}};
     WEFT__EXPECT_CONTEXT(w);
-    if (is_wrong(map, size, fn, combine, into))
-        return -EINVAL;
-    struct reduction all = {&map->kind, size, fn, combine, halt, arg, {SIZE_MAX}};
-    enum fold_outcome outcome = HALTED;
+    expect(map, &all, result, __func__);
+    reduce(w, map, &all, result);
+}
+
+void weft_ordmap_reduce_until(weft *w, const weft_ordmap *map, weft_ordmap_map_fn *fn,
+                              weft_combine_fn *combine, weft_halt_fn *halt, void *arg, void *result,
+                              size_t size)
+{
+    struct reduction all = {NULL, size, fn, combine, halt, arg, {SIZE_MAX}};
     bool has_halted = false;
-    weft_scope scope;
-    weft_scope_open(w, &scope);
+    WEFT__EXPECT_CONTEXT(w);
+    expect(map, &all, result, __func__);
     if (halt)
-        WEFT__MUST_RETURN(weft__callee_threw, has_halted = halt(into, arg));
+        WEFT__MUST_RETURN(weft__callee_threw, has_halted = halt(w, result, arg));
     if (!has_halted)
-        WEFT__MUST_RETURN(weft__callee_threw, outcome = fold(w, &all, map->root, 0, into));
-    int error = weft_scope_close(w, &scope);
-    return error || outcome != LEFT_OUT ? error : -ENOMEM;
+        reduce(w, map, &all, result);
 }

@@ -131,8 +131,8 @@ static int make_one(weft *w, weft_ordmap **result, const weft_ordmap *a, const w
     return weft__ordmap_make(w, result, &a->kind, tree);
 }
 
-int weft_ordmap_union(weft *w, weft_ordmap **result, const weft_ordmap *a, const weft_ordmap *b,
-                      weft_combine_fn *combine, void *arg)
+int weft_ordmap_union(weft *w, const weft_ordmap *a, const weft_ordmap *b, weft_combine_fn *combine,
+                      void *arg, weft_ordmap **result)
 {
     WEFT__EXPECT_CONTEXT(w);
     if (!weft__ordmap_given(result, a) || !b)
@@ -141,8 +141,8 @@ int weft_ordmap_union(weft *w, weft_ordmap **result, const weft_ordmap *a, const
     return make_one(w, result, a, b, &all);
 }
 
-int weft_ordmap_intersection(weft *w, weft_ordmap **result, const weft_ordmap *a,
-                             const weft_ordmap *b, weft_combine_fn *combine, void *arg)
+int weft_ordmap_intersection(weft *w, const weft_ordmap *a, const weft_ordmap *b,
+                             weft_combine_fn *combine, void *arg, weft_ordmap **result)
 {
     WEFT__EXPECT_CONTEXT(w);
     if (!weft__ordmap_given(result, a) || !b)
@@ -151,8 +151,8 @@ int weft_ordmap_intersection(weft *w, weft_ordmap **result, const weft_ordmap *a
     return make_one(w, result, a, b, &all);
 }
 
-int weft_ordmap_difference(weft *w, weft_ordmap **result, const weft_ordmap *a,
-                           const weft_ordmap *b)
+int weft_ordmap_difference(weft *w, const weft_ordmap *a, const weft_ordmap *b,
+                           weft_ordmap **result)
 {
     WEFT__EXPECT_CONTEXT(w);
     if (!weft__ordmap_given(result, a) || !b)

@@ -59,7 +59,7 @@ static bool run_stage(weft *w, struct place *place)
 {
     struct pipeline *all = place->pipeline;
     if (!place->is_made && all->kind->make)
-        all->kind->make(place->item, all->arg);
+        all->kind->make(w, place->item, all->arg);
     place->is_made = true;
     return all->stages[place->stage].run(w, place->item, all->arg);
 }
@@ -128,11 +128,11 @@ static int run(weft *w, struct pipeline *all)
     return weft_scope_close(w, &all->scope);
 }
 
-static void drop_items(struct pipeline *all)
+static void drop_items(weft *w, struct pipeline *all)
 {
     for (size_t i = 0; all->kind->drop && i < all->places_n; i++)
         if (all->places[i].is_made)
-            all->kind->drop(all->places[i].item, all->arg);
+            all->kind->drop(w, all->places[i].item, all->arg);
 }
 
 static void free_all(struct pipeline *all)
@@ -144,8 +144,7 @@ static void free_all(struct pipeline *all)
 
 static void end(struct weft__cleanup *of, weft *w)
 {
-    (void)w;
-    drop_items((struct pipeline *)of);
+    drop_items(w, (struct pipeline *)of);
     free_all((struct pipeline *)of);
 }
 

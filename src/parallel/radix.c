@@ -18,7 +18,7 @@ enum {
 /* ---- What depends on the type ---- */
 
 struct digits {
-    const weft_sorter *sorter;
+    const weft_sorter_ *sorter;
     uint64_t (*differ)(const void *from, size_t n); /* bits in which not all are the same */
     void (*count)(const void *from, size_t n, unsigned shift, uint64_t mask, size_t *counts);
     void (*move)(const void *from, size_t n, void *to, unsigned shift, uint64_t mask,
@@ -159,17 +159,17 @@ typedef uint64_t __attribute__((may_alias)) word64;
         return i;                                                                                \
     }                                                                                            \
     static const struct digits name##_digits = {                                                 \
-        &name##_sorter, name##_differ,    name##_count,                                          \
-        name##_move,    name##_next_same, name##_end_same};                                      \
+        &name##_sorter_, name##_differ,    name##_count,                                         \
+        name##_move,     name##_next_same, name##_end_same};                                     \
     static void name##_sort(const void *from, void *to, size_t n, void *arg)                     \
     {                                                                                            \
         (void)from;                                                                              \
         (void)arg;                                                                               \
         sort_part(&name##_digits, to, n);                                                        \
     }                                                                                            \
-    static const weft_sorter name##_radix = {                                                    \
-        sizeof(word), RADIX_CACHE / sizeof(word), name##_less_any,    name##_median,             \
-        name##_sort,  name##_split_less,          name##_split_least, name##_merge};
+    static const weft_sorter_ name##_radix = {                                                   \
+        sizeof(word), RADIX_CACHE / sizeof(word), name##_less_any_,    name##_median_,           \
+        name##_sort,  name##_split_less_,         name##_split_least_, name##_merge_};
 
 DIGITS(u32, word32, KEY_UNSIGNED)
 DIGITS(i32, word32, KEY_I32)
@@ -182,40 +182,40 @@ void weft_sort_u32(weft *w, uint32_t *base, size_t n)
 {
     WEFT__EXPECT_CONTEXT(w);
     WEFT__NEEDS_ARRAY(base, n, sizeof base[0]);
-    weft_sort_by(w, base, n, &u32_radix, NULL);
+    weft_sort_by_(w, base, n, &u32_radix, NULL);
 }
 
 void weft_sort_i32(weft *w, int32_t *base, size_t n)
 {
     WEFT__EXPECT_CONTEXT(w);
     WEFT__NEEDS_ARRAY(base, n, sizeof base[0]);
-    weft_sort_by(w, base, n, &i32_radix, NULL);
+    weft_sort_by_(w, base, n, &i32_radix, NULL);
 }
 
 void weft_sort_f32(weft *w, float *base, size_t n)
 {
     WEFT__EXPECT_CONTEXT(w);
     WEFT__NEEDS_ARRAY(base, n, sizeof base[0]);
-    weft_sort_by(w, base, n, &f32_radix, NULL);
+    weft_sort_by_(w, base, n, &f32_radix, NULL);
 }
 
 void weft_sort_u64(weft *w, uint64_t *base, size_t n)
 {
     WEFT__EXPECT_CONTEXT(w);
     WEFT__NEEDS_ARRAY(base, n, sizeof base[0]);
-    weft_sort_by(w, base, n, &u64_radix, NULL);
+    weft_sort_by_(w, base, n, &u64_radix, NULL);
 }
 
 void weft_sort_i64(weft *w, int64_t *base, size_t n)
 {
     WEFT__EXPECT_CONTEXT(w);
     WEFT__NEEDS_ARRAY(base, n, sizeof base[0]);
-    weft_sort_by(w, base, n, &i64_radix, NULL);
+    weft_sort_by_(w, base, n, &i64_radix, NULL);
 }
 
 void weft_sort_f64(weft *w, double *base, size_t n)
 {
     WEFT__EXPECT_CONTEXT(w);
     WEFT__NEEDS_ARRAY(base, n, sizeof base[0]);
-    weft_sort_by(w, base, n, &f64_radix, NULL);
+    weft_sort_by_(w, base, n, &f64_radix, NULL);
 }

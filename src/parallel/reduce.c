@@ -13,10 +13,10 @@
 
 #include "core/fiber.h"
 #include "core/misuse.h"
+#include "os/memory.h"
 #include "parallel/split.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 enum { LARGE = 8192 }; /* accumulators larger than that are not put on the stack */
 
@@ -59,7 +59,7 @@ static bool fold_block(weft *w, struct reduction *all, size_t i, void *accumulat
     if (is_over(w, all, i))
         return false;
     reducer->fold(w, begin, begin + n, accumulator, all->arg);
-    if (!reducer->halt || !reducer->halt(accumulator, all->arg))
+    if (!reducer->halt || !reducer->halt(w, accumulator, all->arg))
         return false;
     note_halt(all, i);
     return true;
@@ -72,9 +72,9 @@ static size_t left_side(size_t n)
 }
 
 /* Where a node collects what is to its right. */
-#define RIGHT_ACCUMULATOR(all)          \
-    ((all)->reducer->size > LARGE       \
-         ? malloc((all)->reducer->size) \
+#define RIGHT_ACCUMULATOR(all)               \
+    ((all)->reducer->size > LARGE            \
+         ? weft__small((all)->reducer->size) \
          : __builtin_alloca_with_align((all)->reducer->size + 1, 8 * _Alignof(max_align_t)))
 
 /* One that is not on the stack is freed if an actor ends meanwhile. */
@@ -86,7 +86,7 @@ struct space {
 static void free_space(struct weft__cleanup *cleanup, weft *w)
 {
     (void)w;
-    free(((struct space *)cleanup)->accumulator);
+    weft__free(((struct space *)cleanup)->accumulator);
 }
 
 static void hold(weft *w, const struct reduction *all, struct space *space)
@@ -100,7 +100,7 @@ static void release(weft *w, const struct reduction *all, struct space *space)
     if (all->reducer->size <= LARGE)
         return;
     weft__cleanup_pop(w, &space->cleanup);
-    free(space->accumulator);
+    weft__free(space->accumulator);
 }
 
 /* All of a node, here and now. True: it has halted. */
@@ -221,16 +221,4 @@ void weft_reduce(weft *w, size_t begin, size_t end, const weft_reducer *reducer,
     WEFT__EXPECT_CONTEXT(w);
     weft__expect_reducer(reducer, result, __func__);
     weft__reduce(w, begin, end, reducer, arg, result, WEFT__KEY(reducer->fold));
-}
-
-int weft_reduce_halting(weft *w, size_t begin, size_t end, const weft_reducer *reducer, void *arg,
-                        void *result)
-{
-    WEFT__EXPECT_CONTEXT(w);
-    if (!weft__reducer_is_whole(reducer) || !result)
-        return -EINVAL;
-    weft_scope scope;
-    weft_scope_open(w, &scope);
-    weft_reduce(w, begin, end, reducer, arg, result);
-    return weft_scope_close(w, &scope);
 }

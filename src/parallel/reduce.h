@@ -21,18 +21,12 @@ static inline void weft__reducer_begin(const weft_reducer *reducer, void *accumu
         memset(accumulator, 0, reducer->size);
 }
 
-static inline bool weft__reducer_is_whole(const weft_reducer *reducer)
-{
-    return reducer && reducer->fold && reducer->combine;
-}
-
-/* Of a function that can't return an error. */
 static inline void weft__expect_reducer(const weft_reducer *reducer, const void *result,
                                         const char *function)
 {
     if (!reducer)
         weft__lacks(function, "a reducer", "reducer");
-    if (!weft__reducer_is_whole(reducer))
+    if (!reducer->fold || !reducer->combine)
         weft__lacks(function, "a function for each", reducer->fold ? "combine" : "fold");
     if (!result)
         weft__lacks(function, "a place for the result", "result");

@@ -7,15 +7,14 @@
  * size and a function behind a pointer. */
 #include "core/fiber.h"
 #include "core/misuse.h"
+#include "os/memory.h"
 #include "parallel/for.h"
 #include "parallel/split.h"
-
-#include <stdlib.h>
 
 /* ---- Any scanner ---- */
 
 struct scan {
-    const weft_scanner *scanner;
+    const weft_scanner_ *scanner;
     void *arg;
     weft__key *key;       /* what an element costs depends on this function */
     const void *identity; /* NULL: a part begins with its first element */
@@ -77,7 +76,7 @@ static void join(weft *w, struct part *to, const struct part *right)
 static void free_carry(struct weft__cleanup *part, weft *w)
 {
     (void)w;
-    free(((struct part *)part)->carry);
+    weft__free(((struct part *)part)->carry);
 }
 
 static void cut(weft *w, void *arg, void *other)
@@ -96,7 +95,7 @@ static bool merged(weft *w, void *arg, void *other, bool taken)
     if (taken)
         join(w, rest->to, right);
     weft__cleanup_pop(w, &right->cleanup);
-    free(right->carry);
+    weft__free(right->carry);
     rest->range = right->range;
     return taken && !right->no_memory;
 }
@@ -115,7 +114,7 @@ static void go(weft *w, struct weft__pacer *pacer, struct part *part)
 static void run_part(weft *w, void *arg)
 {
     struct part *part = arg;
-    part->carry = malloc(part->scan->scanner->size);
+    part->carry = weft__small(part->scan->scanner->size);
     part->no_memory = !part->carry;
     if (part->no_memory)
         return;
@@ -145,7 +144,7 @@ static void start(weft *w, struct part *all)
     WEFT__MUST_RETURN(weft__callee_threw, go(w, &pacer, all));
 }
 
-void weft_scan_by(weft *w, size_t n, const weft_scanner *scanner, void *arg)
+void weft_scan_by_(weft *w, size_t n, const weft_scanner_ *scanner, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
     WEFT__NEEDS(scanner, "a scanner");
@@ -241,7 +240,7 @@ SCANNERS(8, 8)
 static void scan_elements(weft *w, size_t n, struct elements *all, const void *identity,
                           void *carry)
 {
-    const weft_scanner scanner = {
+    const weft_scanner_ scanner = {
         all->size,
         identity ? KNOWN(exclusive, all->size) : KNOWN(inclusive, all->size),
         KNOWN(repair, all->size),
@@ -253,25 +252,25 @@ static void scan_elements(weft *w, size_t n, struct elements *all, const void *i
         start(w, &part);
 }
 
-void weft_scan_inclusive(weft *w, void *out, const void *in, size_t n, size_t size,
-                         weft_combine_fn *combine, void *arg)
+void weft_scan_inclusive(weft *w, const void *in, size_t n, size_t size, weft_combine_fn *combine,
+                         void *arg, void *out)
 {
     WEFT__EXPECT_CONTEXT(w);
-    WEFT__NEEDS_ARRAY(out, n, size);
     WEFT__NEEDS_ARRAY(in, n, size);
     WEFT__NEEDS(combine, "a function");
+    WEFT__NEEDS_ARRAY(out, n, size);
     struct elements all = {in, out, size, combine, arg};
     scan_elements(w, n, &all, NULL, WEFT__SPACE(size));
 }
 
-void weft_scan_exclusive(weft *w, void *out, const void *in, size_t n, size_t size,
-                         const void *identity, weft_combine_fn *combine, void *arg, void *total)
+void weft_scan_exclusive(weft *w, const void *in, size_t n, size_t size, const void *identity,
+                         weft_combine_fn *combine, void *arg, void *out, void *total)
 {
     WEFT__EXPECT_CONTEXT(w);
-    WEFT__NEEDS_ARRAY(out, n, size);
     WEFT__NEEDS_ARRAY(in, n, size);
     WEFT__NEEDS(identity, "an identity");
     WEFT__NEEDS(combine, "a function");
+    WEFT__NEEDS_ARRAY(out, n, size);
     struct elements all = {in, out, size, combine, arg};
     void *carry = WEFT__SPACE(size);
     weft__copy(carry, identity, size);

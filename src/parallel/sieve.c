@@ -21,7 +21,7 @@ struct sieve {
     size_t size;
     weft_keep_fn *keep;
     weft_equal_fn *equal;
-    weft_sift_fn *sift; /* not NULL: it does it all */
+    weft_sift_fn_ *sift; /* not NULL: it does it all */
     const bool *flags;
     void *arg;
     weft__key *key;
@@ -41,28 +41,28 @@ struct rest {
     struct part *to;
 };
 
-WEFT__ALWAYS_INLINE bool is_kept(const struct sieve *sieve, enum sieve_kind kind, size_t i,
+WEFT__ALWAYS_INLINE bool is_kept(weft *w, const struct sieve *sieve, enum sieve_kind kind, size_t i,
                                  size_t size)
 {
     const char *element = sieve->in + i * size;
     if (kind == PACK)
         return sieve->flags[i];
     if (kind == UNIQUE)
-        return i == 0 || !sieve->equal(element - size, element, sieve->arg);
-    return sieve->keep(element, sieve->arg);
+        return i == 0 || !sieve->equal(w, element - size, element, sieve->arg);
+    return sieve->keep(w, element, sieve->arg);
 }
 
 /* Without branches that depend on the answer: what is dropped is overwritten by the next one. But
  * nothing is written to its own place: unique reads the last element of the part to the left. */
-WEFT__ALWAYS_INLINE void sift(struct part *to, enum sieve_kind kind, size_t begin, size_t end,
-                              size_t size)
+WEFT__ALWAYS_INLINE void sift(weft *w, struct part *to, enum sieve_kind kind, size_t begin,
+                              size_t end, size_t size)
 {
     const struct sieve *sieve = to->sieve;
     char *yes = sieve->yes + (to->range.begin + to->yes) * size, *first_yes = yes;
     char *no = kind == PARTITION ? sieve->no + (to->range.begin + to->no) * size : NULL;
     for (size_t i = begin; i < end; i++) {
         const char *element = sieve->in + i * size;
-        bool kept = is_kept(sieve, kind, i, size);
+        bool kept = is_kept(w, sieve, kind, i, size);
         if (kind == PARTITION) {
             if (no != element)
                 memcpy(no, element, size);
@@ -77,25 +77,25 @@ WEFT__ALWAYS_INLINE void sift(struct part *to, enum sieve_kind kind, size_t begi
     to->no += end - begin - kept;
 }
 
-WEFT__ALWAYS_INLINE void sift_size(struct part *to, size_t begin, size_t end, size_t size)
+WEFT__ALWAYS_INLINE void sift_size(weft *w, struct part *to, size_t begin, size_t end, size_t size)
 {
     switch (to->sieve->kind) {
     case FILTER:
-        sift(to, FILTER, begin, end, size);
+        sift(w, to, FILTER, begin, end, size);
         break;
     case PARTITION:
-        sift(to, PARTITION, begin, end, size);
+        sift(w, to, PARTITION, begin, end, size);
         break;
     case PACK:
-        sift(to, PACK, begin, end, size);
+        sift(w, to, PACK, begin, end, size);
         break;
     case UNIQUE:
-        sift(to, UNIQUE, begin, end, size);
+        sift(w, to, UNIQUE, begin, end, size);
         break;
     }
 }
 
-static void sift_any(struct part *to, size_t begin, size_t end)
+static void sift_any(weft *w, struct part *to, size_t begin, size_t end)
 {
     const struct sieve *sieve = to->sieve;
     if (sieve->sift) {
@@ -104,19 +104,19 @@ static void sift_any(struct part *to, size_t begin, size_t end)
     }
     switch (to->sieve->size) {
     case 1:
-        sift_size(to, begin, end, 1);
+        sift_size(w, to, begin, end, 1);
         break;
     case 2:
-        sift_size(to, begin, end, 2);
+        sift_size(w, to, begin, end, 2);
         break;
     case 4:
-        sift_size(to, begin, end, 4);
+        sift_size(w, to, begin, end, 4);
         break;
     case 8:
-        sift_size(to, begin, end, 8);
+        sift_size(w, to, begin, end, 8);
         break;
     default:
-        sift_size(to, begin, end, to->sieve->size);
+        sift_size(w, to, begin, end, to->sieve->size);
     }
 }
 
@@ -165,8 +165,7 @@ static void join(weft *w, struct part *to, const struct part *right)
 static bool run_leaf(weft *w, void *arg)
 {
     const struct rest *rest = arg;
-    (void)w;
-    sift_any(rest->to, rest->range.begin, rest->range.end);
+    sift_any(w, rest->to, rest->range.begin, rest->range.end);
     return true;
 }
 
@@ -222,13 +221,13 @@ static size_t run(weft *w, const struct sieve *sieve, size_t n)
     return all.yes;
 }
 
-size_t weft_filter(weft *w, void *out, const void *in, size_t n, size_t size, weft_keep_fn *keep,
-                   void *arg)
+size_t weft_filter(weft *w, const void *in, size_t n, size_t size, weft_keep_fn *keep, void *arg,
+                   void *out)
 {
     WEFT__EXPECT_CONTEXT(w);
-    WEFT__NEEDS_ARRAY(out, n, size);
     WEFT__NEEDS_ARRAY(in, n, size);
     WEFT__NEEDS(keep, "a function");
+    WEFT__NEEDS_ARRAY(out, n, size);
     const struct sieve sieve = {
         .kind = FILTER,
         .in = in,
@@ -241,12 +240,12 @@ size_t weft_filter(weft *w, void *out, const void *in, size_t n, size_t size, we
     return run(w, &sieve, n);
 }
 
-size_t weft_filter_by(weft *w, void *out, size_t n, size_t size, weft_sift_fn *sift_fn, void *arg)
+size_t weft_filter_by_(weft *w, size_t n, size_t size, weft_sift_fn_ *sift_fn, void *arg, void *out)
 {
     WEFT__EXPECT_CONTEXT(w);
-    WEFT__NEEDS_ARRAY(out, n, size);
     if (!sift_fn)
         weft__lacks(__func__, "a function", "sift");
+    WEFT__NEEDS_ARRAY(out, n, size);
     const struct sieve sieve = {
         .yes = out,
         .size = size,
@@ -257,14 +256,14 @@ size_t weft_filter_by(weft *w, void *out, size_t n, size_t size, weft_sift_fn *s
     return run(w, &sieve, n);
 }
 
-size_t weft_partition(weft *w, void *yes, void *no, const void *in, size_t n, size_t size,
-                      weft_keep_fn *keep, void *arg)
+size_t weft_partition(weft *w, const void *in, size_t n, size_t size, weft_keep_fn *keep, void *arg,
+                      void *yes, void *no)
 {
     WEFT__EXPECT_CONTEXT(w);
-    WEFT__NEEDS_ARRAY(yes, n, size);
-    WEFT__NEEDS_ARRAY(no, n, size);
     WEFT__NEEDS_ARRAY(in, n, size);
     WEFT__NEEDS(keep, "a function");
+    WEFT__NEEDS_ARRAY(yes, n, size);
+    WEFT__NEEDS_ARRAY(no, n, size);
     const struct sieve sieve = {
         .kind = PARTITION,
         .in = in,
@@ -278,12 +277,12 @@ size_t weft_partition(weft *w, void *yes, void *no, const void *in, size_t n, si
     return run(w, &sieve, n);
 }
 
-size_t weft_pack(weft *w, void *out, const void *in, size_t n, size_t size, const bool *flags)
+size_t weft_pack(weft *w, const void *in, size_t n, size_t size, const bool *flags, void *out)
 {
     WEFT__EXPECT_CONTEXT(w);
-    WEFT__NEEDS_ARRAY(out, n, size);
     WEFT__NEEDS_ARRAY(in, n, size);
     WEFT__NEEDS_ARRAY(flags, n, sizeof flags[0]);
+    WEFT__NEEDS_ARRAY(out, n, size);
     const struct sieve sieve = {
         .kind = PACK,
         .in = in,
@@ -295,13 +294,13 @@ size_t weft_pack(weft *w, void *out, const void *in, size_t n, size_t size, cons
     return run(w, &sieve, n);
 }
 
-size_t weft_unique(weft *w, void *out, const void *in, size_t n, size_t size, weft_equal_fn *equal,
-                   void *arg)
+size_t weft_unique(weft *w, const void *in, size_t n, size_t size, weft_equal_fn *equal, void *arg,
+                   void *out)
 {
     WEFT__EXPECT_CONTEXT(w);
-    WEFT__NEEDS_ARRAY(out, n, size);
     WEFT__NEEDS_ARRAY(in, n, size);
     WEFT__NEEDS(equal, "a function");
+    WEFT__NEEDS_ARRAY(out, n, size);
     const struct sieve sieve = {
         .kind = UNIQUE,
         .in = in,

@@ -10,7 +10,7 @@ enum {
 
 /* The same for all parts of one sort. */
 struct sort {
-    const weft_sorter *sorter;
+    const weft_sorter_ *sorter;
     void *arg;
     size_t share; /* a part that is larger is split by several workers: the others have none yet */
 };
@@ -63,7 +63,7 @@ static void heap_sort(const struct part *p)
     }
 }
 
-void weft__sort_heap(void *base, size_t n, const weft_sorter *sorter, void *arg)
+void weft__sort_heap(void *base, size_t n, const weft_sorter_ *sorter, void *arg)
 {
     struct sort s = {sorter, arg, n};
     heap_sort(&(struct part){.sort = &s, .base = base, .n = n});
@@ -145,7 +145,7 @@ static void split_run(weft *w, void *arg)
  * split; then nothing has to be in order any more.) */
 static size_t split_wide(weft *w, const struct split *s)
 {
-    const weft_sorter *sorter = s->sort->sorter;
+    const weft_sorter_ *sorter = s->sort->sorter;
     if (s->n <= s->grain)
         return sorter->split_less(s->base, s->n, s->pivot, s->sort->arg);
     struct split left = *s, right = *s;
@@ -168,7 +168,7 @@ static size_t split_wide(weft *w, const struct split *s)
 static size_t split(weft *w, struct part *p)
 {
     const struct sort *s = p->sort;
-    const weft_sorter *sorter = s->sorter;
+    const weft_sorter_ *sorter = s->sorter;
     if (p->n <= s->share || p->n * sorter->size <= SORT_GRAIN)
         return sorter->split_less(at(p, 1), p->n - 1, p->base, s->arg);
     size_t grain = s->share < SORT_LEAF ? SORT_LEAF : s->share;
@@ -291,7 +291,7 @@ static void sort_all(weft *w, struct part *all)
         sort_part(w, all);
 }
 
-void weft_sort_by(weft *w, void *base, size_t n, const weft_sorter *sorter, void *arg)
+void weft_sort_by_(weft *w, void *base, size_t n, const weft_sorter_ *sorter, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
     WEFT__NEEDS(sorter, "a sorter");

@@ -41,6 +41,6 @@ static inline size_t sort_share(weft *w, size_t n)
 }
 
 /* In place and without forks, with nothing of the sorter but `size` and `less`. */
-void weft__sort_heap(void *base, size_t n, const weft_sorter *sorter, void *arg);
+void weft__sort_heap(void *base, size_t n, const weft_sorter_ *sorter, void *arg);
 
 #endif

@@ -40,11 +40,11 @@ UNIT(unit48, 48, 16)
 typedef char *element;
 WEFT_SORTER_(pointers, element, comes_first(*a_, *b_, arg_))
 
-static const weft_sorter *sorter_for(const void *base, size_t size)
+static const weft_sorter_ *sorter_for(const void *base, size_t size)
 {
-    static const weft_sorter *const sorters[] = {&unit4_sorter,  &unit8_sorter,  &unit12_sorter,
-                                                 &unit16_sorter, &unit20_sorter, &unit24_sorter,
-                                                 &unit32_sorter, &unit40_sorter, &unit48_sorter};
+    static const weft_sorter_ *const sorters[] = {
+        &unit4_sorter_,  &unit8_sorter_,  &unit12_sorter_, &unit16_sorter_, &unit20_sorter_,
+        &unit24_sorter_, &unit32_sorter_, &unit40_sorter_, &unit48_sorter_};
     if ((uintptr_t)base % (size & -size) != 0)
         return NULL;
     for (size_t i = 0; i < sizeof sorters / sizeof sorters[0]; i++)
@@ -103,20 +103,20 @@ static void table_free(struct weft__cleanup *table, weft *w)
     weft__free(((struct table *)table)->pointers);
 }
 
-static int sort_pointers(weft *w, struct table *t, struct order *order, bool stable)
+/* False: there was no memory, and nothing was done. */
+static bool sort_pointers(weft *w, struct table *t, struct order *order, bool stable)
 {
     if (!table_make(t))
-        return -ENOMEM;
-    int error = 0;
+        return false;
     weft__cleanup_push(w, &t->cleanup, table_free);
     if (stable)
-        error = weft_sort_stable_by(w, t->pointers, t->n, &pointers_sorter, order);
+        weft_sort_stable_by_(w, t->pointers, t->n, &pointers_sorter_, order);
     else
-        weft_sort_by(w, t->pointers, t->n, &pointers_sorter, order);
+        weft_sort_by_(w, t->pointers, t->n, &pointers_sorter_, order);
     weft__cleanup_pop(w, &t->cleanup);
     table_apply(t);
     weft__free(t->pointers);
-    return error;
+    return true;
 }
 
 /* ---- Public ---- */
@@ -135,25 +135,27 @@ void weft_sort(weft *w, void *base, size_t n, size_t size, weft_compare_fn *comp
         return;
     struct order order = {compare, arg};
     struct table table = {.base = base, .n = n, .size = size};
-    const weft_sorter *sorter = sorter_for(base, size);
-    const weft_sorter bare = {.size = size, .less = less_any};
+    const weft_sorter_ *sorter = sorter_for(base, size);
+    const weft_sorter_ bare = {.size = size, .less = less_any};
     if (sorter)
-        weft_sort_by(w, base, n, sorter, &order);
-    else if (sort_pointers(w, &table, &order, false) != 0)
+        weft_sort_by_(w, base, n, sorter, &order);
+    else if (!sort_pointers(w, &table, &order, false))
         WEFT__MUST_RETURN(weft__callee_threw, weft__sort_heap(base, n, &bare, &order));
 }
 
-int weft_sort_stable(weft *w, void *base, size_t n, size_t size, weft_compare_fn *compare,
-                     void *arg)
+void weft_sort_stable(weft *w, void *base, size_t n, size_t size, weft_compare_fn *compare,
+                      void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
-    if ((!base && n > 0 && size > 0) || !compare)
-        return -EINVAL;
+    WEFT__NEEDS_ARRAY(base, n, size);
+    WEFT__NEEDS(compare, "a comparison");
     if (n < 2 || size == 0)
-        return 0;
+        return;
     struct order order = {compare, arg};
     struct table table = {.base = base, .n = n, .size = size};
-    const weft_sorter *sorter = sorter_for(base, size);
-    return sorter ? weft_sort_stable_by(w, base, n, sorter, &order)
-                  : sort_pointers(w, &table, &order, true);
+    const weft_sorter_ *sorter = sorter_for(base, size);
+    if (sorter)
+        weft_sort_stable_by_(w, base, n, sorter, &order);
+    else if (!sort_pointers(w, &table, &order, true))
+        weft_fail(w, -ENOMEM);
 }

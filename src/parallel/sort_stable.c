@@ -10,7 +10,7 @@
 struct sort {
     struct weft__cleanup cleanup;
     char *other; /* an array of the same size */
-    const weft_sorter *sorter;
+    const weft_sorter_ *sorter;
     void *arg;
     size_t share; /* a merge of more is split: other workers have nothing to do meanwhile */
 };
@@ -86,7 +86,7 @@ static bool merge_is_small(const struct merge *m)
 
 static void merge_wide(weft *w, struct merge *m)
 {
-    const weft_sorter *sorter = m->sort->sorter;
+    const weft_sorter_ *sorter = m->sort->sorter;
     if (m->nl + m->nr > SORT_LEAF && weft_cancelled(w))
         merge_copy(m);
     else if (merge_is_small(m))
@@ -177,7 +177,7 @@ static void sort_halves(weft *w, const struct piece *p)
 
 static void sort_piece(weft *w, struct piece *p)
 {
-    const weft_sorter *sorter = p->sort->sorter;
+    const weft_sorter_ *sorter = p->sort->sorter;
     if (p->n <= sorter->few)
         sorter->small(p->from, p->over ? p->other : p->from, p->n, p->sort->arg);
     else if ((p->n > SORT_LEAF && weft_cancelled(w)) || was_sorted(p))
@@ -193,11 +193,11 @@ static void free_other(struct weft__cleanup *sort, weft *w)
     weft__free(((struct sort *)sort)->other);
 }
 
-int weft_sort_stable_by(weft *w, void *base, size_t n, const weft_sorter *sorter, void *arg)
+void weft_sort_stable_by_(weft *w, void *base, size_t n, const weft_sorter_ *sorter, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
-    if (!sorter || (!base && n > 0 && sorter->size > 0))
-        return -EINVAL;
+    WEFT__NEEDS(sorter, "a sorter");
+    WEFT__NEEDS_ARRAY(base, n, sorter->size);
     struct sort s = {.sorter = sorter, .arg = arg, .share = sort_share(w, n)};
     struct piece all = {&s, base, NULL, n, false, false};
     weft__poll(w);
@@ -205,15 +205,16 @@ int weft_sort_stable_by(weft *w, void *base, size_t n, const weft_sorter *sorter
     if (n > sorter->few)
         WEFT__MUST_RETURN(weft__callee_threw, sorted = was_sorted(&all));
     if (sorted)
-        return 0;
+        return;
     if (n > sorter->few) {
         all.other = s.other = weft__scratch(n * sorter->size);
-        if (!all.other)
-            return -ENOMEM;
+        if (!all.other) {
+            weft_fail(w, -ENOMEM);
+            return;
+        }
     }
     weft__cleanup_push(w, &s.cleanup, free_other);
     WEFT__MUST_RETURN(weft__callee_threw, sort_piece(w, &all));
     weft__cleanup_pop(w, &s.cleanup);
     weft__free(s.other);
-    return 0;
 }

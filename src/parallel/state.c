@@ -8,9 +8,9 @@
 
 #include "core/fiber.h"
 #include "core/misuse.h"
+#include "os/memory.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 struct kept {
     struct kept *next; /* written before it is shared */
@@ -35,14 +35,14 @@ static struct kept *find(struct loop *loop, const struct weft__context *me)
     return kept;
 }
 
-static struct kept *make(struct loop *loop, const struct weft__context *me)
+static struct kept *make(weft *w, struct loop *loop, const struct weft__context *me)
 {
-    struct kept *kept = calloc(1, sizeof *kept + loop->kind->size);
+    struct kept *kept = weft__alloc(sizeof *kept + loop->kind->size);
     if (!kept)
         return NULL;
     kept->context = me;
     if (loop->kind->make)
-        loop->kind->make(kept->state, loop->arg);
+        loop->kind->make(w, kept->state, loop->arg);
     void *newest = atomic_load_acquire(&loop->list); /* acquire S1: to go on from there */
     do
         kept->next = newest;
@@ -56,7 +56,7 @@ static void run_range(weft *w, size_t begin, size_t end, void *arg)
     const struct weft__context *me = weft__context_of(w);
     struct kept *kept = find(loop, me);
     if (!kept)
-        kept = make(loop, me);
+        kept = make(w, loop, me);
     if (!kept) {
         weft_fail(w, -ENOMEM);
         return;
@@ -68,14 +68,13 @@ static void run_range(weft *w, size_t begin, size_t end, void *arg)
 
 static void drop_all(struct weft__cleanup *of, weft *w)
 {
-    (void)w;
     struct loop *loop = (struct loop *)of;
     struct kept *kept = atomic_load_acquire(&loop->list); /* acquire S1 */
     while (kept) {
         struct kept *next = kept->next;
         if (loop->kind->drop)
-            loop->kind->drop(kept->state, loop->arg);
-        free(kept);
+            loop->kind->drop(w, kept->state, loop->arg);
+        weft__free(kept);
         kept = next;
     }
 }

@@ -5,10 +5,9 @@
 
 #include "core/fiber.h"
 #include "core/misuse.h"
+#include "os/memory.h"
 #include "parallel/reduce.h"
 #include "parallel/split.h"
-
-#include <stdlib.h>
 
 struct reduction {
     const weft_reducer *reducer;
@@ -53,7 +52,7 @@ static bool run_leaf(weft *w, void *arg)
     struct reduction *all = to->all;
     const weft_reducer *reducer = all->reducer;
     reducer->fold(w, rest->range.begin, rest->range.end, to->accumulator, all->arg);
-    to->has_halted = reducer->halt && reducer->halt(to->accumulator, all->arg);
+    to->has_halted = reducer->halt && reducer->halt(w, to->accumulator, all->arg);
     if (to->has_halted)
         note_halt(all, rest->range.begin);
     return !to->has_halted;
@@ -70,7 +69,7 @@ static void join(weft *w, struct part *to, const struct part *right)
 static void free_accumulator(struct weft__cleanup *part, weft *w)
 {
     (void)w;
-    free(((struct part *)part)->accumulator);
+    weft__free(((struct part *)part)->accumulator);
 }
 
 static void cut(weft *w, void *arg, void *other)
@@ -89,7 +88,7 @@ static bool merged(weft *w, void *arg, void *other, bool taken)
     if (taken)
         join(w, rest->to, right);
     weft__cleanup_pop(w, &right->cleanup);
-    free(right->accumulator);
+    weft__free(right->accumulator);
     rest->range = right->range;
     return taken && !right->no_memory;
 }
@@ -100,7 +99,7 @@ static void run_part(weft *w, void *arg)
 {
     struct part *part = arg;
     const weft_reducer *reducer = part->all->reducer;
-    part->accumulator = malloc(reducer->size);
+    part->accumulator = weft__small(reducer->size);
     part->no_memory = !part->accumulator;
     if (part->no_memory)
         return;

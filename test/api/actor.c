@@ -659,9 +659,9 @@ static void use_maps(weft *w, struct results *results)
         keys[i] = 2 * i;
         more[i] = 3 * i;
     }
-    CHECK(weft_ordmap_build(w, &a, &kind, keys, keys, KEYS) == 0);
-    CHECK(weft_ordmap_build(w, &b, &kind, more, keys, KEYS) == 0);
-    CHECK(weft_ordmap_union(w, &both, a, b, NULL, NULL) == 0);
+    CHECK(weft_ordmap_build(w, keys, keys, KEYS, &kind, &a) == 0);
+    CHECK(weft_ordmap_build(w, more, keys, KEYS, &kind, &b) == 0);
+    CHECK(weft_ordmap_union(w, a, b, NULL, NULL, &both) == 0);
     results->map_size = weft_ordmap_size(both);
     results->hash_map = 0;
     weft_ordmap_walk(both, 0, results->map_size, hash_entry, &results->hash_map);

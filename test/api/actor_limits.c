@@ -129,8 +129,8 @@ static void build_maps(weft *w, void *arg)
         keys[i] = i;
         values[i] = i >= KEYS / 2; /* the right half is the one that allocates */
     }
-    CHECK(weft_ordmap_build(w, &maps->a, &kind, keys, values, KEYS) == 0);
-    CHECK(weft_ordmap_build(w, &maps->b, &kind, keys, values, KEYS) == 0);
+    CHECK(weft_ordmap_build(w, keys, values, KEYS, &kind, &maps->a) == 0);
+    CHECK(weft_ordmap_build(w, keys, values, KEYS, &kind, &maps->b) == 0);
 }
 
 static void combine(weft *w, void *value, const void *other, void *arg)
@@ -146,7 +146,7 @@ static int intersect(weft *w, void *arg)
 {
     struct maps *maps = arg;
     weft_ordmap *both;
-    maps->error = weft_ordmap_intersection(w, &both, maps->a, maps->b, combine, NULL);
+    maps->error = weft_ordmap_intersection(w, maps->a, maps->b, combine, NULL, &both);
     maps->size = maps->error ? 0 : weft_ordmap_size(both);
     weft_ordmap_release(both);
     return maps->error;
@@ -251,7 +251,7 @@ static void add(weft *w, void *left, const void *right, void *arg)
 static int scan_in_place(weft *w, void *arg)
 {
     long *numbers = arg;
-    weft_scan_inclusive(w, numbers, numbers, ELEMENTS, sizeof numbers[0], add, NULL);
+    weft_scan_inclusive(w, numbers, ELEMENTS, sizeof numbers[0], add, NULL, numbers);
     return 0;
 }
 
@@ -265,7 +265,7 @@ static void count_range(weft *w, size_t begin, size_t end, void *state, void *ar
     }
 }
 
-static void collect(void *state, void *arg)
+static void collect(weft *w, void *state, void *arg)
 {
     atomic_fetch_add((atomic_size_t *)arg, *(size_t *)state);
 }
@@ -576,7 +576,7 @@ static int alloc_in_reduction(weft *w, void *unordered)
     return 0;
 }
 
-static void alloc_in_map(weft *w, void *to, const void *key, const void *value, void *arg)
+static void alloc_in_map(weft *w, const void *key, const void *value, void *to, void *arg)
 {
     alloc_in_child(w, NULL);
 }
@@ -585,7 +585,7 @@ static int alloc_in_maps(weft *w, void *arg)
 {
     const struct maps *maps = arg;
     weft_ordmap *mapped;
-    return weft_ordmap_map(w, &mapped, maps->a, sizeof(int), alloc_in_map, NULL);
+    return weft_ordmap_map(w, maps->a, alloc_in_map, NULL, &mapped, sizeof(int));
 }
 
 static int poll_and_compare(const void *a, const void *b, void *w)
@@ -604,7 +604,7 @@ static int sort_and_poll(weft *w, void *arg)
     for (;;) {
         for (unsigned i = 0; i < N; i++)
             elements[i].key = i * 2654435761u;
-        CHECK(weft_sort_stable(w, elements, N, sizeof *elements, poll_and_compare, w) == 0);
+        weft_sort_stable(w, elements, N, sizeof *elements, poll_and_compare, w);
     }
     return 0;
 }

@@ -91,10 +91,10 @@ static void scans(weft *w, struct dice *dice)
     }
     unsigned char *out = in_place ? array.in : array.out;
     if (inclusive) {
-        weft_scan_inclusive(w, out, array.in, array.n, array.size, combine, &array);
+        weft_scan_inclusive(w, array.in, array.n, array.size, combine, &array, out);
     } else {
         bool wants_total = dice_below(dice, 2);
-        weft_scan_exclusive(w, out, array.in, array.n, array.size, identity, combine, &array,
+        weft_scan_exclusive(w, array.in, array.n, array.size, identity, combine, &array, out,
                             wants_total ? total : NULL);
         HOLDS(!wants_total || memcmp(total, carry, array.size) == 0);
     }
@@ -138,8 +138,8 @@ static inline uint64_t twice(uint64_t number)
     return number + number;
 }
 
-WEFT_MAP_DEFINE(map_narrow, uint32_t, uint64_t, upper_half)
-WEFT_MAP_DEFINE(map_typed, uint64_t, uint64_t, twice)
+WEFT_MAP_DEFINE(map_narrow, uint64_t, upper_half, uint32_t)
+WEFT_MAP_DEFINE(map_typed, uint64_t, twice, uint64_t)
 WEFT_SCAN_DEFINE(scan_typed, uint64_t, last_or_sum)
 WEFT_FILTER_DEFINE(filter_typed, uint64_t, is_high)
 
@@ -161,9 +161,9 @@ static void typed(weft *w, struct dice *dice)
             expected[kept++] = in[i];
     }
     if (scanned)
-        scan_typed(w, out, in, n);
+        scan_typed(w, in, n, out);
     else
-        HOLDS(filter_typed(w, out, in, n) == kept);
+        HOLDS(filter_typed(w, in, n, out) == kept);
     HOLDS(memcmp(out, expected, (scanned ? n : kept) * sizeof *in) == 0);
     free(in);
     free(expected);
@@ -185,9 +185,9 @@ static void mapped(weft *w, struct dice *dice)
     HOLDS(in && out && narrow);
     for (size_t i = 0; i <= n; i++)
         in[i] = (i + 1) * 0x9e3779b97f4a7c15u;
-    map_narrow(w, narrow, in, n);
-    map_typed(w, in, in, n);
-    map_typed(w, out, in, n);
+    map_narrow(w, in, n, narrow);
+    map_typed(w, in, n, in);
+    map_typed(w, in, n, out);
     for (size_t i = 0; i <= n; i++) {
         uint64_t number = (i + 1) * 0x9e3779b97f4a7c15u;
         HOLDS(narrow[i] == (i < n ? (uint32_t)(number >> 32) : 0));
@@ -211,7 +211,7 @@ static bool is_odd(const void *element)
     return *(const unsigned char *)element % 2;
 }
 
-static bool keep_odd(const void *element, void *arg)
+static bool keep_odd(weft *w, const void *element, void *arg)
 {
     const struct array *array = arg;
     if (array->slow)
@@ -233,9 +233,9 @@ static void filters(weft *w, struct dice *dice)
     }
     unsigned char *out = in_place ? array.in : array.out;
     if (way < 2)
-        HOLDS(weft_filter(w, out, array.in, array.n, array.size, keep_odd, &array) == kept);
+        HOLDS(weft_filter(w, array.in, array.n, array.size, keep_odd, &array, out) == kept);
     else
-        HOLDS(weft_pack(w, out, array.in, array.n, array.size, flags) == kept);
+        HOLDS(weft_pack(w, array.in, array.n, array.size, flags, out) == kept);
     expect(&array, out, array.expected, kept);
     free(flags);
     array_drop(&array);
@@ -259,7 +259,7 @@ static void partitions(weft *w, struct dice *dice)
     }
     unsigned char *to_yes = way == 1 ? array.in : array.out;
     unsigned char *to_no = way == 2 ? array.in : array.more;
-    HOLDS(weft_partition(w, to_yes, to_no, array.in, array.n, array.size, keep_odd, &array) == yes);
+    HOLDS(weft_partition(w, array.in, array.n, array.size, keep_odd, &array, to_yes, to_no) == yes);
     expect(&array, to_yes, array.expected, yes);
     expect(&array, to_no, array.rest, no);
     array_drop(&array);
@@ -270,7 +270,7 @@ static void partitions_keep_in_order(void **state)
     property_holds(partitions, SCALED(50, 5));
 }
 
-static bool is_equal(const void *a, const void *b, void *arg)
+static bool is_equal(weft *w, const void *a, const void *b, void *arg)
 {
     const struct array *array = arg;
     if (array->slow)
@@ -287,7 +287,7 @@ static void uniques(weft *w, struct dice *dice)
         if (i == 0 || memcmp(at(&array, array.in, i - 1), at(&array, array.in, i), array.size) != 0)
             memcpy(at(&array, array.expected, kept++), at(&array, array.in, i), array.size);
     unsigned char *out = dice_below(dice, 2) ? array.in : array.out;
-    HOLDS(weft_unique(w, out, array.in, array.n, array.size, is_equal, &array) == kept);
+    HOLDS(weft_unique(w, array.in, array.n, array.size, is_equal, &array, out) == kept);
     expect(&array, out, array.expected, kept);
     array_drop(&array);
 }
@@ -326,7 +326,7 @@ static void merges(weft *w, struct dice *dice)
         unsigned char *to = at(&array, array.expected, i + j);
         memcpy(to, take_b ? at(&array, b, j++) : at(&array, a, i++), array.size);
     }
-    weft_merge_sorted(w, array.out, a, a_n, b, b_n, array.size, by_first, &array);
+    weft_merge_sorted(w, a, a_n, b, b_n, array.size, by_first, &array, array.out);
     expect(&array, array.out, array.expected, array.n);
     array_drop(&array);
 }
@@ -350,7 +350,7 @@ static void hostile(weft *w, struct dice *dice)
     HOLDS(in && out && seen);
     for (size_t i = 0; i < n; i++)
         in[i] = (uint32_t)i;
-    weft_merge_sorted(w, out, in, a_n, in + a_n, n - a_n, sizeof in[0], at_random, NULL);
+    weft_merge_sorted(w, in, a_n, in + a_n, n - a_n, sizeof in[0], at_random, NULL, out);
     for (size_t i = 0; i < n; i++)
         HOLDS(out[i] < n && !seen[out[i]]++);
     free(in);
@@ -365,7 +365,7 @@ static void hostile_comparisons_lose_nothing(void **state)
 
 /* ---- Histograms ---- */
 
-static size_t bin_of(const void *element, void *arg)
+static size_t bin_of(weft *w, const void *element, void *arg)
 {
     const struct array *array = arg;
     if (array->slow)
@@ -381,7 +381,7 @@ static void histograms(weft *w, struct dice *dice)
     for (size_t i = 0; i < array.n; i++)
         expected[*at(&array, array.in, i)]++;
     memset(counts, 0xff, sizeof counts);
-    weft_histogram(w, counts, bins, array.in, array.n, array.size, bin_of, &array);
+    weft_histogram(w, array.in, array.n, array.size, bin_of, &array, counts, bins);
     HOLDS(memcmp(counts, expected, bins * sizeof counts[0]) == 0);
     HOLDS(counts[bins] == SIZE_MAX);
     array_drop(&array);
@@ -406,7 +406,7 @@ static void fail_in_scan(weft *w, void *arg)
     enum { N = 1000000 };
     uint32_t *array = calloc(N, sizeof array[0]);
     CHECK(array);
-    weft_scan_inclusive(w, array, array, N, sizeof array[0], fail_in_combine, arg);
+    weft_scan_inclusive(w, array, N, sizeof array[0], fail_in_combine, arg, array);
     free(array);
 }
 
@@ -422,13 +422,13 @@ static void failure_ends_a_scan(void **state)
     }
 }
 
-static bool never_keep(const void *element, void *arg)
+static bool never_keep(weft *w, const void *element, void *arg)
 {
     CHECK(false);
     return false;
 }
 
-static bool never_equal(const void *a, const void *b, void *arg)
+static bool never_equal(weft *w, const void *a, const void *b, void *arg)
 {
     CHECK(false);
     return false;
@@ -440,7 +440,7 @@ static int never_compare(const void *a, const void *b, void *arg)
     return 0;
 }
 
-static size_t never_bin(const void *element, void *arg)
+static size_t never_bin(weft *w, const void *element, void *arg)
 {
     CHECK(false);
     return 0;
@@ -457,13 +457,13 @@ static void nothing_after_failure(weft *w, void *arg)
     uint32_t in[N] = {0}, out[N], more[2 * N], zero = 0;
     size_t counts[4];
     weft_fail(w, -EDOM);
-    weft_scan_inclusive(w, out, in, N, sizeof in[0], never_combine, NULL);
-    weft_scan_exclusive(w, out, in, N, sizeof in[0], &zero, never_combine, NULL, NULL);
-    CHECK(weft_filter(w, out, in, N, sizeof in[0], never_keep, NULL) == 0);
-    CHECK(weft_partition(w, out, more, in, N, sizeof in[0], never_keep, NULL) == 0);
-    CHECK(weft_unique(w, out, in, N, sizeof in[0], never_equal, NULL) == 0);
-    weft_merge_sorted(w, more, in, N, in, N, sizeof in[0], never_compare, NULL);
-    weft_histogram(w, counts, 4, in, N, sizeof in[0], never_bin, NULL);
+    weft_scan_inclusive(w, in, N, sizeof in[0], never_combine, NULL, out);
+    weft_scan_exclusive(w, in, N, sizeof in[0], &zero, never_combine, NULL, out, NULL);
+    CHECK(weft_filter(w, in, N, sizeof in[0], never_keep, NULL, out) == 0);
+    CHECK(weft_partition(w, in, N, sizeof in[0], never_keep, NULL, out, more) == 0);
+    CHECK(weft_unique(w, in, N, sizeof in[0], never_equal, NULL, out) == 0);
+    weft_merge_sorted(w, in, N, in, N, sizeof in[0], never_compare, NULL, more);
+    weft_histogram(w, in, N, sizeof in[0], never_bin, NULL, counts, 4);
     CHECK(counts[0] == 0);
 }
 
@@ -503,7 +503,7 @@ static void doomed_scan(weft *w, struct dice *dice)
         all[i] = MAGIC;
     weft_scope scope;
     weft_scope_open(w, &scope);
-    weft_scan_inclusive(w, all, all, N, sizeof *all, combine_magic, &doomed);
+    weft_scan_inclusive(w, all, N, sizeof *all, combine_magic, &doomed, all);
     int error = weft_scope_close(w, &scope);
     HOLDS(error == 0 || error == -EINTR);
     free(all);

@@ -134,7 +134,7 @@ struct sizes {
     bool slow;
 };
 
-static void widen(weft *w, void *out, const void *in, void *arg)
+static void widen(weft *w, const void *in, void *out, void *arg)
 {
     const struct sizes *sizes = arg;
     const unsigned char *from = in;
@@ -160,7 +160,7 @@ static void mapping(weft *w, struct dice *dice)
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < sizes.out; j++)
             expected[i * sizes.out + j] = (unsigned char)(in[i * sizes.in + j % sizes.in] ^ j);
-    weft_map(w, in_place ? in : out, sizes.out, in, sizes.in, n, widen, &sizes);
+    weft_map(w, in, n, sizes.in, widen, &sizes, in_place ? in : out, sizes.out);
     HOLDS(memcmp(in_place ? in : out, expected, n * sizes.out) == 0);
     free(in);
     free(out);
@@ -172,7 +172,7 @@ static void maps_of_arrays(void **state)
     property_holds(mapping, SCALED(60, 5));
 }
 
-static void count_map(weft *w, void *out, const void *in, void *arg)
+static void count_map(weft *w, const void *in, void *out, void *arg)
 {
     atomic_fetch_add((atomic_size_t *)arg, *(const unsigned char *)in);
 }
@@ -180,7 +180,7 @@ static void count_map(weft *w, void *out, const void *in, void *arg)
 static void map_to_nothing(weft *w, void *arg)
 {
     static const unsigned char ones[1000] = {[0] = 1, [999] = 1};
-    weft_map(w, NULL, 0, ones, 1, 1000, count_map, arg);
+    weft_map(w, ones, 1000, 1, count_map, arg, NULL, 0);
 }
 
 static void maps_need_no_result(void **state)

@@ -11,7 +11,7 @@ struct haystack {
     bool slow;
 };
 
-static size_t first_needle(size_t begin, size_t end, void *arg)
+static size_t first_needle(weft *w, size_t begin, size_t end, void *arg)
 {
     const struct haystack *hay = arg;
     for (size_t i = begin; i < end; i++) {
@@ -23,7 +23,7 @@ static size_t first_needle(size_t begin, size_t end, void *arg)
     return end;
 }
 
-static size_t last_needle(size_t begin, size_t end, void *arg)
+static size_t last_needle(weft *w, size_t begin, size_t end, void *arg)
 {
     const struct haystack *hay = arg;
     for (size_t i = end; i > begin; i--) {
@@ -35,12 +35,12 @@ static size_t last_needle(size_t begin, size_t end, void *arg)
     return end;
 }
 
-static bool any_needle(size_t begin, size_t end, void *arg)
+static bool any_needle(weft *w, size_t begin, size_t end, void *arg)
 {
-    return first_needle(begin, end, arg) < end;
+    return first_needle(w, begin, end, arg) < end;
 }
 
-static bool all_needles(size_t begin, size_t end, void *arg)
+static bool all_needles(weft *w, size_t begin, size_t end, void *arg)
 {
     const struct haystack *hay = arg;
     bool all = true;
@@ -49,7 +49,7 @@ static bool all_needles(size_t begin, size_t end, void *arg)
     return all;
 }
 
-static size_t count_needles(size_t begin, size_t end, void *arg)
+static size_t count_needles(weft *w, size_t begin, size_t end, void *arg)
 {
     const struct haystack *hay = arg;
     size_t found = 0;
@@ -93,7 +93,7 @@ static void searches_find(void **state)
 
 /* ---- Searches without end ---- */
 
-static size_t from_here_on(size_t begin, size_t end, void *arg)
+static size_t from_here_on(weft *w, size_t begin, size_t end, void *arg)
 {
     size_t at = *(size_t *)arg;
     for (int i = 0; i < 4; i++)
@@ -101,20 +101,20 @@ static size_t from_here_on(size_t begin, size_t end, void *arg)
     return at < begin ? begin : at < end ? at : end;
 }
 
-static size_t up_to_here(size_t begin, size_t end, void *arg)
+static size_t up_to_here(weft *w, size_t begin, size_t end, void *arg)
 {
     size_t at = *(size_t *)arg;
     return at >= end ? end - 1 : at >= begin ? at : end;
 }
 
-static bool includes(size_t begin, size_t end, void *arg)
+static bool includes(weft *w, size_t begin, size_t end, void *arg)
 {
-    return from_here_on(begin, end, arg) < end;
+    return from_here_on(w, begin, end, arg) < end;
 }
 
-static bool excludes(size_t begin, size_t end, void *arg)
+static bool excludes(weft *w, size_t begin, size_t end, void *arg)
 {
-    return !includes(begin, end, arg);
+    return !includes(w, begin, end, arg);
 }
 
 static void endless(weft *w, struct dice *dice)

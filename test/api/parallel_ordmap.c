@@ -166,7 +166,7 @@ static void add_bytes(weft *w, void *left, const void *right, void *arg)
         dawdle(from[0]);
 }
 
-static void change(weft *w, void *out, const void *key, const void *value, void *arg)
+static void change(weft *w, const void *key, const void *value, void *out, void *arg)
 {
     const struct world *world = arg;
     const unsigned char *from = value;
@@ -176,7 +176,7 @@ static void change(weft *w, void *out, const void *key, const void *value, void 
         dawdle(key_number(key));
 }
 
-static bool keep(const void *key, const void *value, void *arg)
+static bool keep(weft *w, const void *key, const void *value, void *arg)
 {
     const struct world *world = arg;
     if (world->slow)
@@ -201,7 +201,7 @@ static void build(weft *w, struct model *to, struct dice *dice)
         memcpy(values + to->n * kind->value_size, value, kind->value_size);
         model_set(to, i, value);
     }
-    HOLDS(weft_ordmap_build(w, &to->map, kind, keys, zeros ? NULL : values, to->n) == 0);
+    HOLDS(weft_ordmap_build(w, keys, zeros ? NULL : values, to->n, kind, &to->map) == 0);
     free(keys);
     free(values);
 }
@@ -217,10 +217,10 @@ static void insert_and_remove(struct model *to, struct dice *dice)
         key_make(key, kind->key_size, number);
         dice_fill(dice, value, kind->value_size);
         if (dice_below(dice, 3)) {
-            HOLDS(weft_ordmap_insert(&to->map, before, key, value) == 0);
+            HOLDS(weft_ordmap_insert(before, key, value, &to->map) == 0);
             model_set(to, number, value);
         } else {
-            HOLDS(weft_ordmap_remove(&to->map, before, key) == 0);
+            HOLDS(weft_ordmap_remove(before, key, &to->map) == 0);
             model_unset(to, number);
         }
         weft_ordmap_release(before);
@@ -239,14 +239,14 @@ static void map_all(weft *w, struct model *to, const struct model *from)
     const struct world *world = to->world;
     unsigned char key[64];
     void *arg = (void *)(uintptr_t)world;
-    HOLDS(weft_ordmap_map(w, &to->map, from->map, world->kind.value_size, change, arg) == 0);
+    HOLDS(weft_ordmap_map(w, from->map, change, arg, &to->map, world->kind.value_size) == 0);
     become(to, from);
     struct world fast = *world;
     fast.slow = false;
     for (uint32_t i = 0; i < world->universe; i++) {
         key_make(key, world->kind.key_size, i);
         if (to->has[i])
-            change(w, value_at(to, i), key, value_at(from, i), &fast);
+            change(w, key, value_at(from, i), value_at(to, i), &fast);
     }
 }
 
@@ -254,12 +254,12 @@ static void filter_all(weft *w, struct model *to, const struct model *from)
 {
     unsigned char key[64];
     struct world fast = *to->world;
-    HOLDS(weft_ordmap_filter(w, &to->map, from->map, keep, (void *)(uintptr_t)to->world) == 0);
+    HOLDS(weft_ordmap_filter(w, from->map, keep, (void *)(uintptr_t)to->world, &to->map) == 0);
     fast.slow = false;
     become(to, from);
     for (uint32_t i = 0; i < to->world->universe; i++) {
         key_make(key, to->world->kind.key_size, i);
-        if (!keep(key, NULL, &fast))
+        if (!keep(w, key, NULL, &fast))
             model_unset(to, i);
     }
 }
@@ -272,11 +272,11 @@ static void put_together(weft *w, struct model *to, const struct model *a, const
     weft_combine_fn *fn = combine ? add_bytes : NULL;
     void *arg = (void *)(uintptr_t)to->world;
     if (how == 0)
-        HOLDS(weft_ordmap_union(w, &to->map, a->map, b->map, fn, arg) == 0);
+        HOLDS(weft_ordmap_union(w, a->map, b->map, fn, arg, &to->map) == 0);
     else if (how == 1)
-        HOLDS(weft_ordmap_intersection(w, &to->map, a->map, b->map, fn, arg) == 0);
+        HOLDS(weft_ordmap_intersection(w, a->map, b->map, fn, arg, &to->map) == 0);
     else
-        HOLDS(weft_ordmap_difference(w, &to->map, a->map, b->map) == 0);
+        HOLDS(weft_ordmap_difference(w, a->map, b->map, &to->map) == 0);
     fast.slow = false;
     for (uint32_t i = 0; i < to->world->universe; i++) {
         bool in_a = a->has[i], in_b = b->has[i];
@@ -299,7 +299,7 @@ static void one_operation(weft *w, struct model *to, const struct model *a, cons
     else if (which == 3)
         filter_all(w, to, a);
     else if (which == 4) {
-        HOLDS(weft_ordmap_copy(&to->map, a->map) == 0);
+        HOLDS(weft_ordmap_copy(a->map, &to->map) == 0);
         become(to, a);
         insert_and_remove(to, dice);
     } else
@@ -326,7 +326,7 @@ static void maps(weft *w, struct dice *dice)
     for (size_t i = 0; i < ALL; i++) {
         model_make(&models[i], &world);
         if (i == 0)
-            HOLDS(weft_ordmap_empty(&models[i].map, &world.kind) == 0);
+            HOLDS(weft_ordmap_empty(&world.kind, &models[i].map) == 0);
         else if (i < FIRST)
             build(w, &models[i], dice);
         else
@@ -351,7 +351,7 @@ struct affine { /* x -> factor * x + sum; one after the other is associative, no
     uint64_t factor, sum;
 };
 
-static void affine_of(weft *w, void *out, const void *key, const void *value, void *arg)
+static void affine_of(weft *w, const void *key, const void *value, void *out, void *arg)
 {
     uint32_t number = key_number(key);
     *(struct affine *)out = (struct affine){2 * number + 1, number};
@@ -384,12 +384,12 @@ static void reductions(weft *w, struct dice *dice)
     uint32_t *numbers = numbers_below(n);
     struct affine result = {3, 4}, expected = result, one;
     weft_ordmap *map;
-    HOLDS(weft_ordmap_build(w, &map, &set, numbers, NULL, n) == 0);
+    HOLDS(weft_ordmap_build(w, numbers, NULL, n, &set, &map) == 0);
     for (size_t i = 0; i < n; i++) {
-        affine_of(w, &one, &numbers[i], NULL, &(bool){false});
+        affine_of(w, &numbers[i], NULL, &one, &(bool){false});
         affine_after(w, &expected, &one, NULL);
     }
-    HOLDS(weft_ordmap_reduce(w, map, sizeof result, affine_of, affine_after, &slow, &result) == 0);
+    weft_ordmap_reduce(w, map, affine_of, affine_after, &slow, &result, sizeof result);
     HOLDS(memcmp(&result, &expected, sizeof result) == 0);
     weft_ordmap_release(map);
     free(numbers);
@@ -419,8 +419,8 @@ static void sum_bits(weft *w, struct dice *dice)
         keys[i] = i;
         values[i] = 1000.0 / (1 + i);
     }
-    HOLDS(weft_ordmap_build(w, &map, &kind, keys, values, N) == 0);
-    HOLDS(weft_ordmap_reduce(w, map, sizeof sum, NULL, add_doubles, NULL, &sum) == 0);
+    HOLDS(weft_ordmap_build(w, keys, values, N, &kind, &map) == 0);
+    weft_ordmap_reduce(w, map, NULL, add_doubles, NULL, &sum, sizeof sum);
     if (first == 0)
         first = sum;
     HOLDS(memcmp(&first, &sum, sizeof sum) == 0);
@@ -445,12 +445,12 @@ struct journey {
     atomic_size_t seen;
 };
 
-static void path_of(weft *w, void *out, const void *key, const void *value, void *arg)
+static void path_of(weft *w, const void *key, const void *value, void *out, void *arg)
 {
     struct journey *journey = arg;
     struct path *path = out;
     uint32_t number = key_number(key);
-    affine_of(w, &path->all, key, value, &journey->slow);
+    affine_of(w, key, value, &path->all, &journey->slow);
     path->ends = number >= journey->end && (number - journey->end) % 99 == 0;
     atomic_fetch_add(&journey->seen, 1);
 }
@@ -464,7 +464,7 @@ static void path_on(weft *w, void *left, const void *right, void *arg)
     l->ends = r->ends;
 }
 
-static bool path_ends(const void *accumulator, void *arg)
+static bool path_ends(weft *w, const void *accumulator, void *arg)
 {
     return ((const struct path *)accumulator)->ends;
 }
@@ -478,14 +478,14 @@ static void halting(weft *w, struct dice *dice)
     uint32_t *numbers = numbers_below(n);
     struct path result = {{3, 4}, false}, expected = result, one;
     weft_ordmap *map;
-    HOLDS(weft_ordmap_build(w, &map, &set, numbers, NULL, n) == 0);
+    HOLDS(weft_ordmap_build(w, numbers, NULL, n, &set, &map) == 0);
     for (size_t i = 0; i < n && !expected.ends; i++) {
-        path_of(w, &one, &numbers[i], NULL, &plain);
+        path_of(w, &numbers[i], NULL, &one, &plain);
         path_on(w, &expected, &one, NULL);
     }
     for (int i = 0; i < 2; i++) { /* the second time nothing is added to what has ended */
-        HOLDS(weft_ordmap_reduce_halting(w, map, sizeof result, path_of, path_on, path_ends,
-                                         &journey, &result) == 0);
+        weft_ordmap_reduce_until(w, map, path_of, path_on, path_ends, &journey, &result,
+                                 sizeof result);
         HOLDS(result.ends == (first < n));
         HOLDS(result.all.factor == expected.all.factor && result.all.sum == expected.all.sum);
         if (!result.ends)
@@ -506,12 +506,12 @@ static void count_up(weft *w, void *left, const void *right, void *arg)
     dawdle(*(size_t *)left);
 }
 
-static void one_each(weft *w, void *out, const void *key, const void *value, void *arg)
+static void one_each(weft *w, const void *key, const void *value, void *out, void *arg)
 {
     *(size_t *)out = 1;
 }
 
-static bool is_enough(const void *accumulator, void *arg)
+static bool is_enough(weft *w, const void *accumulator, void *arg)
 {
     return *(const size_t *)accumulator >= *(const size_t *)arg;
 }
@@ -524,18 +524,15 @@ static void halting_counts(weft *w, struct dice *dice)
     uint32_t *numbers = numbers_below(N);
     size_t count = 0, enough = ENOUGH, endless = SIZE_MAX;
     weft_ordmap *map;
-    HOLDS(weft_ordmap_build(w, &map, &set, numbers, NULL, N) == 0);
-    HOLDS(weft_ordmap_reduce_halting(w, map, sizeof count, one_each, count_up, is_enough, &enough,
-                                     &count) == 0);
+    HOLDS(weft_ordmap_build(w, numbers, NULL, N, &set, &map) == 0);
+    weft_ordmap_reduce_until(w, map, one_each, count_up, is_enough, &enough, &count, sizeof count);
     if (first == 0)
         first = count;
     HOLDS(count == first && count >= ENOUGH && count < N);
     count = 7;
-    HOLDS(weft_ordmap_reduce_halting(w, map, sizeof count, one_each, count_up, is_enough, &endless,
-                                     &count) == 0);
+    weft_ordmap_reduce_until(w, map, one_each, count_up, is_enough, &endless, &count, sizeof count);
     HOLDS(count == N + 7);
-    HOLDS(weft_ordmap_reduce_halting(w, map, sizeof count, one_each, count_up, NULL, NULL,
-                                     &count) == 0);
+    weft_ordmap_reduce_until(w, map, one_each, count_up, NULL, NULL, &count, sizeof count);
     HOLDS(count == 2 * N + 7);
     weft_ordmap_release(map);
     free(numbers);
@@ -553,9 +550,8 @@ static void lone_job(weft *w, void *arg)
     struct journey journey = {.end = 3 * END};
     struct path result = {{1, 0}, false};
     weft_ordmap *map;
-    CHECK(weft_ordmap_build(w, &map, &set, numbers, NULL, N) == 0);
-    CHECK(weft_ordmap_reduce_halting(w, map, sizeof result, path_of, path_on, path_ends, &journey,
-                                     &result) == 0);
+    CHECK(weft_ordmap_build(w, numbers, NULL, N, &set, &map) == 0);
+    weft_ordmap_reduce_until(w, map, path_of, path_on, path_ends, &journey, &result, sizeof result);
     CHECK(atomic_load(&journey.seen) == END + 1);
     weft_ordmap_release(map);
     free(numbers);
@@ -578,20 +574,18 @@ static void wrong_job(weft *w, void *arg)
     const weft_ordmap_kind longer = {.key_size = 8, .compare = compare};
     const weft_ordmap_kind valued = {.key_size = 4, .value_size = 4, .compare = compare};
     weft_ordmap *map, *other, *result = (weft_ordmap *)&map;
-    CHECK(weft_ordmap_empty(&map, &without) == -EINVAL && !map);
-    CHECK(weft_ordmap_empty(&map, &sizeless) == -EINVAL && !map);
-    CHECK(weft_ordmap_empty(&map, &huge) == -EINVAL && !map);
-    CHECK(weft_ordmap_build(w, &map, &set, twice, NULL, 4) == -EINVAL && !map);
-    CHECK(weft_ordmap_build(w, &map, &set, falling, NULL, 2) == -EINVAL && !map);
-    CHECK(weft_ordmap_build(w, &map, &set, NULL, NULL, 0) == 0);
-    CHECK(weft_ordmap_empty(&other, &longer) == 0);
-    CHECK(weft_ordmap_union(w, &result, map, other, NULL, NULL) == -EINVAL && !result);
+    CHECK(weft_ordmap_empty(&without, &map) == -EINVAL && !map);
+    CHECK(weft_ordmap_empty(&sizeless, &map) == -EINVAL && !map);
+    CHECK(weft_ordmap_empty(&huge, &map) == -EINVAL && !map);
+    CHECK(weft_ordmap_build(w, twice, NULL, 4, &set, &map) == -EINVAL && !map);
+    CHECK(weft_ordmap_build(w, falling, NULL, 2, &set, &map) == -EINVAL && !map);
+    CHECK(weft_ordmap_build(w, NULL, NULL, 0, &set, &map) == 0);
+    CHECK(weft_ordmap_empty(&longer, &other) == 0);
+    CHECK(weft_ordmap_union(w, map, other, NULL, NULL, &result) == -EINVAL && !result);
     weft_ordmap_release(other);
-    CHECK(weft_ordmap_build(w, &other, &valued, twice, NULL, 2) == 0);
-    CHECK(weft_ordmap_union(w, &result, map, other, NULL, NULL) == -EINVAL && !result);
-    CHECK(weft_ordmap_reduce(w, other, 8, NULL, add_doubles, NULL, &map) == -EINVAL);
-    CHECK(weft_ordmap_reduce_halting(w, other, 8, NULL, add_doubles, NULL, NULL, &map) == -EINVAL);
-    CHECK(weft_ordmap_difference(w, &result, map, other) == 0 && weft_ordmap_size(result) == 0);
+    CHECK(weft_ordmap_build(w, twice, NULL, 2, &valued, &other) == 0);
+    CHECK(weft_ordmap_union(w, map, other, NULL, NULL, &result) == -EINVAL && !result);
+    CHECK(weft_ordmap_difference(w, map, other, &result) == 0 && weft_ordmap_size(result) == 0);
     weft_ordmap_release(result);
     weft_ordmap_release(other);
     weft_ordmap_release(map);
@@ -616,14 +610,14 @@ static void hostile_job(weft *w, void *arg)
     struct dice dice = {1};
     const weft_ordmap_kind kind = {.key_size = 4, .compare = compare_badly, .arg = &dice};
     weft_ordmap *a, *b, *c;
-    CHECK(weft_ordmap_empty(&a, &kind) == 0);
+    CHECK(weft_ordmap_empty(&kind, &a) == 0);
     for (uint32_t i = 0; i < 2000; i++) {
-        CHECK((i % 3 ? weft_ordmap_insert(&b, a, &i, NULL) : weft_ordmap_remove(&b, a, &i)) == 0);
+        CHECK((i % 3 ? weft_ordmap_insert(a, &i, NULL, &b) : weft_ordmap_remove(a, &i, &b)) == 0);
         weft_ordmap_release(i % 5 ? a : NULL);
         if (i % 5 == 0) {
-            CHECK(weft_ordmap_union(w, &c, a, b, NULL, NULL) == 0);
+            CHECK(weft_ordmap_union(w, a, b, NULL, NULL, &c) == 0);
             weft_ordmap_release(a);
-            CHECK(weft_ordmap_difference(w, &a, c, b) == 0);
+            CHECK(weft_ordmap_difference(w, c, b, &a) == 0);
             weft_ordmap_release(a);
             weft_ordmap_release(c);
         }
@@ -648,7 +642,7 @@ static void fail_sometimes(weft *w, void *left, const void *right, void *arg)
         weft_fail(w, -EDOM);
 }
 
-static void map_failing(weft *w, void *out, const void *key, const void *value, void *arg)
+static void map_failing(weft *w, const void *key, const void *value, void *out, void *arg)
 {
     fail_sometimes(w, out, value, arg);
 }
@@ -660,21 +654,23 @@ static void cancelled(weft *w, struct dice *dice)
     const weft_ordmap_kind kind = {4, 4, compare, NULL};
     weft_ordmap *a, *b, *result = NULL;
     weft_scope scope;
-    int error;
-    HOLDS(weft_ordmap_build(w, &a, &kind, numbers, numbers, n) == 0);
-    HOLDS(weft_ordmap_filter(w, &b, a, keep, &(struct world){.salt = 5}) == 0);
+    int error = 0;
+    HOLDS(weft_ordmap_build(w, numbers, numbers, n, &kind, &a) == 0);
+    HOLDS(weft_ordmap_filter(w, a, keep, &(struct world){.salt = 5}, &b) == 0);
     weft_scope_open(w, &scope);
     if (which == 0)
-        error = weft_ordmap_union(w, &result, a, b, fail_sometimes, &bad);
+        error = weft_ordmap_union(w, a, b, fail_sometimes, &bad, &result);
     else if (which == 1)
-        error = weft_ordmap_intersection(w, &result, a, b, fail_sometimes, &bad);
+        error = weft_ordmap_intersection(w, a, b, fail_sometimes, &bad, &result);
     else if (which == 2)
-        error = weft_ordmap_map(w, &result, a, 4, map_failing, &bad);
+        error = weft_ordmap_map(w, a, map_failing, &bad, &result, 4);
     else
-        error = weft_ordmap_reduce(w, a, 4, NULL, fail_sometimes, &bad, &total);
+        weft_ordmap_reduce(w, a, NULL, fail_sometimes, &bad, &total, 4);
     HOLDS(error == -ECANCELED || error == 0); /* it may have been the last one */
     HOLDS(weft_scope_close(w, &scope) == -EDOM);
-    HOLDS(weft_ordmap_reduce_halting(w, a, 4, NULL, fail_sometimes, NULL, &bad, &total) == -EDOM);
+    weft_scope_open(w, &scope);
+    weft_ordmap_reduce_until(w, a, NULL, fail_sometimes, NULL, &bad, &total, 4);
+    HOLDS(weft_scope_close(w, &scope) == -EDOM);
     HOLDS(!weft_cancelled(w));
     HOLDS(weft_ordmap_size(a) == n && weft_ordmap_size(b) == n);
     weft_ordmap_release(result);

@@ -85,14 +85,14 @@ STAGE(3)
 STAGE(4)
 STAGE(5)
 
-static void item_make(void *arg, void *line)
+static void item_make(weft *w, void *arg, void *line)
 {
     struct item *item = arg;
     HOLDS(!item->memory && (item->memory = calloc(1, sizeof *item->memory)));
     atomic_fetch_add(&((struct line *)line)->made, 1);
 }
 
-static void item_drop(void *arg, void *line)
+static void item_drop(weft *w, void *arg, void *line)
 {
     free(((struct item *)arg)->memory);
     atomic_fetch_add(&((struct line *)line)->dropped, 1);

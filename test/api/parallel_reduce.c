@@ -192,7 +192,7 @@ static void product_combine(weft *w, void *left, const void *right, void *arg)
     *l = r->a ? then(*l, *r) : *r;
 }
 
-static bool product_is_zero(const void *accumulator, void *arg)
+static bool product_is_zero(weft *w, const void *accumulator, void *arg)
 {
     return ((const struct affine *)accumulator)->a == 0;
 }
@@ -211,7 +211,7 @@ static void halting(weft *w, struct dice *dice)
         .halt = product_is_zero,
     };
     struct affine result;
-    HOLDS(weft_reduce_halting(w, 0, SIZE_MAX, &reducer, &product, &result) == 0);
+    weft_reduce(w, 0, SIZE_MAX, &reducer, &product, &result);
     HOLDS(result.a == 0 && result.b == product.zero);
     weft_reduce_unordered(w, 0, SIZE_MAX, &reducer, &product, &result);
     HOLDS(result.a == 0 && result.b == product.zero); /* all to the left of it is there, too */
@@ -234,7 +234,10 @@ static void errors(weft *w, struct dice *dice)
     const weft_reducer reducer = {
         .size = 64, .fold = fold_fails, .combine = sum_combine, .block = 1 + dice_size(dice, 100)};
     char result[64];
-    HOLDS(weft_reduce_halting(w, 0, SIZE_MAX, &reducer, &from, result) == -EDOM);
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    weft_reduce(w, 0, SIZE_MAX, &reducer, &from, result);
+    HOLDS(weft_scope_close(w, &scope) == -EDOM);
     HOLDS(!weft_cancelled(w)); /* and nothing else has failed */
 }
 
@@ -282,7 +285,7 @@ static void spread(unsigned char *out, const unsigned char *in, const struct arr
         out[i] = (unsigned char)(in[i % array->in_size] * 2 + 1);
 }
 
-static void array_map(weft *w, void *out, const void *in, void *arg)
+static void array_map(weft *w, const void *in, void *out, void *arg)
 {
     spread(out, in, arg);
 }
@@ -307,8 +310,8 @@ static void arrays(weft *w, struct dice *dice)
         multiply(expected, element, array.size);
     }
     if (maps)
-        weft_map_reduce(w, in, n, array.in_size, array_map, array.size, array_combine, &array,
-                        result);
+        weft_map_reduce(w, in, n, array.in_size, array_map, array_combine, &array, result,
+                        array.size);
     else
         weft_array_reduce(w, in, n, array.size, array_combine, &array, result);
     HOLDS(memcmp(result, expected, array.size) == 0);
@@ -331,14 +334,14 @@ static void first_of_two(weft *w, void *left, const void *right, void *arg)
         *l = *(const uint32_t *)right;
 }
 
-static void square(weft *w, void *out, const void *in, void *arg)
+static void square(weft *w, const void *in, void *out, void *arg)
 {
     uint32_t x = *(const uint32_t *)in;
     atomic_fetch_add((atomic_size_t *)arg, 1);
     *(uint32_t *)out = x * x;
 }
 
-static bool is_not_zero(const void *accumulator, void *arg)
+static bool is_not_zero(weft *w, const void *accumulator, void *arg)
 {
     return *(const uint32_t *)accumulator != 0;
 }
@@ -352,14 +355,13 @@ static void arrays_halt(weft *w, struct dice *dice)
     for (size_t i = at; i < n; i++)
         in[i] = (uint32_t)(i % 1000 + 1);
     uint32_t expected = at < n ? in[at] : 0;
-    HOLDS(weft_array_reduce_halting(w, in, n, sizeof in[0], first_of_two, is_not_zero, NULL,
-                                    &first) == 0);
+    weft_array_reduce_until(w, in, n, sizeof in[0], first_of_two, is_not_zero, NULL, &first);
     HOLDS(first == expected);
-    HOLDS(weft_map_reduce_halting(w, in, n, sizeof in[0], square, sizeof in[0], first_of_two,
-                                  is_not_zero, &calls, &squared) == 0);
+    weft_map_reduce_until(w, in, n, sizeof in[0], square, first_of_two, is_not_zero, &calls,
+                          &squared, sizeof in[0]);
     HOLDS(squared == expected * expected);
-    HOLDS(weft_map_reduce_halting(w, in, n, sizeof in[0], square, sizeof in[0], first_of_two, NULL,
-                                  &calls, &squared) == 0);
+    weft_map_reduce_until(w, in, n, sizeof in[0], square, first_of_two, NULL, &calls, &squared,
+                          sizeof in[0]);
     free(in);
 }
 

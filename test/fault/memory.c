@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static void fail_at(uint32_t k)
@@ -395,6 +396,253 @@ static void oom_fork_past_the_deques_capacity(void)
     }
 }
 
+/* ---- Data parallelism ---- */
+
+/* One rule: what finds no memory does without, or its computation fails with -ENOMEM. Here that is
+ * a scope, and the job around it goes on. What is returned: was the result right? */
+typedef bool compute_fn(weft *w);
+
+enum { WIDE = 2000, BLOCK = 10, NUMBERS = 12 * BLOCK };
+
+struct wide { /* too large for the stack, so that there has to be memory for each */
+    size_t sum[WIDE];
+};
+
+static void wide_fold(weft *w, size_t begin, size_t end, void *accumulator, void *arg)
+{
+    struct wide *wide = accumulator;
+    for (size_t i = begin; i < end; i++)
+        wide->sum[i % WIDE]++;
+}
+
+static void wide_add(weft *w, void *left, const void *right, void *arg)
+{
+    for (size_t i = 0; i < WIDE; i++)
+        ((struct wide *)left)->sum[i] += ((const struct wide *)right)->sum[i];
+}
+
+static const weft_reducer wide_reducer = {
+    .size = sizeof(struct wide), .fold = wide_fold, .combine = wide_add, .block = BLOCK};
+
+static bool has_numbers_below(const struct wide *wide, size_t n)
+{
+    for (size_t i = 0; i < WIDE; i++)
+        if (wide->sum[i] != (i < n))
+            return false;
+    return true;
+}
+
+static bool compute_reduce(weft *w)
+{
+    static struct wide wide;
+    weft_reduce(w, 0, NUMBERS, &wide_reducer, NULL, &wide);
+    return has_numbers_below(&wide, NUMBERS);
+}
+
+static bool compute_reduce_unordered(weft *w)
+{
+    static struct wide wide;
+    weft_reduce_unordered(w, 0, NUMBERS, &wide_reducer, NULL, &wide);
+    return has_numbers_below(&wide, NUMBERS);
+}
+
+static bool compute_reduce_lines(weft *w)
+{
+    static char bytes[NUMBERS];
+    static struct wide wide;
+    memset(bytes, '\n', sizeof bytes);
+    weft_reduce_lines(w, &(weft_text){bytes, NUMBERS}, &wide_reducer, NULL, &wide);
+    return has_numbers_below(&wide, NUMBERS);
+}
+
+static void wide_map(weft *w, const void *in, void *out, void *arg)
+{
+    *(struct wide *)out = (struct wide){0};
+    ((struct wide *)out)->sum[*(const size_t *)in] = 1;
+}
+
+static size_t *numbers(void)
+{
+    static size_t all[NUMBERS];
+    for (size_t i = 0; i < NUMBERS; i++)
+        all[i] = i;
+    return all;
+}
+
+static bool compute_map_reduce(weft *w)
+{
+    static struct wide wide;
+    wide = (struct wide){0};
+    weft_map_reduce(w, numbers(), NUMBERS, sizeof(size_t), wide_map, wide_add, NULL, &wide,
+                    sizeof wide);
+    return has_numbers_below(&wide, NUMBERS);
+}
+
+static bool is_half(weft *w, const void *accumulator, void *arg)
+{
+    return ((const struct wide *)accumulator)->sum[NUMBERS / 2];
+}
+
+static bool compute_map_reduce_until(weft *w)
+{
+    static struct wide wide;
+    wide = (struct wide){0};
+    weft_map_reduce_until(w, numbers(), NUMBERS, sizeof(size_t), wide_map, wide_add, is_half, NULL,
+                          &wide, sizeof wide);
+    return has_numbers_below(&wide, NUMBERS / 2 + 1);
+}
+
+static size_t bin_of(weft *w, const void *element, void *arg)
+{
+    return *(const size_t *)element;
+}
+
+static bool compute_histogram(weft *w)
+{
+    static struct wide wide;
+    weft_histogram(w, numbers(), NUMBERS, sizeof(size_t), bin_of, NULL, wide.sum, WIDE);
+    return has_numbers_below(&wide, NUMBERS);
+}
+
+static void add_up(weft *w, void *left, const void *right, void *arg)
+{
+    *(size_t *)left += *(const size_t *)right;
+}
+
+static bool compute_scan(weft *w)
+{
+    size_t *all = numbers();
+    weft_scan_inclusive(w, all, NUMBERS, sizeof all[0], add_up, NULL, all);
+    for (size_t i = 0; i < NUMBERS; i++)
+        if (all[i] != i * (i + 1) / 2)
+            return false;
+    return true;
+}
+
+static void count_range(weft *w, size_t begin, size_t end, void *state, void *arg)
+{
+    *(size_t *)state += end - begin;
+}
+
+static void collect(weft *w, void *state, void *arg)
+{
+    *(size_t *)arg += *(size_t *)state;
+}
+
+static bool compute_for_with(weft *w)
+{
+    size_t all = 0;
+    weft_for_with(w, 0, NUMBERS, &(weft_state){.size = sizeof(size_t), .drop = collect},
+                  count_range, &all);
+    return all == NUMBERS;
+}
+
+static int larger_first(const void *a, const void *b, void *arg)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x < y) - (x > y);
+}
+
+static inline bool is_larger(size_t a, size_t b)
+{
+    return a > b;
+}
+
+WEFT_SORT_STABLE_DEFINE(sort_larger_first, size_t, is_larger)
+
+static size_t shuffled(size_t i)
+{
+    return i * 7 % NUMBERS;
+}
+
+/* All are in order, or where they were. */
+static bool is_sorted(const size_t *all)
+{
+    size_t larger_than_next = 0, moved = 0;
+    for (size_t i = 0; i < NUMBERS; i++) {
+        larger_than_next += i + 1 < NUMBERS && all[i] > all[i + 1];
+        moved += all[i] != shuffled(i);
+    }
+    CHECK(larger_than_next == NUMBERS - 1 || moved == 0);
+    return moved > 0;
+}
+
+static bool compute_sort_stable(weft *w)
+{
+    size_t *all = numbers();
+    for (size_t i = 0; i < NUMBERS; i++)
+        all[i] = shuffled(i);
+    weft_sort_stable(w, all, NUMBERS, sizeof all[0], larger_first, NULL);
+    return is_sorted(all);
+}
+
+static bool compute_typed_sort_stable(weft *w)
+{
+    size_t *all = numbers();
+    for (size_t i = 0; i < NUMBERS; i++)
+        all[i] = shuffled(i);
+    sort_larger_first(w, all, NUMBERS);
+    return is_sorted(all);
+}
+
+struct computation {
+    compute_fn *fn;
+    uint32_t k;
+    bool one_failed;
+};
+
+static void compute(weft *w, void *arg)
+{
+    struct computation *c = arg;
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    fail_at(c->k);
+    bool right = c->fn(w);
+    c->one_failed = failed();
+    int error = weft_scope_close(w, &scope);
+    CHECK(error == 0 ? right : error == -ENOMEM && c->one_failed);
+    CHECK(!weft_cancelled(w));
+}
+
+static unsigned sweep_computation(weft_pool *pool, compute_fn *fn)
+{
+    struct computation c = {.fn = fn, .one_failed = true};
+    while (c.one_failed) {
+        c.k++;
+        CHECK_EQUAL(weft_run(pool, compute, &c), 0);
+    }
+    return c.k - 1;
+}
+
+static void oom_data_parallelism(void)
+{
+    static const struct {
+        compute_fn *fn;
+        unsigned allocations; /* at least, on any number of workers */
+    } all[] = {
+        {compute_reduce, 1},
+        {compute_reduce_unordered, 0}, /* these only for what others take */
+        {compute_reduce_lines, 1},
+        {compute_map_reduce, 1},
+        {compute_map_reduce_until, 1},
+        {compute_histogram, 0},
+        {compute_scan, 0},
+        {compute_for_with, 1},
+        {compute_sort_stable, 1},
+        {compute_typed_sort_stable, 1},
+    };
+    FOR_EACH_WAY(way)
+    {
+        for (unsigned workers = 1; workers <= 3; workers += 2) {
+            weft_pool *pool = child_pool(workers, 0, way);
+            until_asleep(pool, workers); /* they allocate when they start */
+            for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+                CHECK(sweep_computation(pool, all[i].fn) >= all[i].allocations);
+            child_pool_end(pool);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -409,6 +657,7 @@ int main(void)
         IN_CHILD(oom_spawn_detached),
         IN_CHILD(spawn_among_thieves),
         IN_CHILD(oom_fork_past_the_deques_capacity),
+        IN_CHILD(oom_data_parallelism),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }

@@ -28,12 +28,12 @@ static void add(weft *w, void *left, const void *right, void *arg)
     *(uint32_t *)left += *(const uint32_t *)right;
 }
 
-static bool keep(const void *key, const void *value, void *arg)
+static bool keep(weft *w, const void *key, const void *value, void *arg)
 {
     return *(const uint32_t *)key % 5 != 0;
 }
 
-static void copy_value(weft *w, void *out, const void *key, const void *value, void *arg)
+static void copy_value(weft *w, const void *key, const void *value, void *out, void *arg)
 {
     *(uint32_t *)out = *(const uint32_t *)value;
 }
@@ -42,80 +42,85 @@ typedef int try_fn(weft *w, weft_ordmap **result, const struct given *given);
 
 static int try_empty(weft *w, weft_ordmap **result, const struct given *given)
 {
-    return weft_ordmap_empty(result, &kind);
+    return weft_ordmap_empty(&kind, result);
 }
 
 static int try_build(weft *w, weft_ordmap **result, const struct given *given)
 {
-    return weft_ordmap_build(w, result, &kind, evens, evens, N);
+    return weft_ordmap_build(w, evens, evens, N, &kind, result);
 }
 
 static int try_insert(weft *w, weft_ordmap **result, const struct given *given)
 {
-    return weft_ordmap_insert(result, given->a, &(uint32_t){101}, NULL);
+    return weft_ordmap_insert(given->a, &(uint32_t){101}, NULL, result);
 }
 
 static int try_replace(weft *w, weft_ordmap **result, const struct given *given)
 {
-    return weft_ordmap_insert(result, given->a, &(uint32_t){100}, NULL);
+    return weft_ordmap_insert(given->a, &(uint32_t){100}, NULL, result);
 }
 
 static int try_remove(weft *w, weft_ordmap **result, const struct given *given)
 {
-    return weft_ordmap_remove(result, given->a, &(uint32_t){90});
+    return weft_ordmap_remove(given->a, &(uint32_t){90}, result);
 }
 
 static int try_copy(weft *w, weft_ordmap **result, const struct given *given)
 {
-    return weft_ordmap_copy(result, given->a);
+    return weft_ordmap_copy(given->a, result);
 }
 
 static int try_map(weft *w, weft_ordmap **result, const struct given *given)
 {
-    return weft_ordmap_map(w, result, given->a, 4, copy_value, NULL);
+    return weft_ordmap_map(w, given->a, copy_value, NULL, result, 4);
 }
 
 static int try_filter(weft *w, weft_ordmap **result, const struct given *given)
 {
-    return weft_ordmap_filter(w, result, given->a, keep, NULL);
+    return weft_ordmap_filter(w, given->a, keep, NULL, result);
 }
 
 static int try_union(weft *w, weft_ordmap **result, const struct given *given)
 {
-    return weft_ordmap_union(w, result, given->a, given->b, add, NULL);
+    return weft_ordmap_union(w, given->a, given->b, add, NULL, result);
 }
 
 static int try_intersection(weft *w, weft_ordmap **result, const struct given *given)
 {
-    return weft_ordmap_intersection(w, result, given->a, given->b, NULL, NULL);
+    return weft_ordmap_intersection(w, given->a, given->b, NULL, NULL, result);
 }
 
 static int try_difference(weft *w, weft_ordmap **result, const struct given *given)
 {
-    return weft_ordmap_difference(w, result, given->a, given->b);
+    return weft_ordmap_difference(w, given->a, given->b, result);
 }
 
-/* An accumulator that has to be allocated; and all is in it, or it is said that memory is short. */
+/* An accumulator that has to be allocated; and all is in it, or the computation has failed. */
 static int try_reduce(weft *w, weft_ordmap **result, const struct given *given)
 {
     uint32_t sum[2500] = {0};
+    weft_scope scope;
     *result = NULL;
-    int error = weft_ordmap_reduce(w, given->a, sizeof sum, copy_value, add, NULL, sum);
+    weft_scope_open(w, &scope);
+    weft_ordmap_reduce(w, given->a, copy_value, add, NULL, sum, sizeof sum);
+    int error = weft_scope_close(w, &scope);
     CHECK(error || sum[0] == N * (N - 1));
     return error;
 }
 
-static bool never(const void *accumulator, void *arg)
+static bool never(weft *w, const void *accumulator, void *arg)
 {
     return false;
 }
 
-static int try_reduce_halting(weft *w, weft_ordmap **result, const struct given *given)
+static int try_reduce_until(weft *w, weft_ordmap **result, const struct given *given)
 {
     uint32_t sum[2500] = {0};
+    weft_scope scope;
     *result = NULL;
-    int error =
-        weft_ordmap_reduce_halting(w, given->a, sizeof sum, copy_value, add, never, NULL, sum);
+    weft_scope_open(w, &scope);
+    weft_ordmap_reduce_until(w, given->a, copy_value, add, never, NULL, sum, sizeof sum);
+    int error = weft_scope_close(w, &scope);
     CHECK(error || sum[0] == N * (N - 1));
     return error;
 }
@@ -149,17 +154,17 @@ static void sweep(weft *w, try_fn *try, const struct given *given)
 
 static void sweep_all(weft *w, void *arg)
 {
-    static try_fn *const tries[] = {
-        try_empty,      try_build,  try_insert,        try_replace, try_remove,
-        try_copy,       try_map,    try_filter,        try_union,   try_intersection,
-        try_difference, try_reduce, try_reduce_halting};
+    static try_fn *const tries[] = {try_empty,       try_build,        try_insert,     try_replace,
+                                    try_remove,      try_copy,         try_map,        try_filter,
+                                    try_union,       try_intersection, try_difference, try_reduce,
+                                    try_reduce_until};
     struct given given;
     for (uint32_t i = 0; i < N; i++) {
         evens[i] = 2 * i;
         thirds[i] = 3 * i;
     }
-    CHECK_EQUAL(weft_ordmap_build(w, &given.a, &kind, evens, evens, N), 0);
-    CHECK_EQUAL(weft_ordmap_build(w, &given.b, &kind, thirds, thirds, N), 0);
+    CHECK_EQUAL(weft_ordmap_build(w, evens, evens, N, &kind, &given.a), 0);
+    CHECK_EQUAL(weft_ordmap_build(w, thirds, thirds, N, &kind, &given.b), 0);
     for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++)
         sweep(w, tries[i], &given);
     weft_ordmap_release(given.a);

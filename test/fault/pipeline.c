@@ -35,12 +35,12 @@ static bool take(weft *w, void *item, void *arg)
     return true;
 }
 
-static void make(void *item, void *arg)
+static void make(weft *w, void *item, void *arg)
 {
     atomic_fetch_add(&((struct line *)arg)->made, 1);
 }
 
-static void drop(void *item, void *arg)
+static void drop(weft *w, void *item, void *arg)
 {
     atomic_fetch_add(&((struct line *)arg)->dropped, 1);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sort.c: sorts that find no memory: they go without, or say so and have moved nothing. */
+/* sort.c: sorts that find no memory: they go without, or fail and have moved nothing. */
 #include "child.h"
 #include "elements.h"
 #include "os/memory.h"
@@ -27,12 +27,13 @@ static void sort_job(weft *w, void *arg)
 {
     struct sort *s = arg;
     struct elements *e = &s->elements;
+    weft_scope scope;
+    weft_scope_open(w, &scope);
     fail_at(s->fail_at);
-    if (s->stable)
-        s->error = weft_sort_stable(w, e->base, e->n, e->size, element_compare, &e->size);
-    else
-        weft_sort(w, e->base, e->n, e->size, element_compare, &e->size);
+    (s->stable ? weft_sort_stable : weft_sort)(w, e->base, e->n, e->size, element_compare,
+                                               &e->size);
     fail_at(0);
+    s->error = weft_scope_close(w, &scope);
 }
 
 static void try_size(weft_pool *pool, size_t size, uint32_t k, bool stable)

@@ -62,7 +62,7 @@ static void stable_job(weft *w, const struct work *work)
     struct numbered *a = (struct numbered *)(void *)work->words;
     for (size_t i = 0; i < N; i++)
         a[i] = (struct numbered){(uint32_t)pattern_key(work->pattern, i, N) % 10000, (uint32_t)i};
-    CHECK(sort_numbered(w, a, N) == 0);
+    sort_numbered(w, a, N);
     for (size_t i = 1; i < N; i++)
         CHECK(a[i - 1].key < a[i].key ||
               (a[i - 1].key == a[i].key && a[i - 1].number < a[i].number));

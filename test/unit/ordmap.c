@@ -50,12 +50,12 @@ static weft_ordmap *any_map(weft *w, struct dice *dice, size_t universe)
     for (size_t i = from; i < to; i++)
         if (dice_below(dice, odds) == 0)
             keys[n++] = (uint32_t)i;
-    HOLDS(weft_ordmap_build(w, &map, &set, keys, NULL, n) == 0);
+    HOLDS(weft_ordmap_build(w, keys, NULL, n, &set, &map) == 0);
     free(keys);
     return map;
 }
 
-static bool keep_some(const void *key, const void *value, void *arg)
+static bool keep_some(weft *w, const void *key, const void *value, void *arg)
 {
     return *(const uint32_t *)key * 0x9e3779b9u >> 28 < *(uint32_t *)arg;
 }
@@ -66,13 +66,13 @@ static void trees(weft *w, struct dice *dice)
     uint32_t most = (uint32_t)dice_below(dice, 17);
     size_t which = dice_below(dice, 4);
     if (which == 0)
-        HOLDS(weft_ordmap_union(w, &result, a, b, NULL, NULL) == 0);
+        HOLDS(weft_ordmap_union(w, a, b, NULL, NULL, &result) == 0);
     else if (which == 1)
-        HOLDS(weft_ordmap_intersection(w, &result, a, b, NULL, NULL) == 0);
+        HOLDS(weft_ordmap_intersection(w, a, b, NULL, NULL, &result) == 0);
     else if (which == 2)
-        HOLDS(weft_ordmap_difference(w, &result, a, b) == 0);
+        HOLDS(weft_ordmap_difference(w, a, b, &result) == 0);
     else
-        HOLDS(weft_ordmap_filter(w, &result, a, keep_some, &most) == 0);
+        HOLDS(weft_ordmap_filter(w, a, keep_some, &most, &result) == 0);
     height_of(a->root);
     height_of(b->root);
     height_of(result->root);
@@ -93,11 +93,11 @@ static void steps(weft *w, struct dice *dice)
     enum { N = 400 };
     size_t factor = (size_t[]){1, N - 1, 7}[dice_below(dice, 3)];
     weft_ordmap *map, *next;
-    HOLDS(weft_ordmap_empty(&map, &set) == 0);
+    HOLDS(weft_ordmap_empty(&set, &map) == 0);
     for (size_t i = 0; i < 2 * (size_t)N; i++) {
         uint32_t key = (uint32_t)(i * factor % N);
-        HOLDS((i < N ? weft_ordmap_insert(&next, map, &key, NULL)
-                     : weft_ordmap_remove(&next, map, &key)) == 0);
+        HOLDS((i < N ? weft_ordmap_insert(map, &key, NULL, &next)
+                     : weft_ordmap_remove(map, &key, &next)) == 0);
         HOLDS(height_of(next->root) <= 12); /* 1.44 log2(N) */
         HOLDS(count_new(next->root, map) <= 3 * 12);
         weft_ordmap_release(map);
@@ -122,17 +122,17 @@ static void sharing_job(weft *w, void *arg)
         keys[i] = 2 * i;
     for (uint32_t i = 0; i < SMALL; i++)
         few[i] = 4001 * i + 1;
-    CHECK(weft_ordmap_build(w, &large, &set, keys, NULL, LARGE) == 0);
-    CHECK(weft_ordmap_build(w, &small, &set, few, NULL, SMALL) == 0);
+    CHECK(weft_ordmap_build(w, keys, NULL, LARGE, &set, &large) == 0);
+    CHECK(weft_ordmap_build(w, few, NULL, SMALL, &set, &small) == 0);
     for (int i = 0; i < 2; i++) {
-        CHECK(weft_ordmap_union(w, &result, i ? large : small, i ? small : large, NULL, NULL) == 0);
+        CHECK(weft_ordmap_union(w, i ? large : small, i ? small : large, NULL, NULL, &result) == 0);
         CHECK(count_new(result->root, large) <= SMALL * 3 * 16);
         weft_ordmap_release(result);
     }
-    CHECK(weft_ordmap_intersection(w, &result, large, large, NULL, NULL) == 0);
+    CHECK(weft_ordmap_intersection(w, large, large, NULL, NULL, &result) == 0);
     CHECK(result->root == large->root);
     weft_ordmap_release(result);
-    CHECK(weft_ordmap_filter(w, &result, large, keep_some, &(uint32_t){16}) == 0);
+    CHECK(weft_ordmap_filter(w, large, keep_some, &(uint32_t){16}, &result) == 0);
     CHECK(result->root == large->root);
     weft_ordmap_release(result);
     weft_ordmap_release(large);
@@ -152,8 +152,8 @@ static void share_range(weft *w, size_t begin, size_t end, void *arg)
     const weft_ordmap *map = arg;
     for (uint32_t i = (uint32_t)begin; i < end; i++) {
         weft_ordmap *more, *all;
-        HOLDS(weft_ordmap_insert(&more, map, &i, NULL) == 0);
-        HOLDS(weft_ordmap_union(w, &all, more, map, NULL, NULL) == 0);
+        HOLDS(weft_ordmap_insert(map, &i, NULL, &more) == 0);
+        HOLDS(weft_ordmap_union(w, more, map, NULL, NULL, &all) == 0);
         weft_ordmap_release(more);
         HOLDS(weft_ordmap_find(all, &i) != NULL);
         weft_ordmap_release(all);

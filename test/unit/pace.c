@@ -133,17 +133,17 @@ static void neighbours_are_both_known(void **state)
 
 /* ---- What stops early says nothing about how long its elements take ---- */
 
-static size_t find_here(size_t begin, size_t end, void *arg)
+static size_t find_here(weft *w, size_t begin, size_t end, void *arg)
 {
     return begin < end ? begin : end;
 }
 
-static size_t find_last_here(size_t begin, size_t end, void *arg)
+static size_t find_last_here(weft *w, size_t begin, size_t end, void *arg)
 {
     return begin < end ? end - 1 : end;
 }
 
-static bool test_here(size_t begin, size_t end, void *arg)
+static bool test_here(weft *w, size_t begin, size_t end, void *arg)
 {
     return true;
 }
@@ -163,7 +163,7 @@ static void combine(weft *w, void *left, const void *right, void *arg)
     *(uint64_t *)left |= *(const uint64_t *)right;
 }
 
-static bool halt(const void *accumulator, void *arg)
+static bool halt(weft *w, const void *accumulator, void *arg)
 {
     return *(const uint64_t *)accumulator;
 }
