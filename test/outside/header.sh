@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every public header compiles on its own, as C11, C17 and C++17, without a warning.
+# Every public header compiles on its own, as C11, C17 and C++17, without a warning; so does what its
+# macros define.
 set -eu
 cd "$INCLUDEDIR"
 set -- -Wall -Wextra -Wpedantic -Werror -I. -fsyntax-only
@@ -15,3 +16,23 @@ for header in weft.h weft/*.h; do
             $CXX -std=c++17 "$@" -DWEFT_DEBUG=$debug -x c++ -
     done
 done
+
+# Names that the _DEFINE macros make end in an underscore: they hide none of the program's.
+program='#include <weft.h>
+#include <weft/parallel.h>
+#include <weft/sort.h>
+extern int a, all, arg, arrays, b, base, before, begin, c, carry, d, e, element, end, ends, first, fourth,
+    from, from_right, half, halves, has_carry, held, i, ij, ik, in, j, k, l, l_last, least, left, middle,
+    more, most, n, next, nl, nr, other, out, p, pivot, q, r, r_last, right, s, same, scanner, second, t,
+    third, to, to_last, u, v, w, x, y;
+static inline float twice(int number_) { return 2 * (float)number_; }
+static inline long sum(long left_, long right_) { return left_ + right_; }
+static inline bool is_odd(long number_) { return number_ % 2 != 0; }
+static inline bool comes_first(long left_, long right_) { return left_ < right_; }
+WEFT_MAP_DEFINE(map_all, int, twice, float)
+WEFT_SCAN_DEFINE(scan_all, long, sum)
+WEFT_FILTER_DEFINE(filter_all, long, is_odd)
+WEFT_SORT_DEFINE(sort_all, long, comes_first)
+WEFT_SORT_STABLE_DEFINE(sort_all_stable, long, comes_first)'
+echo "$program" | $CC -std=c17 "$@" -Wshadow -Wno-unused-function -x c -
+echo "$program" | $CXX -std=c++17 "$@" -Wshadow -Wno-unused-function -x c++ -
