@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <weft.h>
+#include <weft/parallel.h>
 
 enum { EVERY_NS = 100000000, WIDTH = 40 };
 

@@ -7,6 +7,9 @@
 #include "child.h"
 #include "core/pool.h"
 #include "proc.h"
+#include "weft/lines.h"
+#include "weft/parallel.h"
+#include "weft/sort.h"
 
 #include <errno.h>
 #include <stdatomic.h>
