@@ -179,13 +179,14 @@ static void own_and_own(void)
 static void steal(unsigned guest, int times)
 {
     struct weft__worker *me = guests[guest];
-    struct weft__job *job = NULL;
     weft__worker_push(me, __builtin_frame_address(0));
-    while (times-- > 0)
-        if (weft__deque_steal(&guests[0]->deque, &job) == STEAL_GOT ||
+    while (times-- > 0) {
+        struct weft__found found = {0};
+        if (weft__deque_steal(&guests[0]->deque, &found.job) == STEAL_GOT ||
             (!guests[0]->context->eager &&
-             weft__steal_slot(me, guests[0]->context, NULL, &job) == STEAL_GOT))
-            weft__execute(me->context->first, job);
+             weft__steal_slot(me, guests[0]->context, NULL, &found) == STEAL_GOT))
+            weft__execute_found(me->context->first, &found);
+    }
 }
 
 static void thief(void)

@@ -362,10 +362,11 @@ static struct weft__group *group_of(struct weft__slot *slot)
 
 static void execute_stolen(weft *w, struct weft__job *job)
 {
-    struct weft__worker *me = weft__worker_of(w);
-    struct weft__slot *slot = me->stolen_slot;
+    const struct weft__found *found =
+        (struct weft__found *)((char *)job - offsetof(struct weft__found, right));
+    struct weft__slot *slot = weft__slot_of(found->slot);
     weft__call(w, job->fn, job->arg, job->group);
-    me->news = (struct weft__news){right_is_over, slot};
+    weft__worker_of(w)->news = (struct weft__news){right_is_over, slot};
 }
 
 /* Under the lock: the owner is on a slow road, or will be before it takes the slot back. False: it
@@ -398,22 +399,22 @@ static bool is_ripe(struct weft__context *context, weft_fn *fn, uint64_t now)
 }
 
 /* Under the lock: the right side in the oldest slot, for `me` to run. */
-static struct weft__job *take(struct weft__worker *me, struct weft__context *context,
-                              struct weft__slot *slot, weft_fn *fn)
+static void take(struct weft__worker *me, struct weft__context *context, struct weft__slot *slot,
+                 weft_fn *fn, struct weft__found *found)
 {
-    me->stolen = (struct weft__job){
+    *found =
+        (struct weft__found){.job = &found->right, .from = context->worker, .slot = (weft *)slot};
+    found->right = (struct weft__job){
         .fn = fn == marked ? context->marked_fn : fn,
         .arg = atomic_load_relaxed(&slot->arg), /* relaxed: acquired with fn */
         .group = group_of(slot),
         .execute = execute_stolen,
     };
-    me->stolen_slot = slot;
     /* relaxed: the owner finds out under the lock. */
     atomic_store_relaxed(&slot->latch.state, LATCH_UNSET);
     atomic_store_release(&slot->thief, me); /* release T1 */
     atomic_store_relaxed(&context->oldest, slot + 1);
     context->robbed = true;
-    return &me->stolen;
 }
 
 /* Can the oldest slot be part of that computation? A hint, so that nobody is stopped in vain. */
@@ -424,7 +425,7 @@ static bool may_be_part_of(struct weft__context *context, const struct weft__gro
 }
 
 enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context *context,
-                                   const struct weft__group *root, struct weft__job **job)
+                                   const struct weft__group *root, struct weft__found *found)
 {
     struct weft__slot *slot = atomic_load_relaxed(&context->oldest);
     /* relaxed, as long as the lock is not held: hints. */
@@ -453,7 +454,7 @@ enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context
     bool taken = stopped && fn && is_ripe(context, fn, now) &&
                  weft__may_take(me, root, group_of(slot)->root);
     if (taken) {
-        *job = take(me, context, slot, fn);
+        take(me, context, slot, fn, found);
         if (context->quantum) /* the next one ages while the thief is busy */
             mark(context, slot + 1, now);
     } else {
@@ -468,24 +469,22 @@ enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context
 }
 
 /* Its owner takes it the way a thief does, but needs nobody to be stopped. */
-struct weft__job *weft__take_own(struct weft__worker *me)
+bool weft__take_own(struct weft__worker *me, struct weft__found *found)
 {
     struct weft__context *context = me->context;
     if (context->eager || !weft__context_has_pending(context))
-        return NULL;
-    struct weft__job *job = NULL;
+        return false;
     answer_and_lock(context);
     struct weft__slot *slot = atomic_load_relaxed(&context->oldest); /* relaxed: under the lock */
     weft_fn *fn = atomic_load_relaxed(&slot->fn);
-    if (fn && (weft *)slot != context->last) {
+    bool taken = fn && (weft *)slot != context->last;
+    if (taken) {
         want(slot, true);
-        job = take(me, context, slot, fn);
+        take(me, context, slot, fn, found);
         guard_set(context);
     }
     weft__lock_drop(&context->lock);
-    me->taken_from = job ? me : NULL;
-    me->taken_slot = (weft *)slot;
-    return job;
+    return taken;
 }
 
 void weft__context_expect(struct weft__context *context)

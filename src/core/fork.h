@@ -6,13 +6,13 @@
 #include "core/worker.h"
 #include "os/membarrier.h"
 
-/* YOUNG: there is one that has not waited for a quantum yet, or somebody else is at it. On
- * GOT the job is good until `me` steals the next. `root`: of what is wanted; NULL: anything. */
+/* YOUNG: there is one that has not waited for a quantum yet, or another thief is at it. `found` is
+ * written on GOT. `root`: of what is wanted; NULL: anything. */
 enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context *context,
-                                   const struct weft__group *root, struct weft__job **job);
+                                   const struct weft__group *root, struct weft__found *found);
 
-/* The oldest right side that `me` has pending itself, to run it on top; NULL: none. */
-struct weft__job *weft__take_own(struct weft__worker *me);
+/* The oldest right side that `me` has pending itself, to run it on top; false: none. */
+bool weft__take_own(struct weft__worker *me, struct weft__found *found);
 
 /* What is forked in w, whatever thieves have put in its place. */
 weft_fn *weft__right_of(weft *w);

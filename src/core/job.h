@@ -9,6 +9,7 @@
 #include "weft.h"
 
 struct weft__group;
+struct weft__worker;
 
 struct weft__job {
     weft_fn *fn;
@@ -23,6 +24,14 @@ struct weft__node {
     struct weft__node *next, *prev; /* under the queue's lock */
     bool linked;                    /* it is in the queue; the same */
     struct atomic_bool claimed;     /* by whoever takes it out of the queue */
+};
+
+/* What a search has found. Lies in the frame of the thread that runs it, and is not copied. */
+struct weft__found {
+    struct weft__job *job;     /* what to run; NULL: nothing */
+    struct weft__worker *from; /* the worker that it was stolen from; NULL: it was not stolen */
+    weft *slot;                /* stolen: the fork whose right side it is; NULL: it was spawned */
+    struct weft__job right;    /* a right side that stood nowhere but in its slot: `job` is this */
 };
 
 /* True: the node was in a queue, nobody had claimed it, and it is the caller's now. */

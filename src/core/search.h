@@ -23,10 +23,10 @@ struct weft__aim {
     void (*by)(weft *w, struct weft__job *job); /* of this kind, whosever it is; or NULL */
 };
 
-/* Anything for `me` to run that is not on its own deque. Mail always: nobody else can run it; its
- * sender knows that it runs on top of whatever waits here. NULL: there was nothing at some moment
- * of the call. */
-struct weft__job *weft__find(struct weft__worker *me, const struct weft__aim *aim);
+/* Anything for `me` to run that is not on its own deque. Mail always: no other thread can run it;
+ * its sender knows that it runs on top of whatever waits here. False: there was nothing at some
+ * moment of the call. */
+bool weft__find(struct weft__worker *me, const struct weft__aim *aim, struct weft__found *found);
 
 /* Mail, or something from the injector; for those who have been busy with their own jobs. */
 struct weft__job *weft__find_mail(struct weft__worker *me);

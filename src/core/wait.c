@@ -222,37 +222,37 @@ static struct weft__aim aim_of(struct wait *wait, struct weft__worker *me)
     return aim;
 }
 
-/* A job for any of the workers this thread is, and where to run it. */
-static struct weft__job *look_everywhere(struct wait *wait, weft **where)
+/* A job for any of the workers this thread is: where to run it, or NULL. */
+static weft *look_everywhere(struct wait *wait, struct weft__found *found)
 {
     struct weft__worker *me = wait->me;
-    *where = wait->w;
+    weft *where = wait->w;
+    *found = (struct weft__found){0};
     me->saw_young = wait->root->saw_young = false;
     wait->steps_back = wait->counted && weft__steps_back(wait->root);
     struct weft__aim aim = aim_of(wait, me);
-    struct weft__job *job = NULL;
     if (!wait->loop || (weft__deque_size(&me->deque) > 0 && weft__may_begin(me)))
-        job = pop_own(wait);
-    if (!job)
-        job = weft__find(me, &aim);
+        found->job = pop_own(wait);
+    if (!found->job)
+        weft__find(me, &aim, found);
     /* Before it sleeps: a fork of its own that is older than what it waits for, since those
      * who could take it may be blocked. */
-    if (!job && aim.help != HELP_NOBODY && wait->idle.round >= wait->root->pool->sleep.rounds &&
-        weft__may_begin(me))
-        job = weft__take_own(me);
-    for (struct weft__worker *host = me->host; !job && host; host = host->host) {
+    if (!found->job && aim.help != HELP_NOBODY &&
+        wait->idle.round >= wait->root->pool->sleep.rounds && weft__may_begin(me))
+        weft__take_own(me, found);
+    for (struct weft__worker *host = me->host; !found->job && host; host = host->host) {
         aim = aim_of(wait, host);
         if (aim.help == HELP_ANYBODY || aim.help == HELP_OWN_LAST)
-            job = weft__deque_pop(&host->deque);
-        if (!job)
-            job = weft__find(host, &aim);
-        if (job)
-            *where = weft__context_top(host->context);
+            found->job = weft__deque_pop(&host->deque);
+        if (!found->job)
+            weft__find(host, &aim, found);
+        if (found->job)
+            where = weft__context_top(host->context);
     }
     wait->despair = wait->idle.relieves = false;
-    if (!job)
+    if (!found->job)
         seek_on(wait);
-    return job;
+    return found->job ? where : NULL;
 }
 
 /* There is work that will be old enough to be taken soon, unless its owner gets to it
@@ -427,20 +427,20 @@ static void wait_on(struct wait *wait)
         if (weft__pool_is_forked(wait->me->pool))
             weft__fatal("a job waits in a forked child for what only its parent's workers do");
         /* Its own jobs first, without telling anybody that it is idle. */
-        struct weft__job *job = next_own(wait);
+        struct weft__found found = {.job = next_own(wait)};
         weft *where = wait->w;
-        if (!job)
+        if (!found.job)
             start_looking(wait);
         weft__tell(wait->me);
-        if (!job) {
-            while (!weft__latch_probe(latch) && !(job = look_everywhere(wait, &where)))
+        if (!found.job) {
+            while (!weft__latch_probe(latch) && !(where = look_everywhere(wait, &found)))
                 found_nothing(wait);
-            stop_looking(wait, job && weft__worker_of(where)->taken_from);
+            stop_looking(wait, found.from != NULL);
         }
-        if (job && wait->loop)
-            weft__execute_untold(where, job);
-        else if (job)
-            weft__execute(where, job);
+        if (found.job && wait->loop)
+            weft__execute_untold(where, &found);
+        else if (found.job)
+            weft__execute_found(where, &found);
     }
     weft__tell(wait->me);
 }
@@ -575,14 +575,12 @@ static bool run_one(weft *w)
 {
     static const struct weft__aim anything = {.help = HELP_ANYBODY};
     struct weft__worker *me = weft__worker_of(w);
-    struct weft__job *job = find_in_turn(me, true);
-    if (!job)
-        job = weft__deque_pop(&me->deque);
-    if (!job)
-        job = weft__find(me, &anything);
-    if (job)
-        weft__execute(w, job);
-    return job != NULL;
+    struct weft__found found = {.job = find_in_turn(me, true)};
+    if (!found.job)
+        found.job = weft__deque_pop(&me->deque);
+    if (found.job || weft__find(me, &anything, &found))
+        weft__execute_found(w, &found);
+    return found.job != NULL;
 }
 
 /* What a limited one may run: mail, and children of the scopes that it has open. */

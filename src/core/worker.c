@@ -274,7 +274,7 @@ static void left(const struct weft__worker *me)
                 me->index);
 }
 
-void weft__execute_untold(weft *w, struct weft__job *job)
+void weft__execute_untold(weft *w, const struct weft__found *found)
 {
     struct weft__worker *me = weft__worker_of(w);
     struct weft__worker *before = weft__current;
@@ -285,12 +285,11 @@ void weft__execute_untold(weft *w, struct weft__job *job)
         .address = __builtin_frame_address(0),
         .depth = outer ? outer->depth + 1 : 0,
         .w = w,
-        .from = me->taken_from,
-        .slot = me->taken_from ? me->taken_slot : NULL,
+        .from = found->from,
+        .slot = found->slot,
     };
     bool careful =
         frame.slot && weft__fork_is_careful(frame.from, frame.slot) && weft__careful_begin(me, w);
-    me->taken_from = NULL;
     const struct weft__mutex *held = weft__root_of(me)->held;
     unsigned block_depth = me->block_depth;
     struct weft__help outer_help = me->context->help;
@@ -303,7 +302,7 @@ void weft__execute_untold(weft *w, struct weft__job *job)
     atomic_store_relaxed(&me->counts.depth, frame.depth + 1); /* relaxed: a hint */
     me->frame = &frame;
     weft__current = me;
-    job->execute(w, job);
+    found->job->execute(w, found->job);
     bool forked = weft__pool_is_forked(me->pool);
     if (forked && (me->kind == WORKER_THREAD || me->kind == WORKER_SPARE))
         weft__fatal("a forked child came back from a job to the worker; it should exec or exit");
@@ -323,10 +322,15 @@ void weft__execute_untold(weft *w, struct weft__job *job)
         weft__context_call(me->context); /* the first fork is still to come */
 }
 
+void weft__execute_found(weft *w, const struct weft__found *found)
+{
+    weft__execute_untold(w, found);
+    weft__tell(weft__worker_of(w));
+}
+
 void weft__execute(weft *w, struct weft__job *job)
 {
-    weft__execute_untold(w, job);
-    weft__tell(weft__worker_of(w));
+    weft__execute_found(w, &(struct weft__found){.job = job});
 }
 
 /* What runs on top, for weft_pool_dump(). relaxed, all: hints. */

@@ -48,9 +48,9 @@ struct weft__frame {
 
     /* For reports. */
     weft *w;                   /* where it runs */
-    struct weft__worker *from; /* whom it was taken from, or NULL, */
-    weft *slot;                /* and the fork that it is the right side of, or NULL */
-    struct weft__task *task;   /* the task that it is, or NULL */
+    struct weft__worker *from; /* as in struct weft__found, both */
+    weft *slot;
+    struct weft__task *task; /* the task that it is, or NULL */
     weft_fn *fn;
     struct weft__group *group;
 };
@@ -107,16 +107,12 @@ struct weft__worker {
     unsigned limited_waits; /* on its stack; see weft__wait() */
     bool last_left;
     struct weft__frame *frame;
-    struct weft__job stolen; /* from the lazy road, on its way from search to execution */
-    struct weft__slot *stolen_slot;
-    struct weft__news news;          /* of the job that ended last; see weft__tell() */
-    struct weft__worker *taken_from; /* as in weft__frame, of what the last search found */
-    weft *taken_slot;
-    bool overtakes;        /* it has the place of a searcher that does not run; see sleep.h */
-    bool saw_young;        /* the last search saw a right side that was too young, */
-    bool saw_foreign;      /* or something that was not part of its own computation */
-    unsigned own_jobs;     /* in a row, without a look at the injector */
-    unsigned brief_spells; /* idle ones in a row that were short; see wait.c */
+    struct weft__news news; /* of the job that ended last; see weft__tell() */
+    bool overtakes;         /* it has the place of a searcher that does not run; see sleep.h */
+    bool saw_young;         /* the last search saw a right side that was too young, */
+    bool saw_foreign;       /* or something that was not part of its own computation */
+    unsigned own_jobs;      /* in a row, without a look at the injector */
+    unsigned brief_spells;  /* idle ones in a row that were short; see wait.c */
     uint64_t random;
     uint32_t short_loops;     /* see weft__pace_is_turn() */
     struct weft__node *spare; /* spawn nodes to use again */
@@ -279,14 +275,15 @@ void weft__worker_check_left(const char *frame);
 /* Its thread does something else now. */
 void weft__worker_rest(struct weft__worker *worker);
 
-/* Runs a job from a queue in w, and tells those who wait for it. */
+/* Runs a job in w, and tells those who wait for it. */
 void weft__execute(weft *w, struct weft__job *job);
+void weft__execute_found(weft *w, const struct weft__found *found);
 
 /* The same, but the caller tells them. Who is told may wake up on this very CPU, and go on
  * computing there; then this worker has no CPU. So a worker that has nothing else to do is idle
  * before it tells them: the look-out takes the place of one that is idle and has no CPU, but not of
  * one that seems to be busy. */
-void weft__execute_untold(weft *w, struct weft__job *job);
+void weft__execute_untold(weft *w, const struct weft__found *found);
 
 static inline void weft__tell(struct weft__worker *me)
 {
