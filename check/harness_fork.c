@@ -4,9 +4,11 @@
  * and are in it from the beginning: coming and going is harness_pool.c's. */
 #include "core/cancel.h"
 #include "core/deque.h"
-#include "core/fork.h"
+#include "core/execute.h"
 #include "core/guest.h"
+#include "core/loopfork.h"
 #include "core/pool.h"
+#include "core/steal.h"
 #include "harnesses.h"
 
 enum { FORKS = 2, GUESTS = 3 };

@@ -21,7 +21,7 @@ struct known {
 
 /* `text`: the harness. */
 static const struct known stubborn[] = {
-    {"core/fork.c", "weft__steal_slot", "acquire B2", OP_LOAD, ACQUIRE, RELAXED,
+    {"core/steal.c", "weft__steal_slot", "acquire B2", OP_LOAD, ACQUIRE, RELAXED,
      "fork-lazy-reused"},
 };
 
@@ -99,7 +99,7 @@ static const char away[] = "fork-lazy-forbidden needs the release, but shows it 
 
 static const struct known kept[] = {
     {"core/block.c", "mark", "release B3", OP_STORE, RELEASE, RELAXED, away},
-    {"core/fork.c", "stop_owner", "acquire B3", OP_LOAD, ACQUIRE, RELAXED, away},
+    {"core/steal.c", "stop_owner", "acquire B3", OP_LOAD, ACQUIRE, RELAXED, away},
     {"core/pool.c", "close_pool", "acq_rel X1", OP_RMW, ACQ_REL, ACQUIRE, twice},
     {"core/pool.c", "close_pool", "acq_rel X1", OP_RMW, ACQ_REL, RELEASE, twice},
     {"core/pool.c", "wind_up", "acq_rel X1", OP_RMW, ACQ_REL, ACQUIRE, twice},
@@ -157,8 +157,8 @@ static const struct known kept[] = {
     {"sleep/census.h", "weft__census_rests_last", "acq_rel Z1", OP_RMW, ACQ_REL, ACQUIRE, census},
     {"sleep/census.h", "weft__census_rouse", "acq_rel Z1", OP_RMW, ACQ_REL, ACQUIRE, census},
     {"sleep/census.h", "weft__census_rouse", "acq_rel Z1", OP_RMW, ACQ_REL, RELEASE, census},
-    {"core/fork.c", "take", "release T1", OP_STORE, RELEASE, RELAXED, thief},
-    {"core/fork.c", "execute_right", "release T1", OP_STORE, RELEASE, RELAXED, thief},
+    {"core/steal.c", "take", "release T1", OP_STORE, RELEASE, RELAXED, thief},
+    {"core/publish.c", "execute_right", "release T1", OP_STORE, RELEASE, RELAXED, thief},
     {"core/search.c", "steal_from_thief", "acquire T1", OP_LOAD, ACQUIRE, RELAXED, thief},
     {"core/task.c", "task_is_over", "acq_rel O1", OP_CAS, ACQ_REL, ACQUIRE, fd},
     {"core/task.c", "task_is_over", "acq_rel O1", OP_CAS, ACQ_REL, RELEASE, fd},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A job for every worker, through their mailboxes. */
+#include "core/execute.h"
 #include "core/pool.h"
 #include "core/wait.h"
 #include "os/memory.h"

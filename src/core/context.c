@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/context.h"
 
+#include "os/fatal.h"
 #include "os/memory.h"
 #include "os/thread.h"
 
@@ -146,4 +147,17 @@ bool weft__context_robbed(struct weft__context *context)
     context->robbed = false;
     weft__lock_drop(&context->lock);
     return robbed;
+}
+
+void weft__slot_marked(weft *w, void *arg)
+{
+    (void)w;
+    (void)arg;
+    weft__fatal("a mark was called");
+}
+
+weft_fn *weft__right_of(weft *w)
+{
+    weft_fn *fn = atomic_load_relaxed(&weft__slot_of(w)->fn); /* relaxed: for a message */
+    return weft__context_unmark(weft__context_of(w), fn);
 }

@@ -13,13 +13,14 @@
  * bits cleared.
  *
  * On the lazy road, a pending right side is just that slot. A thief takes the oldest one,
- * so the stolen ones are a prefix of the slots. See fork.c for how it does that, and for
- * the eager road, on which the slot also stands in the worker's deque. */
+ * so the stolen ones are a prefix of the slots. See steal.c for how it does that, and
+ * publish.h for the eager road, on which the slot also stands in the worker's deque. */
 #ifndef WEFT_CORE_CONTEXT_H
 #define WEFT_CORE_CONTEXT_H
 
 #include "core/job.h"
 #include "os/lock.h"
+#include "os/membarrier.h"
 #include "sleep/latch.h"
 
 struct weft__cleanup;
@@ -93,7 +94,7 @@ struct weft__context {
     bool called;                          /* the guard stays raised; under the lock */
     unsigned shallow;                     /* slots above the oldest that it covers; lock */
     struct atomic_ptr oldest;             /* weft *: the first slot not stolen; under the lock */
-    struct atomic_bool answered;          /* the owner is on a slow road; see fork.c */
+    struct atomic_bool answered;          /* the owner is on a slow road; see steal.c */
     struct atomic_bool away;              /* the owner is blocked: age does not matter */
     weft_fn *marked_fn;                   /* what the mark in the oldest slot replaced; lock */
     struct atomic_u64 marked_at;          /* when; written under the lock */
@@ -136,5 +137,55 @@ void weft__context_call_merges(struct weft__context *context);
 
 /* The owner: both. */
 void weft__context_call_own(struct weft__context *context);
+
+/* ---- The owner and thieves on a slow road ---- */
+
+/* The owner's way to the lock. A thief that waits for an answer gets one: everything the
+ * owner wrote before is visible to it, and the owner writes no slot until it has the lock. */
+static inline void weft__context_answer_and_lock(struct weft__context *context)
+{
+    atomic_store_release(&context->answered, true); /* release B1 */
+    weft__context_lock(context);
+}
+
+/* Under the lock. relaxed: the lock, or stop_owner(), orders it. */
+static inline void weft__slot_want(struct weft__slot *slot, bool wanted)
+{
+    atomic_store_relaxed(&slot->wanted, wanted ? SLOT_WANTED : 0);
+}
+
+/* Under the lock: the guard as it should be while nobody steals. */
+static inline void weft__context_set_guard(struct weft__context *context)
+{
+    weft *oldest = atomic_load_relaxed(&context->oldest);
+    uintptr_t guard = (uintptr_t)(oldest + context->shallow);
+    /* relaxed: the lock carries what the owner has to learn. */
+    bool raised = context->called || weft__membarrier_is_gone();
+    atomic_store_relaxed(&context->guard, raised ? UINTPTR_MAX : guard);
+}
+
+/* Stands in a slot in place of what is forked there: see steal.c. Never called. */
+void weft__slot_marked(weft *w, void *arg);
+
+/* Under the lock, oldest slot: the mark, and since when. */
+static inline void weft__context_mark(struct weft__context *context, struct weft__slot *slot,
+                                      uint64_t now)
+{
+    weft_fn *fn = atomic_load_relaxed(&slot->fn);
+    /* relaxed: any read-modify-write continues the owner's release B2, which is in weft.h. */
+    if (fn && fn != weft__slot_marked && atomic_cas_relaxed(&slot->fn, &fn, weft__slot_marked)) {
+        context->marked_fn = fn;
+        atomic_store_relaxed(&context->marked_at, now); /* relaxed: a hint to other thieves */
+    }
+}
+
+/* What is forked in the oldest slot, whose `fn` this is. Under the lock. */
+static inline weft_fn *weft__context_unmark(const struct weft__context *context, weft_fn *fn)
+{
+    return fn == weft__slot_marked ? context->marked_fn : fn;
+}
+
+/* What is forked in w, whatever thieves have put in its place. The owner, for a message. */
+weft_fn *weft__right_of(weft *w);
 
 #endif

@@ -50,7 +50,7 @@ struct weft_pool {
     struct weft_pool *next_kept; /* of default pools that are gone */
 
     struct atomic_u32 threads; /* started and not yet finished; a futex for destroy */
-    struct atomic_u32 limited; /* of the pool's threads; see worker.h */
+    struct atomic_u32 limited; /* threads of the pool that are in a limited wait; see wait.h */
 };
 
 enum { POOL_CLOSED = 1u << 31 };

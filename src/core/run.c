@@ -2,6 +2,7 @@
 #include "core/run.h"
 
 #include "core/cancel.h"
+#include "core/execute.h"
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "core/pool.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/scope.h"
 
+#include "core/execute.h"
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "core/pool.h"

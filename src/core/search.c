@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/search.h"
 
-#include "core/fork.h"
 #include "core/guest.h"
 #include "core/pool.h"
+#include "core/steal.h"
 
 enum {
     INJECTOR_TURN = 16, /* every so many searches the injector comes first, so that outside

@@ -2,6 +2,7 @@
 #include "core/task.h"
 
 #include "core/cancel.h"
+#include "core/execute.h"
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "core/pool.h"

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/wait.h"
 
+#include "core/execute.h"
 #include "core/fiber.h"
-#include "core/fork.h"
+#include "core/help.h"
 #include "core/pool.h"
 #include "core/scope.h"
 #include "core/search.h"
+#include "core/steal.h"
 #include "os/clock.h"
 #include "os/fatal.h"
 #include "os/thread.h"

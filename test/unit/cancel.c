@@ -3,6 +3,7 @@
 #include "core/cancel.h"
 
 #include "check.h"
+#include "core/execute.h"
 #include "core/pool.h"
 
 #include <errno.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* steal.c: the lazy road, step by step: one thread is the owner and the thief by turns. */
-#include "core/fork.h"
+#include "core/steal.h"
 
 #include "check.h"
+#include "core/execute.h"
+#include "core/loopfork.h"
 #include "core/pool.h"
 #include "os/membarrier.h"
 #include "os/memory.h"

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/help.h"
+
+#include "core/pool.h"
+#include "os/clock.h"
+
+enum {
+    LOOK_TURN = 4
+}; /* of shallow forks every fourth looks at the clock, because reading it stops
+      the CPU's reading ahead */
+
+void weft__context_expect(struct weft__context *context)
+{
+    context->help = (struct weft__help){.wanted = true};
+    weft__context_call(context);
+}
+
+/* On the lazy road nobody is told of a fork. So a job that starts, or goes on after a wait,
+ * looks whether anybody sleeps who may be woken. It counts as at work before: see EnterFence.
+ * Whoever makes room later wakes somebody itself. */
+void weft__expect_help(struct weft__worker *me)
+{
+    struct weft__sleep *sleep = &me->pool->sleep;
+    /* relaxed: a hint. For one that is blocked, the first fork may call a spare. */
+    bool short_handed = atomic_load_relaxed(&sleep->blocked) > 0;
+    if (!me->context->eager && (weft__sleep_has_room(sleep) || short_handed))
+        weft__context_expect(me->context);
+}
+
+/* Somebody sleeps who could help. Usually it is woken by the first fork there is, since the
+ * owner may never come by here again. But if jobs of this kind have been over quickly so
+ * far, only once this one goes on for longer; then shallow forks look at the clock. That is a
+ * guess, and a wrong one costs a turn of the look-out: so it is made only while there is one. */
+bool weft__help_is_due(struct weft__context *context, weft *w)
+{
+    struct weft__help *help = &context->help;
+    if (!help->wanted || (help->little && ++help->forks % LOOK_TURN))
+        return false;
+    uint64_t now = weft__clock_now();
+    if (help->started == 0) {
+        help->started = now;
+        help->first_right = atomic_load_relaxed(&weft__slot_of(w)->fn); /* relaxed: own */
+        struct weft_pool *pool = context->worker->pool;
+        help->little = help->whole && weft__sleep_is_watched(&pool->sleep) &&
+                       weft__habit_is_brief(&pool->habits, help->whole, help->first_right);
+    }
+    return !help->little || now - help->started >= WEFT__LITTLE_NS;
+}
+
+void weft__context_is_long(struct weft__context *context)
+{
+    if (!context->help.wanted || !context->help.little)
+        return;
+    context->help.little = false;
+    weft__context_call(context);
+}
