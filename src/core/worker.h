@@ -105,14 +105,14 @@ struct weft__worker {
     struct weft__worker *outer; /* whose job was running when this one came on top */
 
     unsigned limited_waits; /* on its stack; see weft__wait() */
-    bool last_left;
+    bool limited_last;      /* it was the last thread of its pool to begin one */
     struct weft__frame *frame;
     struct weft__news news; /* of the job that ended last; see weft__tell() */
     bool overtakes;         /* it has the place of a searcher that does not run; see sleep.h */
     bool saw_young;         /* the last search saw a right side that was too young, */
     bool saw_foreign;       /* or something that was not part of its own computation */
     unsigned own_jobs;      /* in a row, without a look at the injector */
-    unsigned brief_spells;  /* idle ones in a row that were short; see wait.c */
+    unsigned brief_spells;  /* idle ones in a row that were short; see descent.c */
     uint64_t random;
     uint32_t short_loops;     /* see weft__pace_is_turn() */
     struct weft__node *spare; /* spawn nodes to use again */
