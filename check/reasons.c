@@ -145,7 +145,7 @@ static const struct known kept[] = {
     {"sleep/tickle.c", "wake_aside", "acquire E1", OP_LOAD, ACQUIRE, RELAXED, fences},
     {"sleep/tickle.c", "more_work", "acquire E1", OP_LOAD, ACQUIRE, RELAXED, fences},
     {"core/block.c", "call_another", "fence F1 (LeaveFence)", OP_FENCE, SEQ_CST, SEQ_CST, leaves},
-    {"core/pool.c", "enter", "acquire Y2", OP_CAS, ACQUIRE, RELAXED, anew},
+    {"core/pool.c", "weft__pool_enter_known", "acquire Y2", OP_CAS, ACQUIRE, RELAXED, anew},
     {"sleep/crowd.c", "state_cas", "seq_cst V2", OP_CAS, SEQ_CST, ACQ_REL, tickle},
     {"sleep/crowd.c", "state_cas", "acq_rel V1", OP_CAS, ACQ_REL, ACQUIRE, tickled},
     {"sleep/crowd.h", "weft__crowd_tickle", "release V1", OP_RMW, SEQ_CST, ACQ_REL, tickle},
@@ -165,7 +165,7 @@ static const struct known kept[] = {
     {"core/task.c", "weft_task_wait", "acquire O1", OP_RMW, ACQUIRE, RELAXED, fd},
     {"core/task.c", "task_is_over", "acq_rel O2", OP_RMW, ACQ_REL, ACQUIRE, waiter},
     {"core/task.c", "wait_as_worker", "acq_rel O2", OP_CAS, ACQ_REL, RELEASE, waiter},
-    {"core/pool.c", "run_worker", "acq_rel X2", OP_RMW, ACQ_REL, RELEASE, threads},
+    {"core/threads.c", "run_worker", "acq_rel X2", OP_RMW, ACQ_REL, RELEASE, threads},
     {"actor/answer.h", "weft__answer_count", "acq_rel A4", OP_RMW, ACQ_REL, RELEASE, answers},
 };
 

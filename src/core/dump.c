@@ -8,6 +8,7 @@
  *
  * Locks are tried for a while, never waited for: a debugger may have stopped who has them. Nothing
  * is written while one is held: nobody knows what a FILE does. */
+#include "core/default.h"
 #include "core/misuse.h"
 #include "core/object.h"
 #include "core/pool.h"
