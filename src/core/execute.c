@@ -95,7 +95,7 @@ static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, boo
     struct weft__context *context = weft__context_of(w);
     struct weft__slot *slot = weft__slot_of(w);
     struct weft__group *outer = context->group, *outer_here = slot->group;
-    struct weft__frame *frame = weft__fiber_ops(w) ? NULL : context->worker->frame;
+    struct weft__frame *frame = weft__is_fiber(w) ? NULL : context->worker->frame;
     struct weft__group *outer_root = atomic_load_relaxed(&context->root);
     struct weft__group *root = group->root;
     bool mixes = outer_root && outer_root != root;

@@ -116,8 +116,8 @@ void weft_fork_slow(weft *w)
     if (!atomic_load_relaxed(&weft__slot_of(w)->fn))
         weft__lacks("weft_fork", "a function", "right");
     struct weft__context *context = weft__context_of(w);
-    if (weft__fiber_ops(w)) {
-        weft__fiber_ops(w)->fork(w);
+    if (weft__is_fiber(w)) {
+        weft__hook_fork(w);
         return;
     }
     if (context->eager) {
@@ -150,8 +150,8 @@ bool weft_merge_slow(weft *w)
     weft__expect_fork(w, "weft_merge");
     struct weft__context *context = weft__context_of(w);
     struct weft__slot *slot = weft__slot_of(w);
-    if (weft__fiber_ops(w))
-        return weft__fiber_ops(w)->merge(w);
+    if (weft__is_fiber(w))
+        return weft__hook_merge(w);
     if (context->eager) {
         bool over = published_merge(context, w);
         slot->execute = NULL; /* the next fork looks */

@@ -153,7 +153,7 @@ void weft_scope_open(weft *w, weft_scope *public)
         .token = {.group = &scope->group, .execute = execute_oldest},
     };
     weft__group_begin(&scope->group, context->group);
-    if (weft__fiber_ops(w))
+    if (weft__is_fiber(w))
         scope->group.left = scope_left;
     weft__count_latch_init(&scope->latch, weft__context_park(context), 1);
     context->group = slot->group = &scope->group;
@@ -241,7 +241,7 @@ int weft_spawn(weft *w, weft_scope *public, weft_fn *fn, void *arg)
     struct weft__worker *me = weft__worker_of(w);
     if (weft__pool_is_forked(me->pool))
         return -ECHILD;
-    if (weft__fiber_ops(w))
+    if (weft__is_fiber(w))
         return spawn_in_fiber(scope, fn, arg);
     struct spawn *spawn = spawn_make(me);
     if (!spawn)
@@ -267,7 +267,7 @@ int weft_spawn_fifo(weft *w, weft_scope *public, weft_fn *fn, void *arg)
     struct weft__worker *me = weft__worker_of(w);
     if (weft__pool_is_forked(me->pool))
         return -ECHILD;
-    if (weft__fiber_ops(w))
+    if (weft__is_fiber(w))
         return spawn_in_fiber(scope, fn, arg);
     if (scope->group.left) /* an actor's: its fifo has no tokens */
         return weft_spawn(w, public, fn, arg);
@@ -293,7 +293,7 @@ int weft_scope_close(weft *w, weft_scope *public)
     struct weft__context *context = weft__context_of(w);
     if (!scope || context->group != &scope->group || scope->w != w)
         weft__fatal("weft_scope_close: not the innermost scope that is open in this context");
-    if (weft__fiber_ops(w))
+    if (weft__is_fiber(w))
         close_in_fiber(w, scope);
     weft__count_latch_down(&scope->latch);
     weft__wait(w, &scope->latch.spin.core, WEFT__AWAITS_CHILDREN(&scope->group));

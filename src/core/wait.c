@@ -184,11 +184,11 @@ static bool suspend_until(struct weft__context *fiber, struct weft__latch *latch
                           const struct weft__awaited *awaited)
 {
     while (!weft__latch_probe(latch)) {
-        if (awaited->may_end && fiber->ops->ends(fiber))
+        if (awaited->may_end && weft__hook_ends(fiber))
             return false;
-        fiber->ops->waits_for(fiber, awaited->what, NULL);
+        weft__hook_waits_for(fiber, awaited->what, NULL);
         if (weft__latch_doze(latch) && weft__latch_sleep(latch))
-            fiber->ops->suspend(fiber);
+            weft__hook_suspend(fiber);
         weft__latch_rouse(latch);
     }
     return true;
@@ -217,7 +217,7 @@ static struct shown shown_of(const struct weft__awaited *awaited)
 
 bool weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited)
 {
-    if (weft__fiber_ops(w))
+    if (weft__is_fiber(w))
         return suspend_until(weft__context_of(w), latch, &awaited);
     struct weft__worker *me = weft__worker_of(w);
     struct weft__wait wait = {
