@@ -142,7 +142,7 @@ static enum group_state look(struct weft__context *context)
     return state;
 }
 
-bool weft__cancelled(weft *w)
+bool weft__is_cancelled_slow(weft *w)
 {
     return look(weft__context_of(w)) == GROUP_CANCELLED;
 }

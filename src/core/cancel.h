@@ -17,12 +17,12 @@
 
 /* Is the computation that runs in w cancelled? Noticing that a deadline has passed calls all that
  * run a part of it. */
-bool weft__cancelled(weft *w);
+bool weft__is_cancelled_slow(weft *w);
 
 /* The same, in place: asked often, and nearly always just a look at a count. */
 static inline bool weft__is_cancelled(weft *w)
 {
-    return weft__group_alarm(weft__context_of(w)->group) && weft__cancelled(w);
+    return weft__group_alarm(weft__context_of(w)->group) && weft__is_cancelled_slow(w);
 }
 
 /* The same for a part that is about to begin in w. If there is a deadline, its forks look at it. */

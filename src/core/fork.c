@@ -68,7 +68,7 @@ static bool published_merge(struct weft__context *context, weft *w)
     atomic_store_relaxed(&slot->fn, NULL);
     if (!mine)
         wait_for_thief(w);
-    return !mine || weft__cancelled(w);
+    return !mine || weft__is_cancelled_slow(w);
 }
 
 /* Is that look at the clock all that the slow road was taken for? */

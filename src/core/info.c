@@ -96,7 +96,7 @@ bool weft_cancelled(weft *w)
     if (weft__context_is_here(w) && !weft__group_alarm(weft__context_of(w)->group))
         return false;
     WEFT__EXPECT_OWN(w);
-    return weft__cancelled(w);
+    return weft__is_cancelled_slow(w);
 }
 
 static const char *road_of(const struct weft_pool *pool)
