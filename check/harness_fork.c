@@ -282,7 +282,7 @@ static void own_below_another(void)
 static void fail_elsewhere(void)
 {
     if (weft__group_fail(&failing, 7))
-        weft__call_others(pool, &failing, NULL);
+        weft__alert_others(pool, &failing, NULL);
     atomic_store_release(&has_failed, true);
 }
 
@@ -302,7 +302,7 @@ static void come_as_guest(void)
 
 static void call_all(void)
 {
-    weft__call_attention(pool);
+    weft__alert_all(pool);
 }
 
 /* Two guests have come in; the second one leaves, and is freed, while a thief looks through all. */

@@ -98,7 +98,7 @@ void weft__context_lock(struct weft__context *context)
 
 static void raise_guard(struct weft__context *context)
 {
-    context->called = true; /* a thief that is at it does not lower the guard again */
+    context->raised = true; /* a thief that is at it does not lower the guard again */
     /* relaxed: a request; if the owner misses it now it sees it at a later fork. */
     atomic_store_relaxed(&context->guard, UINTPTR_MAX);
 }
@@ -112,21 +112,21 @@ static void want_pending(struct weft__context *context)
         atomic_store_relaxed(&slot->wanted, SLOT_WANTED); /* relaxed: as above */
 }
 
-void weft__context_call(struct weft__context *context)
+void weft__context_raise_guard(struct weft__context *context)
 {
     weft__context_lock(context);
     raise_guard(context);
     weft__lock_drop(&context->lock);
 }
 
-void weft__context_call_merges(struct weft__context *context)
+void weft__context_want_pending(struct weft__context *context)
 {
     weft__context_lock(context);
     want_pending(context);
     weft__lock_drop(&context->lock);
 }
 
-void weft__context_call_own(struct weft__context *context)
+void weft__context_alert(struct weft__context *context)
 {
     weft__context_lock(context);
     raise_guard(context);

@@ -91,7 +91,7 @@ struct weft__context {
 
     WEFT__ALIGNED struct weft__lock lock; /* thieves, and the owner on the slow roads */
     bool robbed;                          /* something was stolen; under the lock */
-    bool called;                          /* the guard stays raised; under the lock */
+    bool raised;                          /* the guard stays so; under the lock */
     unsigned shallow;                     /* slots above the oldest that it covers; lock */
     struct atomic_ptr oldest;             /* weft *: the first slot not stolen; under the lock */
     struct atomic_bool answered;          /* the owner is on a slow road; see steal.c */
@@ -127,16 +127,16 @@ bool weft__context_robbed(struct weft__context *context);
 /* In a forked child the context's owner is alone: a thief that held the lock is not here. */
 void weft__context_lock(struct weft__context *context);
 
-/* The owner's next fork takes the slow road. Anybody may call it. */
-void weft__context_call(struct weft__context *context);
+/* The owner's next fork takes the slow road. Any thread may do it. */
+void weft__context_raise_guard(struct weft__context *context);
 
-/* So does each merge of what is pending. If the caller is not the owner, it has called the
- * context before, and there was a barrier in between: a fork that this does not see, then,
- * took the slow road. */
-void weft__context_call_merges(struct weft__context *context);
+/* So does each merge of what is pending. If the caller is not the owner, it has raised the guard
+ * before, and there was a barrier in between: a fork that this does not see, then, took the slow
+ * road. */
+void weft__context_want_pending(struct weft__context *context);
 
 /* The owner: both. */
-void weft__context_call_own(struct weft__context *context);
+void weft__context_alert(struct weft__context *context);
 
 /* ---- The owner and thieves on a slow road ---- */
 
@@ -160,8 +160,8 @@ static inline void weft__context_set_guard(struct weft__context *context)
     weft *oldest = atomic_load_relaxed(&context->oldest);
     uintptr_t guard = (uintptr_t)(oldest + context->shallow);
     /* relaxed: the lock carries what the owner has to learn. */
-    bool raised = context->called || weft__membarrier_is_gone();
-    atomic_store_relaxed(&context->guard, raised ? UINTPTR_MAX : guard);
+    bool stays_raised = context->raised || weft__membarrier_is_gone();
+    atomic_store_relaxed(&context->guard, stays_raised ? UINTPTR_MAX : guard);
 }
 
 /* Stands in a slot in place of what is forked there: see steal.c. Never called. */

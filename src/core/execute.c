@@ -60,7 +60,7 @@ void weft__execute_untold(weft *w, const struct weft__found *found)
     weft__current = forked ? NULL : before;
     me->context->help = outer_help;
     if (outer && outer_help.wanted)
-        weft__context_call(me->context); /* the first fork is still to come */
+        weft__context_raise_guard(me->context); /* the first fork is still to come */
 }
 
 void weft__execute_found(weft *w, const struct weft__found *found)

@@ -86,10 +86,10 @@ static bool look_up(struct weft__context *context, weft *w, bool wake, bool *can
     weft__context_answer_and_lock(context);
     bool stolen = w < (weft *)atomic_load_relaxed(&context->oldest);
     bool noticed = false;
-    /* Under the lock, so that a failure that calls the context now is not overwritten. */
+    /* Under the lock, so that a failure that raises the guard now is not overwritten. */
     enum group_state state = weft__group_look(context->group, &noticed);
     *cancelled = state == GROUP_CANCELLED;
-    context->called = *cancelled; /* every fork and merge has to know, until it is over */
+    context->raised = *cancelled; /* every fork and merge has to know, until it is over */
     if (!stolen)                  /* a stolen one stays wanted until it is merged */
         weft__slot_want(weft__slot_of(w), *cancelled);
     bool look_again = (context->help.wanted && !wake) || state != GROUP_FINE;
@@ -103,7 +103,7 @@ static bool look_up(struct weft__context *context, weft *w, bool wake, bool *can
     weft__context_set_guard(context);
     weft__lock_drop(&context->lock);
     if (noticed)
-        weft__call_parts(context);
+        weft__alert_parts(context);
     if (wake) /* if there was no room for anybody, there may be later */
         context->help.wanted = !weft__sleep_new_fork(&pool->sleep, true);
     return stolen;
@@ -140,7 +140,7 @@ static void slot_is_back(struct weft__context *context, weft *w, bool robbed)
     if (slot->execute)
         weft__unpublish(context, slot);
     else
-        weft__slot_want(slot, context->called);
+        weft__slot_want(slot, context->raised);
     weft__context_set_guard(context);
     weft__lock_drop(&context->lock);
 }

@@ -12,7 +12,7 @@ enum {
 void weft__context_expect(struct weft__context *context)
 {
     context->help = (struct weft__help){.wanted = true};
-    weft__context_call(context);
+    weft__context_raise_guard(context);
 }
 
 /* On the lazy road nobody is told of a fork. So a job that starts, or goes on after a wait,
@@ -52,5 +52,5 @@ void weft__context_is_long(struct weft__context *context)
     if (!context->help.wanted || !context->help.little)
         return;
     context->help.little = false;
-    weft__context_call(context);
+    weft__context_raise_guard(context);
 }

@@ -41,7 +41,7 @@ void weft__unpublish(struct weft__context *context, struct weft__slot *slot)
     slot->execute = NULL;
     if (slot->group_is_lent)
         slot->group = NULL;
-    weft__slot_want(slot, context->called);
+    weft__slot_want(slot, context->raised);
 }
 
 /* There is no slot after the last one to be the oldest. */

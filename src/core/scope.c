@@ -163,7 +163,7 @@ void weft_scope_deadline(weft_scope *public, uint64_t when)
 {
     struct scope *scope = open_scope(public, __func__);
     weft__group_set_deadline(&scope->group, when);
-    weft__context_call(weft__context_of(scope->w)); /* it looks at the clock now */
+    weft__context_raise_guard(weft__context_of(scope->w)); /* it looks at the clock now */
 }
 
 /* ---- Scopes of an actor ---- */

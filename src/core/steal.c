@@ -153,12 +153,12 @@ enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context
             weft__context_mark(context, slot + 1, now);
     } else {
         /* Whose group was looked at stays wanted: its merge goes by the lock, after that look. */
-        weft__slot_want(slot, context->called || (stopped && fn));
+        weft__slot_want(slot, context->raised || (stopped && fn));
     }
     weft__context_set_guard(context);
     weft__lock_drop(&context->lock);
     if (!stopped)
-        weft__call_attention(me->pool); /* from now on, every fork is on the eager road */
+        weft__alert_all(me->pool); /* from now on, every fork is on the eager road */
     return taken ? STEAL_GOT : STEAL_EMPTY;
 }
 

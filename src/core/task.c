@@ -195,7 +195,7 @@ static bool leave_to_itself(struct weft__task *task, struct weft__spin_latch *la
 {
     if (weft__context_of(weft__place_of_frame(task)) == weft__fiber_here()) {
         if (weft__group_fail(&task->group, -ECANCELED))
-            weft__call_others(task->pool, task->group.root, NULL);
+            weft__alert_others(task->pool, task->group.root, NULL);
         return false;
     }
     void *mine = latch;
