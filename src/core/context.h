@@ -45,7 +45,7 @@ struct weft__slot {
     weft_fn *eager_fn;         /* in the deque: what to run; merge may have cleared fn by then */
     struct atomic_ptr thief;   /* struct weft__worker that runs it, or NULL; written by it */
     struct atomic_uptr wanted; /* SLOT_WANTED: merge takes the slow road. Set by thieves and
-                                  callers under the lock; cleared there, too */
+                                  by failures under the lock; cleared there, too */
 };
 
 #define SLOT_WANTED UINTPTR_MAX

@@ -80,7 +80,7 @@ static bool only_looks_at_the_clock(struct weft__context *context)
 }
 
 /* What the owner does on every slow road. True: the slot at w is stolen. */
-static bool look_up(struct weft__context *context, weft *w, bool wake, bool *cancelled)
+static bool slow_road(struct weft__context *context, weft *w, bool wake, bool *cancelled)
 {
     struct weft_pool *pool = context->worker->pool;
     weft__context_answer_and_lock(context);
@@ -127,7 +127,7 @@ void weft_fork_slow(weft *w)
     /* Without a barrier, nobody could take it from a silent owner: as on the eager road. */
     bool cancelled, wake = weft__membarrier_is_gone() || weft__help_is_due(context, w);
     if (wake || !only_looks_at_the_clock(context))
-        look_up(context, w, wake, &cancelled);
+        slow_road(context, w, wake, &cancelled);
 }
 
 /* A slot that was gone, stolen or published, is the oldest one of its context again. */
@@ -163,7 +163,7 @@ bool weft_merge_slow(weft *w)
         return over;
     }
     bool cancelled;
-    if (!look_up(context, w, false, &cancelled))
+    if (!slow_road(context, w, false, &cancelled))
         return cancelled;
     wait_for_thief(w);
     slot_is_back(context, w, true);
