@@ -35,27 +35,27 @@ struct children {
     size_t count;
 };
 
-enum { SPARES_MAX = 256 };
+enum { FREE_NODES_MAX = 256 };
 
 static struct spawn *spawn_make(struct weft__worker *me)
 {
-    struct spawn *spawn = (struct spawn *)me->spare;
+    struct spawn *spawn = (struct spawn *)me->free_nodes;
     if (!spawn)
         return weft__alloc(sizeof *spawn);
-    me->spare = spawn->node.next;
-    me->spares--;
+    me->free_nodes = spawn->node.next;
+    me->free_count--;
     return spawn;
 }
 
 static void spawn_free(struct weft__worker *me, struct spawn *spawn)
 {
-    if (me->spares == SPARES_MAX) {
+    if (me->free_count == FREE_NODES_MAX) {
         weft__free(spawn);
         return;
     }
-    spawn->node.next = me->spare;
-    me->spare = &spawn->node;
-    me->spares++;
+    spawn->node.next = me->free_nodes;
+    me->free_nodes = &spawn->node;
+    me->free_count++;
 }
 
 static void child_is_over(void *scope)

@@ -100,9 +100,9 @@ no_deque:
 
 void weft__worker_free(struct weft__worker *worker)
 {
-    while (worker->spare) {
-        struct weft__node *node = worker->spare;
-        worker->spare = node->next;
+    while (worker->free_nodes) {
+        struct weft__node *node = worker->free_nodes;
+        worker->free_nodes = node->next;
         weft__free(node);
     }
     weft__park_put(worker->own_park);

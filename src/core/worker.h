@@ -114,9 +114,9 @@ struct weft__worker {
     unsigned own_jobs;      /* in a row, without a look at the injector */
     unsigned brief_spells;  /* idle ones in a row that were short; see descent.c */
     uint64_t random;
-    uint32_t short_loops;     /* see weft__pace_is_turn() */
-    struct weft__node *spare; /* spawn nodes to use again */
-    unsigned spares;
+    uint32_t short_loops;          /* see weft__pace_is_turn() */
+    struct weft__node *free_nodes; /* of spawned jobs, to use again */
+    unsigned free_count;           /* so many */
 
     /* Why it does not move. Its own, and read by reports when it does not. */
     const struct weft__blocked *blocked; /* in what, or NULL */
