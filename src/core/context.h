@@ -83,8 +83,8 @@ struct weft__context {
     struct atomic_u32 mixed; /* jobs below it that belong to other computations; a hint */
     uint64_t taker;          /* its bit in weft__group.takers; 0: none. Constant; see cancel.c */
     const struct weft__fiber_ops *ops; /* NULL: a thread's own; see fiber.h. Constant */
-    unsigned mutexes;                  /* of a fiber: that it holds, */
-    struct weft__mutex *held;          /* the last one first */
+    unsigned mutexes;                  /* of a fiber: how many it holds */
+    struct weft__mutex *held_mutexes;  /* of a fiber: the last one first */
     struct weft__cleanup *cleanups;    /* of a fiber: the newest; see fiber.h */
     size_t top; /* the slot at which weft__context_top() found it last. Owner only */
     struct weft__help help;

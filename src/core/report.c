@@ -64,8 +64,8 @@ static void text_worker(FILE *out, const struct weft__worker *worker)
 {
     fprintf(out, "  %s %u ", weft__kind_of(worker), worker->index);
     text_standing(out, worker);
-    for (const struct weft__mutex *mutex = worker->held; mutex; mutex = mutex->next_held) {
-        fprintf(out, mutex == worker->held ? "; holds " : ", ");
+    for (const struct weft__mutex *mutex = worker->held_mutexes; mutex; mutex = mutex->next_held) {
+        fprintf(out, mutex == worker->held_mutexes ? "; holds " : ", ");
         weft__put_object(out, BLOCKED_MUTEX, &mutex->sync);
     }
     fprintf(out, "\n");
@@ -120,7 +120,7 @@ static void graph_edges(FILE *out, struct weft__worker *worker)
         fprintf(out, "\" [label=\"waits for\"];\n");
         graph_outside_holder(out, worker);
     }
-    for (const struct weft__mutex *mutex = worker->held; mutex; mutex = mutex->next_held) {
+    for (const struct weft__mutex *mutex = worker->held_mutexes; mutex; mutex = mutex->next_held) {
         fprintf(out, "  \"");
         weft__put_object(out, BLOCKED_MUTEX, &mutex->sync);
         fprintf(out, "\" -> \"%s %u\" [label=\"held by\"];\n", weft__kind_of(worker),

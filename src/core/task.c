@@ -68,10 +68,10 @@ static void task_is_over(void *of)
     }
     /* acq_rel O2: acquire: the waiting job's latch. */
     struct weft__spin_latch *waiter = atomic_exchange_acq_rel(&task->waiter, &over);
-    bool held = weft__lock_latch_set(&task->latch); /* last touch of the task */
+    bool has_hold = weft__lock_latch_set(&task->latch); /* last touch of the task */
     if (waiter)
         weft__spin_latch_set(waiter);
-    if (held)
+    if (has_hold)
         weft__pool_leave(pool); /* else a waiter does, that looks at the pool just now */
 }
 

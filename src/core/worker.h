@@ -121,13 +121,14 @@ struct weft__worker {
     /* Why it does not move. Its own, and read by reports when it does not. */
     const struct weft__blocked *blocked; /* in what, or NULL */
     const struct weft__awaited *awaited; /* the innermost wait, or NULL */
-    struct weft__mutex *held;            /* by its thread; of the outermost one only */
-    struct atomic_ptr careful_at;        /* weft *: what it does from this slot on is part of what
-                                            somebody does who holds a mutex; NULL: nothing is. Written
-                                            by itself; thieves look at it */
-    bool careful_by_lock;                /* and it is the holder */
-    struct atomic_uptr visitor; /* of a thread that is not the pool's, and stands in no other: its
-                                   number. Written by itself; dumps look at it */
+    struct weft__mutex
+        *held_mutexes; /* by its thread, the last one first; of the outermost worker only */
+    struct atomic_ptr careful_at; /* weft *: what it does from this slot on is part of what
+                                     somebody does who holds a mutex; NULL: nothing is. Written
+                                     by itself; thieves look at it */
+    bool careful_by_lock;         /* and it is the holder */
+    struct atomic_uptr visitor;   /* of a thread that is not the pool's, and stands in no other: its
+                                     number. Written by itself; dumps look at it */
     unsigned block_depth;
     struct atomic_i32 rests; /* 1: blocked, and nobody has roused it. Up by itself, down by who
                                 rouses it, under the pool's lock for that: in either order */
@@ -166,7 +167,8 @@ static inline struct weft__worker *weft__root_of(struct weft__worker *me)
  * is forked and spawned. */
 static inline bool weft__is_careful(struct weft__worker *me)
 {
-    return weft__root_of(me)->held || atomic_load_relaxed(&me->careful_at); /* relaxed: own */
+    return weft__root_of(me)->held_mutexes ||
+           atomic_load_relaxed(&me->careful_at); /* relaxed: own */
 }
 
 /* From w on, until weft__careful_end(); false: it was careful already. */
