@@ -138,8 +138,8 @@ static void end_scopes(struct weft__member *member)
     struct weft__group *group = member->fiber->context.group;
     while (group != member->group) { /* scopes that it has not closed */
         struct weft__group *parent = group->parent;
-        if (group->left)
-            group->left(group);
+        if (group->abandon)
+            group->abandon(group);
         weft__group_end(group);
         group = parent;
     }

@@ -72,7 +72,7 @@ static void send_to_all(struct weft_pool *pool, struct broadcast *all, weft_fn *
 
 int weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg)
 {
-    weft__worker_check_left(__builtin_frame_address(0));
+    weft__worker_check_abandoned(__builtin_frame_address(0));
     if (!fn)
         return -EINVAL;
     int error = weft__pool_enter(&pool);
@@ -96,7 +96,7 @@ int weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg)
 
 int weft_broadcast_detached(weft_pool *pool, weft_fn *fn, void *arg)
 {
-    weft__worker_check_left(__builtin_frame_address(0));
+    weft__worker_check_abandoned(__builtin_frame_address(0));
     if (!fn)
         return -EINVAL;
     int error = weft__pool_enter(&pool);

@@ -9,7 +9,7 @@
 #include "os/clock.h"
 #include "os/fatal.h"
 
-static void left(const struct weft__worker *me)
+static void abandoned(const struct weft__worker *me)
 {
     weft__fatal("a job on worker %u was left by longjmp or an exception; jobs must return",
                 me->index);
@@ -48,7 +48,7 @@ void weft__execute_untold(weft *w, const struct weft__found *found)
     if (forked && (me->kind == WORKER_THREAD || me->kind == WORKER_SPARE))
         weft__fatal("a forked child came back from a job to the worker; it should exec or exit");
     if (me->frame != &frame || (weft__current != me && !forked))
-        left(me);
+        abandoned(me);
     if (me->block_depth != block_depth)
         weft__fatal("a job returned between weft_block_begin and weft_block_end");
     if (careful)
@@ -116,7 +116,7 @@ static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, boo
     if (!weft__is_over(w))
         WEFT__MUST_RETURN(weft__job_threw, fn(w, arg));
     if (frame && context->worker->frame != frame)
-        left(context->worker);
+        abandoned(context->worker);
     if (frame)
         show(context->worker, shown);
     weft__expect_merged(w, "a job");

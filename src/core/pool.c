@@ -228,7 +228,7 @@ int weft__pool_make(struct weft_pool *pool, const weft_config *config)
 
 int weft_pool_create(weft_pool **out, const weft_config *config)
 {
-    weft__worker_check_left(__builtin_frame_address(0));
+    weft__worker_check_abandoned(__builtin_frame_address(0));
     if (!out)
         return -EINVAL;
     *out = NULL;
@@ -290,7 +290,7 @@ static void wind_up(struct weft_pool *pool, struct weft__spin_latch *drained)
 
 int weft_pool_destroy(weft_pool *pool)
 {
-    weft__worker_check_left(__builtin_frame_address(0));
+    weft__worker_check_abandoned(__builtin_frame_address(0));
     if (!pool)
         return -EINVAL;
     if (stands_in(pool))

@@ -116,7 +116,7 @@ static int run(struct weft_pool *pool, weft_fn *fn, void *arg, bool entered, con
 int weft_run(weft_pool *pool, weft_fn *fn, void *arg)
 {
     const char *frame = __builtin_frame_address(0);
-    weft__worker_check_left(frame);
+    weft__worker_check_abandoned(frame);
     if (!fn)
         return -EINVAL;
     if (pool)

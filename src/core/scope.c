@@ -129,7 +129,7 @@ static struct scope *open_scope(weft_scope *public, const char *function)
 }
 
 /* Children that nobody runs any more. */
-static void scope_left(struct weft__group *group)
+static void abandon_scope(struct weft__group *group)
 {
     struct scope *scope = (struct scope *)group;
     struct weft__node *node;
@@ -154,7 +154,7 @@ void weft_scope_open(weft *w, weft_scope *public)
     };
     weft__group_begin(&scope->group, context->group);
     if (weft__is_fiber(w))
-        scope->group.left = scope_left;
+        scope->group.abandon = abandon_scope;
     weft__count_latch_init(&scope->latch, weft__context_park(context), 1);
     context->group = slot->group = &scope->group;
 }
@@ -269,7 +269,7 @@ int weft_spawn_fifo(weft *w, weft_scope *public, weft_fn *fn, void *arg)
         return -ECHILD;
     if (weft__is_fiber(w))
         return spawn_in_fiber(scope, fn, arg);
-    if (scope->group.left) /* an actor's: its fifo has no tokens */
+    if (scope->group.abandon) /* an actor's: its fifo has no tokens */
         return weft_spawn(w, public, fn, arg);
     struct spawn *spawn = spawn_make(me);
     if (!spawn)

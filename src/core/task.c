@@ -123,7 +123,7 @@ int weft__submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *a
 
 int weft_submit(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg)
 {
-    weft__worker_check_left(__builtin_frame_address(0));
+    weft__worker_check_abandoned(__builtin_frame_address(0));
     if (!task || !fn)
         return -EINVAL;
     return weft__submit(pool, task, fn, arg, false, NULL);
@@ -265,7 +265,7 @@ static bool waits_for_itself(const struct weft__task *task)
 int weft_task_wait(weft_task *public)
 {
     const char *frame = __builtin_frame_address(0);
-    weft__worker_check_left(frame);
+    weft__worker_check_abandoned(frame);
     if (!public)
         return -EINVAL;
     struct weft__task *task = task_of(public);

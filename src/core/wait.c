@@ -224,7 +224,7 @@ bool weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited
         .w = w, .me = me, .root = weft__root_of(me), .latch = latch, .awaited = awaited};
     if (weft__latch_probe(latch))
         return true;
-    weft__worker_check_left(__builtin_frame_address(0));
+    weft__worker_check_abandoned(__builtin_frame_address(0));
     wait.holds = weft__is_careful(me);
     wait.limited = wait.holds || !weft__may_help(me);
     bool limits = wait.limited && !wait.holds;

@@ -229,7 +229,7 @@ void weft__worker_remove(struct weft__worker *worker)
 
 /* The innermost job's record lies in weft__execute()'s frame. If the stack is shorter than
  * that now, or something else lies there, the job's frames are gone although it never returned. */
-void weft__worker_check_left(const char *frame)
+void weft__worker_check_abandoned(const char *frame)
 {
     struct weft__worker *me = weft__current;
     const struct weft__frame *record = me ? me->frame : NULL;

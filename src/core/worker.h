@@ -272,7 +272,7 @@ unsigned weft__worker_nested(void);
 
 /* Aborts with a message if this thread left a job by longjmp: public calls from outside
  * begin with this. */
-void weft__worker_check_left(const char *frame);
+void weft__worker_check_abandoned(const char *frame);
 
 /* Its thread does something else now. */
 void weft__worker_rest(struct weft__worker *worker);
