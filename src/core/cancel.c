@@ -60,7 +60,7 @@ static unsigned alert_one(const struct weft__worker *worker, const struct weft__
 }
 
 /* May there be a guest among them that is not the caller? One guest began the computation; if no
- * other has a bit, and the caller is one, it is that one. */
+ * other has a bit, and the caller is a guest, the caller began it. */
 static bool guests_take_part(uint64_t takers, const struct weft__context *own)
 {
     bool is_first = own && own->taker == TAKER_GUESTS;

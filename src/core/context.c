@@ -27,7 +27,7 @@ struct weft__context *weft__context_make(struct weft__worker *worker, bool eager
     context->eager = eager;
     context->quantum = quantum;
     context->fork_count = weft__fork_count();
-    /* relaxed: whoever shares the context publishes it. */
+    /* relaxed: the thread that shares the context publishes it. */
     atomic_store_relaxed(&context->oldest, context->first);
     atomic_store_relaxed(&context->guard, eager ? UINTPTR_MAX : (uintptr_t)context->first);
     return context;
@@ -51,8 +51,8 @@ static bool is_used(const struct weft__context *context, size_t i)
  * it (wait_for_thief(), published_merge(), and the same for actors). What an actor leaves behind is
  * cleared as a whole (forget_forks()). Thieves change what is in a slot, never whether it is NULL.
  *
- * The search begins where the top was last, in steps that double: who asks often is not far from
- * there, and memory that no fork has come to is not touched in vain. */
+ * The search begins where the top was last, in steps that double: a thread that asks often is not
+ * far from there, and memory that no fork has come to is not touched in vain. */
 weft *weft__context_top(struct weft__context *context)
 {
     size_t count = (size_t)(context->last + 1 - context->first);

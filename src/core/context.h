@@ -3,7 +3,7 @@
  *
  * A context is a block of slots, aligned to its own size, with a header at its start:
  *
- *     header | slot | slot | slot | slot | ...         | a page nobody may touch
+ *     header | slot | slot | slot | slot | ...         | a page not to be touched
  *              gone   gone ^oldest       ^ `w` of the running code
  *
  * The pointer is the slot: weft_fork(w) fills the slot at w and the left side runs in
@@ -58,12 +58,12 @@ _Static_assert(offsetof(struct weft__slot, fn) == offsetof(struct weft, fn_) &&
 _Static_assert(sizeof(struct weft__slot) == WEFT__CACHE_LINE,
                "a thief and the owner of the next slot would share a cache line");
 
-/* What a job knows of those who could help it. Owner only. */
+/* What a job knows of sleeping workers that could help it; see help.h. Owner only. */
 struct weft__help {
-    bool wanted;          /* somebody sleeps who could be woken by a fork, */
-    bool little;          /* but only if the work goes on for longer, */
-    unsigned forks;       /* which one of so many shallow forks looks */
-    uint64_t started;     /* when the first fork saw that; 0: none yet */
+    bool wanted;          /* a worker sleeps that a fork could wake */
+    bool little;          /* but only if this job goes on for longer than its like have lately */
+    unsigned forks;       /* counts shallow forks: every fourth looks at the clock */
+    uint64_t started;     /* when the first fork was told of a sleeper; 0: none was yet */
     weft_fn *whole;       /* the job from outside that this is, or NULL */
     weft_fn *first_right; /* what it forked first */
 };
@@ -72,7 +72,7 @@ struct weft__help {
  * to thieves. */
 struct weft__context {
     WEFT__ALIGNED struct atomic_uptr guard; /* see weft.h; written under the lock */
-    struct weft__worker *worker;            /* whose it is; of a fiber: who runs it */
+    struct weft__worker *worker;            /* its owner; of a fiber: the worker that runs it */
     struct weft__group *group;              /* of the job running on top. Owner only */
     weft *first, *last;
     uint32_t fork_count;     /* of the process, when the context was made */
@@ -115,7 +115,7 @@ static inline struct weft__slot *weft__slot_of(weft *w)
 }
 
 /* The first free slot: the context of whatever runs on top now. Owner only. If all are in use it is
- * on the page that nobody may touch: who uses it is told that there are too many forks. */
+ * on the page that is not to be touched: code that uses it is told of too many forks. */
 weft *weft__context_top(struct weft__context *context);
 
 /* Is a right side pending that could be stolen? A hint, unless its owner rests. */
@@ -154,7 +154,7 @@ static inline void weft__slot_want(struct weft__slot *slot, bool wanted)
     atomic_store_relaxed(&slot->wanted, wanted ? SLOT_WANTED : 0);
 }
 
-/* Under the lock: the guard as it should be while nobody steals. */
+/* Under the lock: the guard as it should be while no thief is at work. */
 static inline void weft__context_set_guard(struct weft__context *context)
 {
     weft *oldest = atomic_load_relaxed(&context->oldest);

@@ -12,7 +12,8 @@ struct weft_pool;
 /* weft__pool_enter() for the default pool, if there is one; NULL: none. */
 struct weft_pool *weft__pool_enter_default(void);
 
-/* The pool is being destroyed: whoever asks for the default pool gets another one. */
+/* The pool is being destroyed: the next thread that asks for the default pool gets another
+ * one. */
 void weft__default_forget(struct weft_pool *pool);
 
 /* Keeps the memory of one that is gone. */

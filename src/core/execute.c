@@ -89,7 +89,7 @@ static inline struct shown show(struct weft__worker *me, struct shown shown)
     return before;
 }
 
-/* `fresh`: nobody has run a part of the computation yet. */
+/* `fresh`: no thread has run a part of the computation yet. */
 static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, bool fresh)
 {
     struct weft__context *context = weft__context_of(w);

@@ -5,14 +5,14 @@
 
 #include "core/worker.h"
 
-/* Runs a job in w, and tells those who wait for it. */
+/* Runs a job in w, and tells the threads that wait for it. */
 void weft__execute(weft *w, struct weft__job *job);
 void weft__execute_found(weft *w, const struct weft__found *found);
 
-/* The same, but the caller tells them. Who is told may wake up on this very CPU, and go on
- * computing there; then this worker has no CPU. So a worker that has nothing else to do is idle
- * before it tells them: the look-out takes the place of one that is idle and has no CPU, but not of
- * one that seems to be busy. */
+/* The same, but the caller tells them. A thread that is told may wake up on this very CPU, and go
+ * on computing there; then this worker has no CPU. So a worker that has nothing else to do is idle
+ * before it tells them: the look-out takes the place of a worker that is idle and has no CPU, but
+ * not of a worker that seems to be busy. */
 void weft__execute_untold(weft *w, const struct weft__found *found);
 
 static inline void weft__tell(struct weft__worker *me)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fiber.h: a context that is not a thread's own, but an actor's (../actor): it is suspended and
  * goes on, perhaps on another thread. What the rest of the library has to know of that is here.
- * Such a context is eager, so that nobody steals from it, and nothing of it stands in a deque. */
+ * Such a context is eager, so that no thief looks at it, and nothing of it stands in a deque. */
 #ifndef WEFT_CORE_FIBER_H
 #define WEFT_CORE_FIBER_H
 
@@ -21,7 +21,7 @@ struct weft__fiber_ops {
     void (*waits_no_more)(struct weft__context *fiber, const struct weft__blocked *by);
     /* By the thread that ends the wait for one of these, or by itself, as long as `by` is there;
        both under the object's lock. */
-    void (*wake)(struct weft__context *fiber);               /* by anybody, at any time */
+    void (*wake)(struct weft__context *fiber);               /* by any thread, at any time */
     struct weft__park *(*park)(struct weft__context *fiber); /* whose wake-ups are the fiber's */
     bool (*ends)(struct weft__context *fiber); /* by itself: its actor ends, and so do its waits */
     void (*end)(struct weft__context *fiber,

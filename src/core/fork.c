@@ -51,7 +51,7 @@ static void eager_fork(struct weft__context *context, weft *w)
     weft__publish_eagerly(context, slot); /* or, if that can't be, the owner runs it at merge */
 }
 
-/* While a stolen right side is waited for, its slot must look used to those above. */
+/* While a stolen right side is waited for, its slot must look used to jobs above. */
 static void wait_for_thief(weft *w)
 {
     struct weft__slot *slot = weft__slot_of(w);
@@ -90,7 +90,7 @@ static bool slow_road(struct weft__context *context, weft *w, bool wake, bool *c
     enum group_state state = weft__group_look(context->group, &noticed);
     *cancelled = state == GROUP_CANCELLED;
     context->raised = *cancelled; /* every fork and merge has to know, until it is over */
-    if (!stolen)                  /* a stolen one stays wanted until it is merged */
+    if (!stolen)                  /* a stolen slot stays wanted until it is merged */
         weft__slot_want(weft__slot_of(w), *cancelled);
     bool look_again = (context->help.wanted && !wake) || state != GROUP_FINE;
     context->shallow = look_again ? SHALLOW_SLOTS : 0;
@@ -98,13 +98,13 @@ static bool slow_road(struct weft__context *context, weft *w, bool wake, bool *c
     if (wake && oldest == weft__slot_of(w) &&
         (weft__membarrier_is_gone() || weft__sleep_would_wake(&pool->sleep)))
         weft__publish(context, oldest);
-    else if (wake && context->quantum) /* it ages while the one that is woken wakes up */
+    else if (wake && context->quantum) /* it ages while the worker that is woken wakes up */
         weft__context_mark(context, oldest, weft__clock_now());
     weft__context_set_guard(context);
     weft__lock_drop(&context->lock);
     if (noticed)
         weft__alert_parts(context);
-    if (wake) /* if there was no room for anybody, there may be later */
+    if (wake) /* if there was no room for another worker, there may be later */
         context->help.wanted = !weft__sleep_new_fork(&pool->sleep, true);
     return stolen;
 }
@@ -124,13 +124,13 @@ void weft_fork_slow(weft *w)
         eager_fork(context, w);
         return;
     }
-    /* Without a barrier, nobody could take it from a silent owner: as on the eager road. */
+    /* Without a barrier, no thief could take it from a silent owner: as on the eager road. */
     bool cancelled, wake = weft__membarrier_is_gone() || weft__help_is_due(context, w);
     if (wake || !only_looks_at_the_clock(context))
         slow_road(context, w, wake, &cancelled);
 }
 
-/* A slot that was gone, stolen or published, is the oldest one of its context again. */
+/* A slot that was stolen or published is the oldest one of its context again. */
 static void slot_is_back(struct weft__context *context, weft *w, bool robbed)
 {
     struct weft__slot *slot = weft__slot_of(w);

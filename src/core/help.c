@@ -15,22 +15,22 @@ void weft__context_expect(struct weft__context *context)
     weft__context_raise_guard(context);
 }
 
-/* On the lazy road nobody is told of a fork. So a job that starts, or goes on after a wait,
- * looks whether anybody sleeps who may be woken. It counts as at work before: see EnterFence.
- * Whoever makes room later wakes somebody itself. */
+/* On the lazy road the pool is not told of a fork. So a job that starts, or goes on after a wait,
+ * looks whether a worker sleeps that may be woken. It counts as at work before: see EnterFence.
+ * A thread that makes room later wakes a worker itself. */
 void weft__expect_help(struct weft__worker *me)
 {
     struct weft__sleep *sleep = &me->pool->sleep;
-    /* relaxed: a hint. For one that is blocked, the first fork may call a spare. */
+    /* relaxed: a hint. In the place of a blocked thread, the first fork may call a spare. */
     bool short_handed = atomic_load_relaxed(&sleep->blocked) > 0;
     if (!me->context->eager && (weft__sleep_has_room(sleep) || short_handed))
         weft__context_expect(me->context);
 }
 
-/* Somebody sleeps who could help. Usually it is woken by the first fork there is, since the
- * owner may never come by here again. But if jobs of this kind have been over quickly so
- * far, only once this one goes on for longer; then shallow forks look at the clock. That is a
- * guess, and a wrong one costs a turn of the look-out: so it is made only while there is one. */
+/* A worker sleeps that could help. Usually the first fork wakes it, since the owner may never come
+ * by here again. But if jobs of this kind have been over quickly so far, it is woken only once this
+ * job goes on for longer; until then shallow forks look at the clock. That is a guess, and a wrong
+ * one costs a turn of the look-out: so it is made only while there is a look-out. */
 bool weft__help_is_due(struct weft__context *context, weft *w)
 {
     struct weft__help *help = &context->help;

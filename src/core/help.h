@@ -10,7 +10,7 @@
 /* How long little work takes. */
 enum { WEFT__LITTLE_NS = 100000 };
 
-/* A job that starts or goes on looks for sleepers who could help it. */
+/* A job that starts or goes on looks for sleeping workers that could help it. */
 void weft__expect_help(struct weft__worker *me);
 
 /* The owner, while workers sleep: the next fork wakes one of them. */

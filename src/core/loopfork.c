@@ -3,8 +3,8 @@
 
 #include "core/publish.h"
 
-/* On the deque it is found by who looks, without a quantum's wait and without a barrier. Older
- * forks are for them to take first; if one is pending, this is a fork like others. */
+/* On the deque a thief finds it without waiting for a quantum, and without a barrier. Older forks
+ * are for thieves to take first; if one is pending, this is a fork like others. */
 weft *weft__fork_openly(weft *w, weft_fn *right, void *arg)
 {
     struct weft__context *context = weft__context_of(w);

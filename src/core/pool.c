@@ -42,7 +42,7 @@ static int watch_forks(void)
     return fork_watch_error;
 }
 
-/* ---- Who may be in ---- */
+/* ---- Coming in and leaving ---- */
 
 void weft__pool_hold(struct weft_pool *pool)
 {

@@ -32,7 +32,7 @@ bool weft__steps_back(struct weft__worker *me)
            !(me->overtakes && weft__sleep_is_one_too_many(sleep));
 }
 
-/* What it does, for the look-out that would take its place. One that sleeps has none. */
+/* What it does, for the look-out that would take its place. A sleeper has none. */
 static enum worker_seeks seeks_of(struct weft__worker *worker)
 {
     enum worker_seeks seeks = atomic_load_relaxed(&worker->seeks); /* relaxed, both: see below */
@@ -42,14 +42,15 @@ static enum worker_seeks seeks_of(struct weft__worker *worker)
 }
 
 /* Is there one thread too many up, and is that a searcher that takes nothing? The caller says that
- * it takes, and has a fence behind it. Who waits in a job has a place for that. */
+ * it takes, and has a fence behind it. A thread that waits in a job has a place for that. */
 static bool has_place_of_searcher(struct weft__worker *root)
 {
     struct weft_pool *pool = root->pool;
     unsigned seekers[SEEKS_TAKES + 1] = {0};
     if (!weft__sleep_is_one_too_many(&pool->sleep))
         return false;
-    /* relaxed: after the fence; and who was counted as asleep just now is not AWAKE here. */
+    /* relaxed: after the fence; and a worker that was counted as asleep just now is not AWAKE here.
+     */
     for (unsigned i = 0; i < pool->config.workers; i++)
         if (pool->workers[i] != root)
             seekers[seeks_of(pool->workers[i])]++;
@@ -65,7 +66,7 @@ bool weft__may_begin(struct weft__worker *me)
     atomic_fence_seq_cst(); /* fence F1; partner: weft__may_overtake() */
     if (!weft__sleep_over_full(&me->pool->sleep))
         return true;
-    /* The searcher may have stepped back since this one got up, and guests have come. */
+    /* The searcher may have stepped back since this look-out got up, and guests have come. */
     return me->overtakes && has_place_of_searcher(me);
 }
 
@@ -100,7 +101,7 @@ static enum steal_result steal_from_deque(struct weft__worker *me, struct weft__
     return result;
 }
 
-/* One try, and again as long as somebody else was faster: EMPTY is then true of a moment
+/* One try, and again as long as another thief was faster: EMPTY is then true of a moment
  * within this call, which the sleep module relies on. `root`: of what is wanted; NULL: anything. */
 static bool steal_from(struct weft__worker *me, struct weft__worker *victim,
                        const struct weft__group *root, struct weft__found *found)
@@ -120,7 +121,7 @@ static bool steal_from(struct weft__worker *me, struct weft__worker *victim,
     return true;
 }
 
-/* From guests, and from the one that runs what is waited for, which may be a guest: between the
+/* From guests, and from the thief that runs what is waited for, which may be a guest: between the
  * beginning and the end of a walk. */
 
 /* As long as what it runs is not over, the thief is there; so that is looked at last. */
@@ -276,7 +277,7 @@ bool weft__pool_used_cpus(struct weft_pool *pool, struct weft__used_cpus *used)
         take_if_busy(used, pool->workers[i]);
     if (atomic_load_relaxed(&pool->sleep.blocked) == 0)
         return true;
-    /* There may be spares, who are among the guests. */
+    /* There may be spares, which are among the guests. */
     struct weft__walk walk = {.pool = pool};
     struct weft__worker *worker;
     while ((worker = weft__walk_next(&walk)))
@@ -284,13 +285,13 @@ bool weft__pool_used_cpus(struct weft_pool *pool, struct weft__used_cpus *used)
     return true;
 }
 
-/* Is there work that nobody will call for, or are there guests to be freed, which the look-out
- * does? What those who step back had on their deques is in the injector. Who is at work calls for
- * what it has forked, or is looked after; who is blocked is not.
- */
+/* Is there work for which no thread will wake a worker, or are there guests to be freed, which the
+ * look-out does? Workers that stepped back have put their deques into the injector. A thread at
+ * work wakes a worker for what it has forked, or is looked after; a blocked one is not. */
 static bool is_left_alone(struct weft_pool *pool)
 {
-    /* relaxed: after LeaveFence. Partner: the same fence of who blocks, in call_another(). */
+    /* relaxed: after LeaveFence. Partner: the same fence of a thread that blocks, in
+     * call_another(). */
     bool blocked = atomic_load_relaxed(&pool->sleep.blocked) > 0;
     return weft__queue_length(&pool->injector) > 0 || weft__sleep_needs_lookout(&pool->sleep, 0) ||
            (blocked && weft__pool_holds_work(pool)) ||

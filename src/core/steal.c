@@ -38,7 +38,7 @@
 void weft__right_is_over(void *of)
 {
     struct weft__slot *slot = of;
-    /* Its context stays, but a guest may leave once the latch is set. */
+    /* The context stays, but its owner may be a guest that leaves once the latch is set. */
     struct weft__park *owner = weft__worker_of((weft *)slot)->park;
     weft__latch_set_for(&slot->latch, owner);
 }
@@ -111,7 +111,8 @@ static void take(struct weft__worker *me, struct weft__context *context, struct 
     context->robbed = true;
 }
 
-/* Can the oldest slot be part of that computation? A hint, so that nobody is stopped in vain. */
+/* Can the oldest slot be part of that computation? A hint, so that no owner is stopped in
+ * vain. */
 static bool may_be_part_of(struct weft__context *context, const struct weft__group *root)
 {
     return !root || atomic_load_relaxed(&context->root) == root ||
@@ -152,7 +153,8 @@ enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context
         if (context->quantum) /* the next one ages while the thief is busy */
             weft__context_mark(context, slot + 1, now);
     } else {
-        /* Whose group was looked at stays wanted: its merge goes by the lock, after that look. */
+        /* A slot whose group was looked at stays wanted: its merge takes the lock after that look.
+         */
         weft__slot_want(slot, context->raised || (stopped && fn));
     }
     weft__context_set_guard(context);
@@ -162,7 +164,7 @@ enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context
     return taken ? STEAL_GOT : STEAL_EMPTY;
 }
 
-/* Its owner takes it the way a thief does, but needs nobody to be stopped. */
+/* The owner takes it the way a thief does, but has no other thread to stop. */
 bool weft__take_own(struct weft__worker *me, struct weft__found *found)
 {
     struct weft__context *context = me->context;

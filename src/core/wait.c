@@ -243,7 +243,7 @@ bool weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited
     if (limits)
         unlimit(wait.root);
     if (!me->context->help.wanted)
-        weft__expect_help(me); /* those who helped may have gone to sleep meanwhile */
+        weft__expect_help(me); /* workers that helped may have gone to sleep meanwhile */
     return true;
 }
 

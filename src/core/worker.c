@@ -158,8 +158,8 @@ static bool on_own_stack(const struct weft__worker *me, const char *frame)
     return frame >= me->stack.low && frame < me->stack.high;
 }
 
-/* Half of what somebody chose. A default stack is large for the sake of single jobs that need much,
- * not for many on top of each other, which would all have to wait for the last one. */
+/* Half of a size that was chosen. A default stack is large for the sake of single jobs that need
+ * much, not for many on top of each other, which would all have to wait for the last one. */
 static ptrdiff_t help_most(const struct weft__worker *me)
 {
     enum { MOST_BY_DEFAULT = 4 << 20 };
@@ -175,7 +175,7 @@ void weft__worker_push(struct weft__worker *worker, const char *entry)
     worker->stack = weft__thread_stack();
     if ((worker->kind == WORKER_THREAD || worker->kind == WORKER_SPARE) &&
         on_own_stack(worker, entry))
-        worker->stack.high = entry; /* what lies above is somebody else's, thread-local data */
+        worker->stack.high = entry; /* what lies above is the C library's: thread-local data */
     bool visitor = worker->kind == WORKER_GUEST || worker->kind == WORKER_CALLER;
     if (visitor && !(worker->pool->config.flags & WEFT_NO_SIGSEGV))
         weft__overflow_visit(worker->stack.low, worker->stack.high);
