@@ -4,11 +4,6 @@
 #include "core/pool.h"
 #include "os/clock.h"
 
-enum {
-    LOOK_TURN = 4
-}; /* of shallow forks every fourth looks at the clock, because reading it stops
-      the CPU's reading ahead */
-
 void weft__context_expect(struct weft__context *context)
 {
     context->help = (struct weft__help){.wanted = true};
@@ -27,15 +22,13 @@ void weft__expect_help(struct weft__worker *me)
         weft__context_expect(me->context);
 }
 
-/* A worker sleeps that could help. Usually the first fork wakes it, since the owner may never come
- * by here again. But if jobs of this kind have been over quickly so far, it is woken only once this
- * job goes on for longer; until then shallow forks look at the clock. That is a guess, and a wrong
- * one costs a turn of the look-out: so it is made only while there is a look-out. */
-bool weft__help_is_due(struct weft__context *context, weft *w)
+/* Usually the first fork wakes the sleeping worker, since the owner may never come by here again.
+ * But if jobs of this kind have been over quickly so far, it is woken only once this job goes on
+ * for longer; until then shallow forks look at the clock. That is a guess, and a wrong one costs a
+ * turn of the look-out: so it is made only while there is a look-out. */
+bool weft__help_is_due_now(struct weft__context *context, weft *w)
 {
     struct weft__help *help = &context->help;
-    if (!help->wanted || (help->little && ++help->forks % LOOK_TURN))
-        return false;
     uint64_t now = weft__clock_now();
     if (help->started == 0) {
         help->started = now;

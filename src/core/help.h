@@ -7,8 +7,11 @@
 
 #include "core/worker.h"
 
-/* How long little work takes. */
-enum { WEFT__LITTLE_NS = 100000 };
+enum {
+    WEFT__LITTLE_NS = 100000, /* how long little work takes */
+    WEFT__LOOK_TURN = 4,      /* of shallow forks every fourth reads the clock, because that stops
+                                 the CPU's reading ahead */
+};
 
 /* A job that starts or goes on looks for sleeping workers that could help it. */
 void weft__expect_help(struct weft__worker *me);
@@ -17,10 +20,17 @@ void weft__expect_help(struct weft__worker *me);
 void weft__context_expect(struct weft__context *context);
 
 /* On the slow road: does the fork at w wake a worker? */
-bool weft__help_is_due(struct weft__context *context, weft *w);
+bool weft__help_is_due_now(struct weft__context *context, weft *w);
+static inline bool weft__help_is_due(struct weft__context *context, weft *w)
+{
+    struct weft__help *help = &context->help;
+    if (!help->wanted || (help->little && ++help->forks % WEFT__LOOK_TURN))
+        return false;
+    return weft__help_is_due_now(context, w);
+}
 
-/* Has the pool not been told yet that the job on top forks? Then its next fork must not be quiet.
- */
+/* Has the pool not been told yet that the job on top forks? Then its next fork must not be
+ * quiet. */
 static inline bool weft__context_is_untold(const struct weft__context *context)
 {
     return context->help.wanted && context->help.started == 0;

@@ -32,8 +32,12 @@ static struct weft__job *right_as_job(struct weft__context *context, struct weft
 
 void weft__publish_eagerly(struct weft__context *context, struct weft__slot *slot)
 {
-    if (weft__post_fork(context->worker, right_as_job(context, slot)))
+    struct weft__worker *me = context->worker;
+    bool was_empty = weft__deque_size(&me->deque) == 0;
+    if (weft__deque_push(&me->deque, right_as_job(context, slot)))
         slot->execute = NULL;
+    else
+        weft__sleep_new_fork(&me->pool->sleep, was_empty);
 }
 
 void weft__unpublish(struct weft__context *context, struct weft__slot *slot)

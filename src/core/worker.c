@@ -7,9 +7,7 @@
 #include "core/pool.h"
 #include "core/scope.h"
 #include "core/search.h"
-#include "os/clock.h"
 #include "os/fatal.h"
-#include "os/membarrier.h"
 #include "os/memory.h"
 #include "os/overflow.h"
 #include "os/thread.h"
@@ -271,15 +269,6 @@ void weft__worker_caller_out(struct weft__worker *me)
     weft__sleep_absent(&me->pool->sleep);
     weft__pool_has_room(me->pool);
     weft__census_leave(&me->pool->census);
-}
-
-int weft__post_fork(struct weft__worker *worker, struct weft__job *job)
-{
-    bool was_empty = weft__deque_size(&worker->deque) == 0;
-    int error = weft__deque_push(&worker->deque, job);
-    if (!error)
-        weft__sleep_new_fork(&worker->pool->sleep, was_empty);
-    return error;
 }
 
 int weft__post_spawn(struct weft__worker *worker, struct weft__job *job)

@@ -286,8 +286,7 @@ bool weft__may_help(const struct weft__worker *me);
 void weft__worker_caller_in(struct weft__worker *me);
 void weft__worker_caller_out(struct weft__worker *me);
 
-/* Puts a fork, or a spawned job, on the deque and tells the pool. -ENOMEM: not done. */
-int weft__post_fork(struct weft__worker *worker, struct weft__job *job);
+/* Puts a spawned job on the deque and tells the pool. -ENOMEM: not done. */
 int weft__post_spawn(struct weft__worker *worker, struct weft__job *job);
 
 /* Moves the spawned jobs on the worker's deque to the injector, when its thread goes away
