@@ -4,9 +4,11 @@
  * and are in it from the beginning: coming and going is harness_pool.c's. */
 #include "core/cancel.h"
 #include "core/deque.h"
-#include "core/fork.h"
+#include "core/execute.h"
 #include "core/guest.h"
+#include "core/loopfork.h"
 #include "core/pool.h"
+#include "core/steal.h"
 #include "harnesses.h"
 
 enum { FORKS = 2, GUESTS = 3 };
@@ -179,13 +181,14 @@ static void own_and_own(void)
 static void steal(unsigned guest, int times)
 {
     struct weft__worker *me = guests[guest];
-    struct weft__job *job = NULL;
     weft__worker_push(me, __builtin_frame_address(0));
-    while (times-- > 0)
-        if (weft__deque_steal(&guests[0]->deque, &job) == STEAL_GOT ||
+    while (times-- > 0) {
+        struct weft__found found = {0};
+        if (weft__deque_steal(&guests[0]->deque, &found.job) == STEAL_GOT ||
             (!guests[0]->context->eager &&
-             weft__steal_slot(me, guests[0]->context, NULL, &job) == STEAL_GOT))
-            weft__execute(me->context->first, job);
+             weft__steal_slot(me, guests[0]->context, NULL, &found) == STEAL_GOT))
+            weft__execute_found(me->context->first, &found);
+    }
 }
 
 static void thief(void)
@@ -279,7 +282,7 @@ static void own_below_another(void)
 static void fail_elsewhere(void)
 {
     if (weft__group_fail(&failing, 7))
-        weft__call_others(pool, &failing, NULL);
+        weft__alert_others(pool, &failing, NULL);
     atomic_store_release(&has_failed, true);
 }
 
@@ -299,7 +302,7 @@ static void come_as_guest(void)
 
 static void call_all(void)
 {
-    weft__call_attention(pool);
+    weft__alert_all(pool);
 }
 
 /* Two guests have come in; the second one leaves, and is freed, while a thief looks through all. */

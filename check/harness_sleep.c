@@ -128,7 +128,7 @@ static void spawn(void)
     weft__sleep_new_jobs(&sleep_module, 1, NULL);
 }
 
-/* As weft__post_fork(): nothing stands between the push and the look for sleepers. */
+/* As weft__publish_eagerly(): nothing stands between the push and the look for sleepers. */
 static void fork_one(void)
 {
     data = 1;

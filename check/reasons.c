@@ -21,7 +21,7 @@ struct known {
 
 /* `text`: the harness. */
 static const struct known stubborn[] = {
-    {"core/fork.c", "weft__steal_slot", "acquire B2", OP_LOAD, ACQUIRE, RELAXED,
+    {"core/steal.c", "weft__steal_slot", "acquire B2", OP_LOAD, ACQUIRE, RELAXED,
      "fork-lazy-reused"},
 };
 
@@ -99,7 +99,7 @@ static const char away[] = "fork-lazy-forbidden needs the release, but shows it 
 
 static const struct known kept[] = {
     {"core/block.c", "mark", "release B3", OP_STORE, RELEASE, RELAXED, away},
-    {"core/fork.c", "stop_owner", "acquire B3", OP_LOAD, ACQUIRE, RELAXED, away},
+    {"core/steal.c", "stop_owner", "acquire B3", OP_LOAD, ACQUIRE, RELAXED, away},
     {"core/pool.c", "close_pool", "acq_rel X1", OP_RMW, ACQ_REL, ACQUIRE, twice},
     {"core/pool.c", "close_pool", "acq_rel X1", OP_RMW, ACQ_REL, RELEASE, twice},
     {"core/pool.c", "wind_up", "acq_rel X1", OP_RMW, ACQ_REL, ACQUIRE, twice},
@@ -108,8 +108,8 @@ static const struct known kept[] = {
      asleep},
     {"core/block.c", "look", "release Z4", OP_STORE, RELEASE, RELAXED, settled},
     {"core/task.c", "task_is_over", "release O3", OP_STORE, RELEASE, RELAXED, fd},
-    {"core/cancel.c", "weft__call_attention", "weft__membarrier(); /* as above */", OP_FENCE,
-     SEQ_CST, SEQ_CST, later},
+    {"core/cancel.c", "weft__alert_all", "weft__membarrier(); /* as above */", OP_FENCE, SEQ_CST,
+     SEQ_CST, later},
     {"sleep/counters.c", "new_fork", "acquire E1", OP_LOAD, ACQUIRE, RELAXED, guess},
     {"actor/post.c", "weft__fiber_wake", "acquire A13", OP_LOAD, ACQUIRE, RELAXED, moved},
     {"actor/drive.c", "stop_driving", "release A5", OP_RMW, ACQ_REL, ACQUIRE, ticker},
@@ -145,7 +145,7 @@ static const struct known kept[] = {
     {"sleep/tickle.c", "wake_aside", "acquire E1", OP_LOAD, ACQUIRE, RELAXED, fences},
     {"sleep/tickle.c", "more_work", "acquire E1", OP_LOAD, ACQUIRE, RELAXED, fences},
     {"core/block.c", "call_another", "fence F1 (LeaveFence)", OP_FENCE, SEQ_CST, SEQ_CST, leaves},
-    {"core/pool.c", "enter", "acquire Y2", OP_CAS, ACQUIRE, RELAXED, anew},
+    {"core/pool.c", "weft__pool_enter_known", "acquire Y2", OP_CAS, ACQUIRE, RELAXED, anew},
     {"sleep/crowd.c", "state_cas", "seq_cst V2", OP_CAS, SEQ_CST, ACQ_REL, tickle},
     {"sleep/crowd.c", "state_cas", "acq_rel V1", OP_CAS, ACQ_REL, ACQUIRE, tickled},
     {"sleep/crowd.h", "weft__crowd_tickle", "release V1", OP_RMW, SEQ_CST, ACQ_REL, tickle},
@@ -157,15 +157,15 @@ static const struct known kept[] = {
     {"sleep/census.h", "weft__census_rests_last", "acq_rel Z1", OP_RMW, ACQ_REL, ACQUIRE, census},
     {"sleep/census.h", "weft__census_rouse", "acq_rel Z1", OP_RMW, ACQ_REL, ACQUIRE, census},
     {"sleep/census.h", "weft__census_rouse", "acq_rel Z1", OP_RMW, ACQ_REL, RELEASE, census},
-    {"core/fork.c", "take", "release T1", OP_STORE, RELEASE, RELAXED, thief},
-    {"core/fork.c", "execute_right", "release T1", OP_STORE, RELEASE, RELAXED, thief},
+    {"core/steal.c", "take", "release T1", OP_STORE, RELEASE, RELAXED, thief},
+    {"core/publish.c", "execute_right", "release T1", OP_STORE, RELEASE, RELAXED, thief},
     {"core/search.c", "steal_from_thief", "acquire T1", OP_LOAD, ACQUIRE, RELAXED, thief},
     {"core/task.c", "task_is_over", "acq_rel O1", OP_CAS, ACQ_REL, ACQUIRE, fd},
     {"core/task.c", "task_is_over", "acq_rel O1", OP_CAS, ACQ_REL, RELEASE, fd},
     {"core/task.c", "weft_task_wait", "acquire O1", OP_RMW, ACQUIRE, RELAXED, fd},
     {"core/task.c", "task_is_over", "acq_rel O2", OP_RMW, ACQ_REL, ACQUIRE, waiter},
     {"core/task.c", "wait_as_worker", "acq_rel O2", OP_CAS, ACQ_REL, RELEASE, waiter},
-    {"core/pool.c", "run_worker", "acq_rel X2", OP_RMW, ACQ_REL, RELEASE, threads},
+    {"core/threads.c", "run_worker", "acq_rel X2", OP_RMW, ACQ_REL, RELEASE, threads},
     {"actor/answer.h", "weft__answer_count", "acq_rel A4", OP_RMW, ACQ_REL, RELEASE, answers},
 };
 

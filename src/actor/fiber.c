@@ -108,7 +108,7 @@ struct weft__fiber *weft__fiber_get(struct weft__executor *executor, struct weft
     fiber->waits_at = NULL;
     fiber->used = 0;
     fiber->context.cleanups = NULL;
-    fiber->context.held = NULL;
+    fiber->context.held_mutexes = NULL;
     fiber->context.mutexes = fiber->blocks = 0;
     fiber->may_steal = fiber->takes_any = false;
     fiber->young_quanta = 0;

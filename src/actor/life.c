@@ -259,5 +259,5 @@ struct weft_actor *weft__actor_here(void)
 
 weft_actor *weft_actor_self(weft *w)
 {
-    return w && weft__context_of(w)->ops ? weft__fiber_of(w)->actor : NULL;
+    return w && weft__is_fiber(w) ? weft__fiber_of(w)->actor : NULL;
 }

@@ -209,7 +209,7 @@ void weft_sleep_until(weft *w, uint64_t when)
     uint64_t now = weft__clock_now();
     if (now >= when)
         return;
-    if (!w || !weft__context_of(w)->ops) {
+    if (!w || !weft__is_fiber(w)) {
         if (w)
             weft_block_begin(w);
         while ((now = weft__clock_now()) < when)

@@ -93,7 +93,7 @@ static void *take(struct weft__member *member, size_t bytes)
 void *weft_alloc(weft *w, size_t bytes)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    if (!w || !weft__context_of(w)->ops)
+    if (!w || !weft__is_fiber(w))
         return NULL;
     struct weft__fiber *fiber = weft__fiber_of(w);
     struct weft__member *member = fiber->top;
@@ -135,7 +135,7 @@ weft_mark weft_alloc_mark(weft *w)
     WEFT__EXPECT_OWN_OR_NULL(w);
     weft_mark public = {{0}};
     struct mark *mark = (struct mark *)(void *)&public;
-    if (!w || !weft__context_of(w)->ops)
+    if (!w || !weft__is_fiber(w))
         return public;
     struct weft__member *member = weft__fiber_of(w)->top;
     *mark = (struct mark){weft__arena_mark(&member->arena), member, weft__first_free(w)};
@@ -146,7 +146,7 @@ void weft_alloc_release(weft *w, weft_mark public)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
     const struct mark *mark = (const struct mark *)(const void *)&public;
-    if (!w || !weft__context_of(w)->ops)
+    if (!w || !weft__is_fiber(w))
         return;
     struct weft__fiber *fiber = weft__fiber_of(w);
     struct weft__member *member = fiber->top;

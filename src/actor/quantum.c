@@ -122,6 +122,6 @@ void weft__actor_poll(weft *w)
 void weft_poll_slow_(weft *w)
 {
     weft__expect_own(w, "weft_poll");
-    if (weft__context_of(w)->ops)
-        weft__context_of(w)->ops->poll(w);
+    if (weft__is_fiber(w))
+        weft__hook_poll(w);
 }

@@ -83,7 +83,7 @@ int weft_defer(weft *w, weft_fn *fn, void *arg)
     WEFT__EXPECT_OWN_OR_NULL(w);
     if (!fn)
         return -EINVAL;
-    if (!w || !weft__context_of(w)->ops)
+    if (!w || !weft__is_fiber(w))
         return -EPERM;
     struct deferred *deferred = weft__small(sizeof *deferred);
     if (!deferred)
@@ -97,7 +97,7 @@ int weft_defer(weft *w, weft_fn *fn, void *arg)
 int weft_undefer(weft *w, weft_fn *fn, void *arg)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    if (!w || !weft__context_of(w)->ops)
+    if (!w || !weft__is_fiber(w))
         return -EPERM;
     struct weft__cleanup *end = weft__fiber_of(w)->top->cleanups;
     struct weft__cleanup **link = &weft__context_of(w)->cleanups;
@@ -138,8 +138,8 @@ static void end_scopes(struct weft__member *member)
     struct weft__group *group = member->fiber->context.group;
     while (group != member->group) { /* scopes that it has not closed */
         struct weft__group *parent = group->parent;
-        if (group->left)
-            group->left(group);
+        if (group->abandon)
+            group->abandon(group);
         weft__group_end(group);
         group = parent;
     }

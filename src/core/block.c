@@ -144,9 +144,8 @@ void weft_block_begin(weft *w)
     WEFT__EXPECT_OWN_OR_NULL(w);
     if (!(w = context_or_none(w)))
         return;
-    const struct weft__fiber_ops *ops = weft__fiber_ops(w);
-    if (ops)
-        ops->block_begin(w);
+    if (weft__is_fiber(w))
+        weft__hook_block_begin(w);
     else
         weft__block_outside(weft__worker_of(w));
 }
@@ -156,9 +155,8 @@ void weft_block_end(weft *w)
 {
     if (!(w = context_or_none(w)))
         return;
-    const struct weft__fiber_ops *ops = weft__fiber_ops(w);
-    if (ops)
-        ops->block_end(w);
+    if (weft__is_fiber(w))
+        weft__hook_block_end(w);
     else
         weft__block_outside_ends(weft__worker_of(w));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A job for every worker, through their mailboxes. */
+#include "core/execute.h"
 #include "core/misuse.h"
 #include "core/pool.h"
 #include "core/wait.h"
@@ -77,7 +78,7 @@ extern int weft_broadcast_detached(weft_pool *pool, weft_fn *fn, void *arg);
 int weft_broadcast_(weft_pool *pool, weft_fn *fn, void *arg, unsigned layout)
 {
     weft__expect_layout(layout, "weft_broadcast");
-    weft__worker_check_left(__builtin_frame_address(0));
+    weft__worker_check_abandoned(__builtin_frame_address(0));
     if (!fn)
         return -EINVAL;
     int error = weft__pool_enter(&pool);
@@ -102,7 +103,7 @@ int weft_broadcast_(weft_pool *pool, weft_fn *fn, void *arg, unsigned layout)
 int weft_broadcast_detached_(weft_pool *pool, weft_fn *fn, void *arg, unsigned layout)
 {
     weft__expect_layout(layout, "weft_broadcast_detached");
-    weft__worker_check_left(__builtin_frame_address(0));
+    weft__worker_check_abandoned(__builtin_frame_address(0));
     if (!fn)
         return -EINVAL;
     int error = weft__pool_enter(&pool);

@@ -5,10 +5,10 @@
 #include "core/pool.h"
 #include "os/membarrier.h"
 
-/* ---- Who runs a part ---- */
+/* ---- Which threads run a part ---- */
 
 /* The bits of root->takers. They stay when the thread has gone on to something else: so a thread
- * writes there once for each computation, and who fails looks at the context, too. */
+ * writes there once for each computation, and the thread that fails looks at the context, too. */
 enum { TAKER_WORKERS = 62 };                  /* a worker's bit, which it shares with every 62nd */
 #define TAKER_GUESTS ((uint64_t)1 << 62)      /* a guest or a spare, */
 #define TAKER_FIRST_GUEST ((uint64_t)1 << 63) /* but this if it began the computation */
@@ -24,8 +24,8 @@ uint64_t weft__taker_of(const struct weft__worker *worker)
 void weft__part_begin(struct weft__context *context, struct weft__group *root, bool fresh)
 {
     uint64_t mine = context->taker;
-    /* relaxed, all: a fence follows; and who fails in what is fresh has taken a part of it from
-     * here, and with that acquired this. */
+    /* relaxed, all: a fence follows; and a thread that fails in what is fresh has taken a part of
+     * it from here, and with that acquired this. */
     if (fresh) {
         atomic_store_relaxed(&root->takers, mine == TAKER_GUESTS ? TAKER_FIRST_GUEST : mine);
         return;
@@ -34,7 +34,7 @@ void weft__part_begin(struct weft__context *context, struct weft__group *root, b
         return;
     if (!(atomic_load_relaxed(&root->takers) & mine))
         atomic_fetch_or_relaxed(&root->takers, mine);
-    atomic_fence_seq_cst(); /* fence J1; partner: weft__call_others() */
+    atomic_fence_seq_cst(); /* fence J1; partner: weft__alert_others() */
 }
 
 void weft__part_resume_slow(struct weft__context *context, bool mixes)
@@ -42,84 +42,84 @@ void weft__part_resume_slow(struct weft__context *context, bool mixes)
     if (mixes && context->taker)
         atomic_fence_seq_cst(); /* fence J1: its root is there again; partner: the same */
     if (weft__group_look(context->group, NULL) != GROUP_FINE)
-        weft__context_call_own(context);
+        weft__context_alert(context);
 }
 
-/* ---- Calling them ---- */
+/* ---- Alerting them ---- */
 
-typedef void call_fn(struct weft__context *context);
+typedef void alert_fn(struct weft__context *context);
 
-static unsigned call_one(const struct weft__worker *worker, const struct weft__group *root,
-                         const struct weft__context *own, call_fn *call)
+static unsigned alert_one(const struct weft__worker *worker, const struct weft__group *root,
+                          const struct weft__context *own, alert_fn *alert)
 {
     struct weft__context *context = worker->context;
     if (context == own || atomic_load_relaxed(&context->root) != root) /* relaxed: after J1 */
         return 0;
-    call(context);
+    alert(context);
     return 1;
 }
 
 /* May there be a guest among them that is not the caller? One guest began the computation; if no
- * other has a bit, and the caller is one, it is that one. */
+ * other has a bit, and the caller is a guest, the caller began it. */
 static bool guests_take_part(uint64_t takers, const struct weft__context *own)
 {
     bool is_first = own && own->taker == TAKER_GUESTS;
     return takers & TAKER_GUESTS || (takers & TAKER_FIRST_GUEST && !is_first);
 }
 
-static unsigned call_each(struct weft_pool *pool, const struct weft__group *root,
-                          const struct weft__context *own, call_fn *call)
+static unsigned alert_each(struct weft_pool *pool, const struct weft__group *root,
+                           const struct weft__context *own, alert_fn *alert)
 {
     unsigned count = 0, workers = pool->config.workers;
     uint64_t takers = atomic_load_relaxed(&root->takers); /* relaxed: after J1 */
-    for (uint64_t left = takers % TAKER_GUESTS; left; left &= left - 1)
-        for (unsigned i = (unsigned)__builtin_ctzll(left); i < workers; i += TAKER_WORKERS)
-            count += call_one(pool->workers[i], root, own, call);
+    for (uint64_t bits = takers % TAKER_GUESTS; bits; bits &= bits - 1)
+        for (unsigned i = (unsigned)__builtin_ctzll(bits); i < workers; i += TAKER_WORKERS)
+            count += alert_one(pool->workers[i], root, own, alert);
     if (!guests_take_part(takers, own))
         return count;
     struct weft__walk walk = {.pool = pool, .at = pool->workers[workers - 1]};
     struct weft__worker *guest;
     while ((guest = weft__walk_next(&walk)))
-        count += call_one(guest, root, own, call);
+        count += alert_one(guest, root, own, alert);
     return count;
 }
 
-/* Who is at another computation now is not called, or called for nothing: it looks when it comes
- * back. */
-unsigned weft__call_others(struct weft_pool *pool, const struct weft__group *root,
-                           const struct weft__context *own)
+/* A thread that is at another computation now is not alerted, or for nothing: it looks when it
+ * comes back. */
+unsigned weft__alert_others(struct weft_pool *pool, const struct weft__group *root,
+                            const struct weft__context *own)
 {
-    /* In a forked child nobody is there, and their locks may be held for ever. */
+    /* In a forked child the other threads are not there, and their locks may be held for ever. */
     if (pool->config.fork != WEFT_FORK_LAZY || weft__pool_is_forked(pool))
         return 0;
     /* fence J1: it has failed; partners: weft__part_begin(), weft__part_resume(). */
     atomic_fence_seq_cst();
-    unsigned count = call_each(pool, root, own, weft__context_call);
+    unsigned count = alert_each(pool, root, own, weft__context_raise_guard);
     if (count == 0)
         return 0;
-    (void)weft__membarrier(); /* without it, some learn of it later */
-    call_each(pool, root, own, weft__context_call_merges);
+    (void)weft__membarrier(); /* without it, some threads learn of it later */
+    alert_each(pool, root, own, weft__context_want_pending);
     return count;
 }
 
-void weft__call_parts(struct weft__context *own)
+void weft__alert_parts(struct weft__context *own)
 {
-    weft__context_call_own(own);
-    weft__call_others(own->worker->pool, own->group->root, own);
+    weft__context_alert(own);
+    weft__alert_others(own->worker->pool, own->group->root, own);
 }
 
-void weft__call_attention(struct weft_pool *pool)
+void weft__alert_all(struct weft_pool *pool)
 {
     if (weft__pool_is_forked(pool))
         return; /* as above */
     struct weft__worker *worker;
     struct weft__walk first = {.pool = pool}, second = {.pool = pool};
     while ((worker = weft__walk_next(&first)))
-        weft__context_call(worker->context);
+        weft__context_raise_guard(worker->context);
     if (pool->config.fork == WEFT_FORK_LAZY)
         (void)weft__membarrier(); /* as above */
     while ((worker = weft__walk_next(&second)))
-        weft__context_call_merges(worker->context);
+        weft__context_want_pending(worker->context);
 }
 
 /* ---- Failing, and looking ---- */
@@ -128,7 +128,7 @@ void weft__fail(weft *w, int code)
 {
     struct weft__context *context = weft__context_of(w);
     if (weft__group_fail(context->group, code))
-        weft__call_parts(context);
+        weft__alert_parts(context);
 }
 
 static enum group_state look(struct weft__context *context)
@@ -136,13 +136,13 @@ static enum group_state look(struct weft__context *context)
     bool noticed = false;
     enum group_state state = weft__group_look(context->group, &noticed);
     if (noticed)
-        weft__call_parts(context);
+        weft__alert_parts(context);
     else if (state == GROUP_CANCELLED) /* by a computation around it, perhaps in another pool */
-        weft__context_call_own(context);
+        weft__context_alert(context);
     return state;
 }
 
-bool weft__cancelled(weft *w)
+bool weft__is_cancelled_slow(weft *w)
 {
     return look(weft__context_of(w)) == GROUP_CANCELLED;
 }
@@ -152,6 +152,6 @@ bool weft__is_over_slow(weft *w)
     struct weft__context *context = weft__context_of(w);
     enum group_state state = look(context);
     if (state == GROUP_TIMED)
-        weft__context_call(context);
+        weft__context_raise_guard(context);
     return state == GROUP_CANCELLED;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/context.h"
 
+#include "os/fatal.h"
 #include "os/memory.h"
 #include "os/thread.h"
 
@@ -26,7 +27,7 @@ struct weft__context *weft__context_make(struct weft__worker *worker, bool eager
     context->eager = eager;
     context->quantum = quantum;
     context->fork_count = weft__fork_count();
-    /* relaxed: whoever shares the context publishes it. */
+    /* relaxed: the thread that shares the context publishes it. */
     atomic_store_relaxed(&context->oldest, context->first);
     atomic_store_relaxed(&context->guard, eager ? UINTPTR_MAX : (uintptr_t)context->first);
     return context;
@@ -50,8 +51,8 @@ static bool is_used(const struct weft__context *context, size_t i)
  * it (wait_for_thief(), published_merge(), and the same for actors). What an actor leaves behind is
  * cleared as a whole (forget_forks()). Thieves change what is in a slot, never whether it is NULL.
  *
- * The search begins where the top was last, in steps that double: who asks often is not far from
- * there, and memory that no fork has come to is not touched in vain. */
+ * The search begins where the top was last, in steps that double: a thread that asks often is not
+ * far from there, and memory that no fork has come to is not touched in vain. */
 weft *weft__context_top(struct weft__context *context)
 {
     size_t count = (size_t)(context->last + 1 - context->first);
@@ -97,7 +98,7 @@ void weft__context_lock(struct weft__context *context)
 
 static void raise_guard(struct weft__context *context)
 {
-    context->called = true; /* a thief that is at it does not lower the guard again */
+    context->raised = true; /* a thief that is at it does not lower the guard again */
     /* relaxed: a request; if the owner misses it now it sees it at a later fork. */
     atomic_store_relaxed(&context->guard, UINTPTR_MAX);
 }
@@ -111,21 +112,21 @@ static void want_pending(struct weft__context *context)
         atomic_store_relaxed(&slot->wanted, SLOT_WANTED); /* relaxed: as above */
 }
 
-void weft__context_call(struct weft__context *context)
+void weft__context_raise_guard(struct weft__context *context)
 {
     weft__context_lock(context);
     raise_guard(context);
     weft__lock_drop(&context->lock);
 }
 
-void weft__context_call_merges(struct weft__context *context)
+void weft__context_want_pending(struct weft__context *context)
 {
     weft__context_lock(context);
     want_pending(context);
     weft__lock_drop(&context->lock);
 }
 
-void weft__context_call_own(struct weft__context *context)
+void weft__context_alert(struct weft__context *context)
 {
     weft__context_lock(context);
     raise_guard(context);
@@ -146,4 +147,17 @@ bool weft__context_robbed(struct weft__context *context)
     context->robbed = false;
     weft__lock_drop(&context->lock);
     return robbed;
+}
+
+void weft__slot_marked(weft *w, void *arg)
+{
+    (void)w;
+    (void)arg;
+    weft__fatal("a mark was called");
+}
+
+weft_fn *weft__right_of(weft *w)
+{
+    weft_fn *fn = atomic_load_relaxed(&weft__slot_of(w)->fn); /* relaxed: for a message */
+    return weft__context_unmark(weft__context_of(w), fn);
 }

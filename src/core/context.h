@@ -3,7 +3,7 @@
  *
  * A context is a block of slots, aligned to its own size, with a header at its start:
  *
- *     header | slot | slot | slot | slot | ...         | a page nobody may touch
+ *     header | slot | slot | slot | slot | ...         | a page not to be touched
  *              gone   gone ^oldest       ^ `w` of the running code
  *
  * The pointer is the slot: weft_fork(w) fills the slot at w and the left side runs in
@@ -13,13 +13,14 @@
  * bits cleared.
  *
  * On the lazy road, a pending right side is just that slot. A thief takes the oldest one,
- * so the stolen ones are a prefix of the slots. See fork.c for how it does that, and for
- * the eager road, on which the slot also stands in the worker's deque. */
+ * so the stolen ones are a prefix of the slots. See steal.c for how it does that, and
+ * publish.h for the eager road, on which the slot also stands in the worker's deque. */
 #ifndef WEFT_CORE_CONTEXT_H
 #define WEFT_CORE_CONTEXT_H
 
 #include "core/job.h"
 #include "os/lock.h"
+#include "os/membarrier.h"
 #include "sleep/latch.h"
 
 struct weft__cleanup;
@@ -44,7 +45,7 @@ struct weft__slot {
     weft_fn *eager_fn;         /* in the deque: what to run; merge may have cleared fn by then */
     struct atomic_ptr thief;   /* struct weft__worker that runs it, or NULL; written by it */
     struct atomic_uptr wanted; /* SLOT_WANTED: merge takes the slow road. Set by thieves and
-                                  callers under the lock; cleared there, too */
+                                  by failures under the lock; cleared there, too */
 };
 
 #define SLOT_WANTED UINTPTR_MAX
@@ -57,12 +58,12 @@ _Static_assert(offsetof(struct weft__slot, fn) == offsetof(struct weft, fn_) &&
 _Static_assert(sizeof(struct weft__slot) == WEFT__CACHE_LINE,
                "a thief and the owner of the next slot would share a cache line");
 
-/* What a job knows of those who could help it. Owner only. */
+/* What a job knows of sleeping workers that could help it; see help.h. Owner only. */
 struct weft__help {
-    bool wanted;          /* somebody sleeps who could be woken by a fork, */
-    bool little;          /* but only if the work goes on for longer, */
-    unsigned forks;       /* which one of so many shallow forks looks */
-    uint64_t started;     /* when the first fork saw that; 0: none yet */
+    bool wanted;          /* a worker sleeps that a fork could wake */
+    bool little;          /* but only if this job goes on for longer than its like have lately */
+    unsigned forks;       /* counts shallow forks: every fourth looks at the clock */
+    uint64_t started;     /* when the first fork was told of a sleeper; 0: none was yet */
     weft_fn *whole;       /* the job from outside that this is, or NULL */
     weft_fn *first_right; /* what it forked first */
 };
@@ -71,7 +72,7 @@ struct weft__help {
  * to thieves. */
 struct weft__context {
     WEFT__ALIGNED struct atomic_uptr guard; /* see weft/inline.h; written under the lock */
-    struct weft__worker *worker;            /* whose it is; of a fiber: who runs it */
+    struct weft__worker *worker;            /* its owner; of a fiber: the worker that runs it */
     struct weft__group *group;              /* of the job running on top. Owner only */
     weft *first, *last;
     uint32_t fork_count;     /* of the process, when the context was made */
@@ -82,18 +83,18 @@ struct weft__context {
     struct atomic_u32 mixed; /* jobs below it that belong to other computations; a hint */
     uint64_t taker;          /* its bit in weft__group.takers; 0: none. Constant; see cancel.c */
     const struct weft__fiber_ops *ops; /* NULL: a thread's own; see fiber.h. Constant */
-    unsigned mutexes;                  /* of a fiber: that it holds, */
-    struct weft__mutex *held;          /* the last one first */
+    unsigned mutexes;                  /* of a fiber: how many it holds */
+    struct weft__mutex *held_mutexes;  /* of a fiber: the last one first */
     struct weft__cleanup *cleanups;    /* of a fiber: the newest; see fiber.h */
     size_t top; /* the slot at which weft__context_top() found it last. Owner only */
     struct weft__help help;
 
     WEFT__ALIGNED struct weft__lock lock; /* thieves, and the owner on the slow roads */
     bool robbed;                          /* something was stolen; under the lock */
-    bool called;                          /* the guard stays raised; under the lock */
+    bool raised;                          /* the guard stays so; under the lock */
     unsigned shallow;                     /* slots above the oldest that it covers; lock */
     struct atomic_ptr oldest;             /* weft *: the first slot not stolen; under the lock */
-    struct atomic_bool answered;          /* the owner is on a slow road; see fork.c */
+    struct atomic_bool answered;          /* the owner is on a slow road; see steal.c */
     struct atomic_bool away;              /* the owner is blocked: age does not matter */
     weft_fn *marked_fn;                   /* what the mark in the oldest slot replaced; lock */
     struct atomic_u64 marked_at;          /* when; written under the lock */
@@ -114,7 +115,7 @@ static inline struct weft__slot *weft__slot_of(weft *w)
 }
 
 /* The first free slot: the context of whatever runs on top now. Owner only. If all are in use it is
- * on the page that nobody may touch: who uses it is told that there are too many forks. */
+ * on the page that is not to be touched: code that uses it is told of too many forks. */
 weft *weft__context_top(struct weft__context *context);
 
 /* Is a right side pending that could be stolen? A hint, unless its owner rests. */
@@ -126,15 +127,66 @@ bool weft__context_robbed(struct weft__context *context);
 /* In a forked child the context's owner is alone: a thief that held the lock is not here. */
 void weft__context_lock(struct weft__context *context);
 
-/* The owner's next fork takes the slow road. Anybody may call it. */
-void weft__context_call(struct weft__context *context);
+/* The owner's next fork takes the slow road. Any thread may do it. */
+void weft__context_raise_guard(struct weft__context *context);
 
-/* So does each merge of what is pending. If the caller is not the owner, it has called the
- * context before, and there was a barrier in between: a fork that this does not see, then,
- * took the slow road. */
-void weft__context_call_merges(struct weft__context *context);
+/* So does each merge of what is pending. If the caller is not the owner, it has raised the guard
+ * before, and there was a barrier in between: a fork that this does not see, then, took the slow
+ * road. */
+void weft__context_want_pending(struct weft__context *context);
 
 /* The owner: both. */
-void weft__context_call_own(struct weft__context *context);
+void weft__context_alert(struct weft__context *context);
+
+/* ---- The owner and thieves on a slow road ---- */
+
+/* The owner's way to the lock. A thief that waits for an answer gets one: everything the
+ * owner wrote before is visible to it, and the owner writes no slot until it has the lock. */
+static inline void weft__context_answer_and_lock(struct weft__context *context)
+{
+    atomic_store_release(&context->answered, true); /* release B1 */
+    weft__context_lock(context);
+}
+
+/* Under the lock. relaxed: the lock, or stop_owner(), orders it. */
+static inline void weft__slot_want(struct weft__slot *slot, bool wanted)
+{
+    atomic_store_relaxed(&slot->wanted, wanted ? SLOT_WANTED : 0);
+}
+
+/* Under the lock: the guard as it should be while no thief is at work. */
+static inline void weft__context_set_guard(struct weft__context *context)
+{
+    weft *oldest = atomic_load_relaxed(&context->oldest);
+    uintptr_t guard = (uintptr_t)(oldest + context->shallow);
+    /* relaxed: the lock carries what the owner has to learn. */
+    bool stays_raised = context->raised || weft__membarrier_is_gone();
+    atomic_store_relaxed(&context->guard, stays_raised ? UINTPTR_MAX : guard);
+}
+
+/* Stands in a slot in place of what is forked there: see steal.c. Never called. */
+void weft__slot_marked(weft *w, void *arg);
+
+/* Under the lock, oldest slot: the mark, and since when. */
+static inline void weft__context_mark(struct weft__context *context, struct weft__slot *slot,
+                                      uint64_t now)
+{
+    weft_fn *fn = atomic_load_relaxed(&slot->fn);
+    /* relaxed: any read-modify-write continues the owner's release B2, which is in weft/inline.h.
+     */
+    if (fn && fn != weft__slot_marked && atomic_cas_relaxed(&slot->fn, &fn, weft__slot_marked)) {
+        context->marked_fn = fn;
+        atomic_store_relaxed(&context->marked_at, now); /* relaxed: a hint to other thieves */
+    }
+}
+
+/* What is forked in the oldest slot, whose `fn` this is. Under the lock. */
+static inline weft_fn *weft__context_unmark(const struct weft__context *context, weft_fn *fn)
+{
+    return fn == weft__slot_marked ? context->marked_fn : fn;
+}
+
+/* What is forked in w, whatever thieves have put in its place. The owner, for a message. */
+weft_fn *weft__right_of(weft *w);
 
 #endif

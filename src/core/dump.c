@@ -8,6 +8,7 @@
  *
  * Locks are tried for a while, never waited for: a debugger may have stopped who has them. Nothing
  * is written while one is held: nobody knows what a FILE does. */
+#include "core/default.h"
 #include "core/misuse.h"
 #include "core/object.h"
 #include "core/pool.h"
@@ -34,94 +35,95 @@ struct look {
 
 /* ---- Locks ---- */
 
-/* What is held while one thread is looked at. */
-struct held {
+/* Which are held while one thread is looked at. */
+struct locks {
     struct weft_pool *pool;
     bool own; /* the lock for rousing is held by this thread already: it makes a report */
     bool rousing, guests;
 };
 
 /* In the order of reports. */
-static void hold(struct held *held, struct weft_pool *pool)
+static void hold(struct locks *locks, struct weft_pool *pool)
 {
     int reporter = atomic_load_relaxed(&pool->blocking.reporter); /* relaxed: own */
-    *held = (struct held){.pool = pool, .own = reporter && reporter == weft__thread_number()};
-    held->rousing = held->own || weft__lock_try_long(&pool->blocking.lock);
-    held->guests = weft__lock_try_long(&pool->guests.lock);
+    *locks = (struct locks){.pool = pool, .own = reporter && reporter == weft__thread_number()};
+    locks->rousing = locks->own || weft__lock_try_long(&pool->blocking.lock);
+    locks->guests = weft__lock_try_long(&pool->guests.lock);
 }
 
-static void let_go(struct held *held)
+static void let_go(struct locks *locks)
 {
-    if (held->guests)
-        weft__lock_drop(&held->pool->guests.lock);
-    if (held->rousing && !held->own)
-        weft__lock_drop(&held->pool->blocking.lock);
+    if (locks->guests)
+        weft__lock_drop(&locks->pool->guests.lock);
+    if (locks->rousing && !locks->own)
+        weft__lock_drop(&locks->pool->blocking.lock);
 }
 
 /* ---- Looking ---- */
 
 /* The next one by number; NULL: that was all, or the guests can't be looked at. */
-static struct weft__worker *next_of(const struct held *held, unsigned index)
+static struct weft__worker *next_of(const struct locks *locks, unsigned index)
 {
-    struct weft_pool *pool = held->pool;
+    struct weft_pool *pool = locks->pool;
     if (index < pool->config.workers)
         return pool->workers[index];
-    struct weft__worker *next = NULL, *guest = held->guests ? weft__guests_first(pool) : NULL;
+    struct weft__worker *next = NULL, *guest = locks->guests ? weft__guests_first(pool) : NULL;
     for (; guest; guest = weft__guests_next(guest))
         if (guest->index >= index && (!next || guest->index < next->index))
             next = guest;
     return next;
 }
 
-static struct weft__worker *other_of(const struct held *held, const struct weft__worker *worker)
+static struct weft__worker *other_of(const struct locks *locks, const struct weft__worker *worker)
 {
-    return next_of(held, worker ? worker->index + 1 : 0);
+    return next_of(locks, worker ? worker->index + 1 : 0);
 }
 
-static bool rests(const struct held *held, struct weft__worker *worker)
+static bool rests(const struct locks *locks, struct weft__worker *worker)
 {
-    return held->rousing && weft__block_rests(worker);
+    return locks->rousing && weft__block_rests(worker);
 }
 
-static void look_at_blocked(const struct held *held, struct look *look, struct weft__worker *worker)
+static void look_at_blocked(const struct locks *locks, struct look *look,
+                            struct weft__worker *worker)
 {
     struct weft__worker *other = NULL;
     weft__standing_blocked(&look->standing, worker);
-    while (worker->blocked->kind == BLOCKED_MUTEX && (other = other_of(held, other)))
+    while (worker->blocked->kind == BLOCKED_MUTEX && (other = other_of(locks, other)))
         weft__standing_holder(&look->standing, other);
 }
 
 /* It took a right side once; by now it may be gone. */
-static struct weft__who thief_in(const struct held *held, struct weft__worker *worker,
+static struct weft__who thief_in(const struct locks *locks, struct weft__worker *worker,
                                  struct atomic_ptr *place)
 {
     if (weft__context_of((weft *)(void *)place) != worker->context)
         return weft__who(NULL); /* it has begun to wait for something else meanwhile */
     const void *thief = atomic_load_relaxed(place); /* relaxed: an address */
     const struct weft__worker *other = NULL;
-    while (thief && (other = other_of(held, other)))
+    while (thief && (other = other_of(locks, other)))
         if (other == thief)
             return weft__who(other);
     return weft__who(NULL);
 }
 
 /* Of one that rests, the jobs below the one on top are known, too. */
-static bool runs_child(const struct held *held, struct weft__worker *other, const void *scope)
+static bool runs_child(const struct locks *locks, struct weft__worker *other, const void *scope)
 {
-    return rests(held, other) ? weft__runs_child(other, scope)
-                              : atomic_load_relaxed(&other->counts.group) == scope; /* a hint */
+    return rests(locks, other) ? weft__runs_child(other, scope)
+                               : atomic_load_relaxed(&other->counts.group) == scope; /* a hint */
 }
 
-static void look_at_wait(struct look *look, const struct held *held, struct weft__worker *worker)
+static void look_at_wait(struct look *look, const struct locks *locks, struct weft__worker *worker)
 {
     struct weft__standing *standing = &look->standing;
     struct weft__worker *other = NULL;
     void *place = atomic_load_relaxed(&worker->counts.awaits_for); /* relaxed, both: hints */
     standing->awaits = atomic_load_relaxed(&worker->counts.awaits);
     if (standing->awaits == weft__awaits_thief && place)
-        standing->thief = thief_in(held, worker, place);
-    while (standing->awaits == weft__awaits_children && (other = other_of(held, other)))
-        if (other != worker && runs_child(held, other, place))
+        standing->thief = thief_in(locks, worker, place);
+    while (standing->awaits == weft__awaits_children && (other = other_of(locks, other)))
+        if (other != worker && runs_child(locks, other, place))
             weft__standing_child(standing, other);
 }
 
@@ -140,7 +142,7 @@ static void look_at_forks(struct look *look, struct weft__context *context)
 
 /* How long it is in this state. A thread notes when it was blocked, and when it began or ended a
  * search. Of any other, earlier looks know that it was so already. */
-static void look_at_time(struct look *look, const struct held *held, struct weft__worker *worker)
+static void look_at_time(struct look *look, const struct locks *locks, struct weft__worker *worker)
 {
     uint64_t now = weft__clock_now();
     uint64_t since = atomic_load_relaxed(&worker->counts.since); /* relaxed, both: hints */
@@ -150,7 +152,7 @@ static void look_at_time(struct look *look, const struct held *held, struct weft
         look->lasts = now > since ? now - since : 1;
         return;
     }
-    if (!held->guests)
+    if (!locks->guests)
         return;
     if (worker->seen_at == 0 || worker->seen_jobs != look->jobs ||
         worker->seen_state != look->state) {
@@ -164,7 +166,7 @@ static void look_at_time(struct look *look, const struct held *held, struct weft
     look->jobs_since = 0;
 }
 
-static void look_at(struct look *look, const struct held *held, struct weft__worker *worker)
+static void look_at(struct look *look, const struct locks *locks, struct weft__worker *worker)
 {
     struct weft__counts *counts = &worker->counts;
     /* relaxed, all: hints. */
@@ -185,15 +187,15 @@ static void look_at(struct look *look, const struct held *held, struct weft__wor
         .injected = atomic_load_relaxed(&counts->injected),
         .sleeps = atomic_load_relaxed(&counts->sleeps),
     };
-    if (rests(held, worker)) {
+    if (rests(locks, worker)) {
         look->state = WORKER_BLOCKED;
-        look_at_blocked(held, look, worker);
+        look_at_blocked(locks, look, worker);
     } else if (look->state == WORKER_SEARCHING) {
-        look_at_wait(look, held, worker);
+        look_at_wait(look, locks, worker);
     }
     look->unknown = look->state == WORKER_BLOCKED && !look->standing.blocked;
     look_at_forks(look, worker->context);
-    look_at_time(look, held, worker);
+    look_at_time(look, locks, worker);
 }
 
 /* ---- Writing ---- */
@@ -293,18 +295,18 @@ static void dump(struct weft_pool *pool, FILE *out)
     put_pool(out, pool);
     unsigned index = 0;
     for (bool more = true; more;) {
-        struct held held;
+        struct locks locks;
         struct look look;
-        hold(&held, pool);
-        struct weft__worker *worker = next_of(&held, index);
+        hold(&locks, pool);
+        struct weft__worker *worker = next_of(&locks, index);
         if ((more = worker)) {
             index = worker->index + 1;
-            look_at(&look, &held, worker);
+            look_at(&look, &locks, worker);
         }
-        let_go(&held);
+        let_go(&locks);
         if (more)
             put(out, &look);
-        else if (!held.guests)
+        else if (!locks.guests)
             fprintf(out, "  guests: one is coming or leaving just now\n");
     }
     struct weft__actors *actors = atomic_load_acquire(&pool->actors); /* acquire A1 */

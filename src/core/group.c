@@ -12,7 +12,7 @@ void weft__group_begin(struct weft__group *group, struct weft__group *parent)
 {
     group->parent = parent;
     group->root = parent ? parent->root : group;
-    group->left = NULL;
+    group->abandon = NULL;
     atomic_store_relaxed(&group->alarms, 0);
     atomic_store_relaxed(&group->takers, 0);
     atomic_store_relaxed(&group->deadline, 0);

@@ -18,7 +18,8 @@ struct weft__group {
     struct atomic_i32 error;    /* 0: fine. Written once, by the first to fail */
     struct atomic_u32 alarms;   /* of the root: groups that have failed, and deadlines */
     struct atomic_u64 takers;   /* of the root: who has run parts of it; see cancel.c */
-    void (*left)(struct weft__group *group); /* an actor was unwound past it; NULL: never mind */
+    void (*abandon)(
+        struct weft__group *group); /* an actor is unwound past it; NULL: nothing to do */
 };
 
 void weft__group_begin(struct weft__group *group, struct weft__group *parent);

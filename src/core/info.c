@@ -36,8 +36,7 @@ weft_pool *weft_pool_of(weft *w)
 unsigned weft_worker_index(weft *w)
 {
     WEFT__EXPECT_OWN(w);
-    const struct weft__fiber_ops *ops = weft__fiber_ops(w);
-    return ops ? ops->index(w) : weft__worker_of(w)->index;
+    return weft__is_fiber(w) ? weft__hook_index(w) : weft__worker_of(w)->index;
 }
 
 unsigned weft_pool_workers(const weft_pool *given)
@@ -54,8 +53,7 @@ unsigned weft_pool_workers(const weft_pool *given)
 
 static inline bool yield(weft *w)
 {
-    const struct weft__fiber_ops *ops = weft__fiber_ops(w);
-    return ops ? ops->yield(w) : weft__run_one(w);
+    return weft__is_fiber(w) ? weft__hook_yield(w) : weft__run_one(w);
 }
 
 static __attribute__((noinline)) bool yield_in_doubt(weft *w)
@@ -75,7 +73,7 @@ bool weft_has_pending(weft *w)
     WEFT__EXPECT_OWN(w);
     struct weft__context *context = weft__context_of(w);
     /* relaxed: a hint; on the eager road all forks are in the deque. */
-    if (weft__fiber_ops(w))
+    if (weft__is_fiber(w))
         return w > context->first && atomic_load_relaxed(&weft__slot_of(w - 1)->fn);
     bool forks = !context->eager && (weft *)atomic_load_relaxed(&context->oldest) < w;
     return forks || weft__deque_size(&context->worker->deque) > 0;
@@ -99,7 +97,7 @@ bool weft_cancelled(weft *w)
     if (weft__context_is_here(w) && !weft__group_alarm(weft__context_of(w)->group))
         return false;
     WEFT__EXPECT_OWN(w);
-    return weft__cancelled(w);
+    return weft__is_cancelled_slow(w);
 }
 
 static const char *road_of(const struct weft_pool *pool)

@@ -2,12 +2,15 @@
 #include "core/misuse.h"
 
 #include "core/fiber.h"
-#include "core/fork.h"
 #include "core/pool.h"
 #include "os/fatal.h"
 #include "weft/sync.h"
 
 #include <dlfcn.h>
+
+#undef weft_fork
+#undef weft_merge
+#undef weft_join
 
 #if defined __GNUC__
 #define COLD __attribute__((cold, noinline))
@@ -158,4 +161,43 @@ COLD void weft__layout_differs(unsigned layout, const char *function)
     weft__fatal("%s: the program was compiled for layout %u of weft, and this library, %s, has "
                 "layout %u; compile the program again, with the headers of the library",
                 function, layout, weft_version(), WEFT_LAYOUT_);
+}
+
+/* ---- Programs that are compiled with checks ---- */
+
+weft *weft_fork_checked_(weft *w, weft_fn *right, void *arg, const char *where)
+{
+    if (!w || !right)
+        weft__fatal("%s: weft_fork needs a context and a function", where);
+    weft__expect_own(w, where);
+    if (atomic_load_relaxed(&weft__slot_of(w)->fn))
+        weft__fatal("%s: weft_fork in a context that has forked already; run the left side in "
+                    "the context that weft_fork returned: here, or where w came from",
+                    where);
+    return weft_fork(w, right, arg);
+}
+
+bool weft_merge_checked_(weft *w, const char *where)
+{
+    if (!w)
+        weft__fatal("%s: weft_merge needs a context", where);
+    weft__expect_own(w, where);
+    if (!atomic_load_relaxed(&weft__slot_of(w)->fn))
+        weft__fatal("%s: weft_merge without weft_fork; merge takes the context that was given "
+                    "to fork, and the left side the one that fork returned: was it given w?",
+                    where);
+    if (w < weft__context_of(w)->last && atomic_load_relaxed(&weft__slot_of(w + 1)->fn))
+        weft__fatal("%s: weft_merge in another order; what the left side forked has to be merged "
+                    "first: did it return between weft_fork and weft_merge?",
+                    where);
+    return weft_merge(w);
+}
+
+void weft_join_checked_(weft *w, weft_fn *left, void *l, weft_fn *right, void *r, const char *where)
+{
+    if (!left)
+        weft__fatal("%s: weft_join needs two functions", where);
+    left(weft_fork_checked_(w, right, r, where), l);
+    if (!weft_merge_checked_(w, where))
+        right(w, r);
 }

@@ -31,10 +31,10 @@ struct weft_pool {
     struct weft__spares spares;
 
     /* What has to end before the pool can: guests, submitted tasks, detached jobs. The top
-     * bit is set by destroy; from then on nothing new is let in, so only that bit is left
-     * once. Who sees that happen sets the latch that destroy waits for. */
+     * bit is set by destroy; from then on nothing new is let in, so only that bit remains
+     * at last. The thread that leaves then sets the latch that destroy waits for. */
     WEFT__ALIGNED struct atomic_u32 pending;
-    struct atomic_bool closing;       /* somebody is in destroy */
+    struct atomic_bool closing;       /* a thread is in destroy */
     struct weft__spin_latch *drained; /* written by destroy before it sets the bit */
 
     struct weft__guests guests;
@@ -50,19 +50,19 @@ struct weft_pool {
     struct weft_pool *next_kept; /* of default pools that are gone */
 
     struct atomic_u32 threads; /* started and not yet finished; a futex for destroy */
-    struct atomic_u32 limited; /* of the pool's threads; see worker.h */
+    struct atomic_u32 limited; /* threads of the pool that are in a limited wait; see wait.h */
 };
 
 enum { POOL_CLOSED = 1u << 31 };
 
-/* 0, -ECHILD, -ESHUTDOWN, or -ENOMEM. Who got 0 leaves again. NULL becomes the default pool, made
- * if need be. */
+/* 0, -ECHILD, -ESHUTDOWN, or -ENOMEM. After 0 the caller has to leave again. NULL becomes the
+ * default pool, made if need be. */
 int weft__pool_enter(struct weft_pool **pool);
 
-/* The same for the default pool, if there is one; NULL: none. */
-struct weft_pool *weft__pool_enter_default(void);
+/* The same without -ENOMEM, for a pool that is not NULL; it may be a default pool that is gone. */
+int weft__pool_enter_known(struct weft_pool *pool);
 
-/* For those who know that something else is pending, and stays so during the call. */
+/* For a caller that knows that something else is pending, and stays so during the call. */
 void weft__pool_hold(struct weft_pool *pool);
 
 /* Last touch of the pool, unless the caller is one of its workers. */
@@ -73,7 +73,7 @@ static inline bool weft__pool_is_forked(const struct weft_pool *pool)
     return pool->fork_count != weft__fork_count();
 }
 
-/* Starts its thread. 0 or a negative errno. */
-int weft__worker_start(struct weft_pool *pool, struct weft__worker *worker);
+/* weft_pool_create() in memory that is zero, but for `pending`, and is released if that fails. */
+int weft__pool_make(struct weft_pool *pool, const weft_config *config);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report.h: who waits for what, when nobody in a pool can go on. */
+/* report.h: tells the program which threads wait for what, when none of a pool can go on. */
 #ifndef WEFT_CORE_REPORT_H
 #define WEFT_CORE_REPORT_H
 
@@ -9,7 +9,7 @@
 struct weft_pool;
 
 /* All threads of the pool rest, and stay so during the call. Looks for threads that wait for
- * each other, or for what nobody will do; calls the deadlock handler if there are any.
+ * each other, or for what no thread will do; calls the deadlock handler if there are any.
  * False: all may be woken from outside. Even so it calls the handler with WEFT_DEADLOCK_PLAIN, once
  * for each value of `marks`. */
 bool weft__report_deadlock(struct weft_pool *pool, uint32_t marks);

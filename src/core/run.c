@@ -2,6 +2,7 @@
 #include "core/run.h"
 
 #include "core/cancel.h"
+#include "core/execute.h"
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "core/pool.h"
@@ -119,7 +120,7 @@ int weft_run_(weft_pool *pool, weft_fn *fn, void *arg, unsigned layout)
 {
     weft__expect_layout(layout, "weft_run");
     const char *frame = __builtin_frame_address(0);
-    weft__worker_check_left(frame);
+    weft__worker_check_abandoned(frame);
     if (!fn)
         return -EINVAL;
     if (pool)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/scope.h"
 
+#include "core/execute.h"
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "core/pool.h"
@@ -34,27 +35,27 @@ struct children {
     size_t count;
 };
 
-enum { SPARES_MAX = 256 };
+enum { FREE_NODES_MAX = 256 };
 
 static struct spawn *spawn_make(struct weft__worker *me)
 {
-    struct spawn *spawn = (struct spawn *)me->spare;
+    struct spawn *spawn = (struct spawn *)me->free_nodes;
     if (!spawn)
         return weft__alloc(sizeof *spawn);
-    me->spare = spawn->node.next;
-    me->spares--;
+    me->free_nodes = spawn->node.next;
+    me->free_count--;
     return spawn;
 }
 
 static void spawn_free(struct weft__worker *me, struct spawn *spawn)
 {
-    if (me->spares == SPARES_MAX) {
+    if (me->free_count == FREE_NODES_MAX) {
         weft__free(spawn);
         return;
     }
-    spawn->node.next = me->spare;
-    me->spare = &spawn->node;
-    me->spares++;
+    spawn->node.next = me->free_nodes;
+    me->free_nodes = &spawn->node;
+    me->free_count++;
 }
 
 static void child_is_over(void *scope)
@@ -128,7 +129,7 @@ static struct scope *open_scope(weft_scope *public, const char *function)
 }
 
 /* Children that nobody runs any more. */
-static void scope_left(struct weft__group *group)
+static void abandon_scope(struct weft__group *group)
 {
     struct scope *scope = (struct scope *)group;
     struct weft__node *node;
@@ -152,8 +153,8 @@ void weft_scope_open(weft *w, weft_scope *public)
         .token = {.group = &scope->group, .execute = execute_oldest},
     };
     weft__group_begin(&scope->group, context->group);
-    if (weft__fiber_ops(w))
-        scope->group.left = scope_left;
+    if (weft__is_fiber(w))
+        scope->group.abandon = abandon_scope;
     weft__count_latch_init(&scope->latch, weft__context_park(context), 1);
     context->group = slot->group = &scope->group;
 }
@@ -162,7 +163,7 @@ void weft_scope_deadline(weft_scope *public, uint64_t when)
 {
     struct scope *scope = open_scope(public, __func__);
     weft__group_set_deadline(&scope->group, when);
-    weft__context_call(weft__context_of(scope->w)); /* it looks at the clock now */
+    weft__context_raise_guard(weft__context_of(scope->w)); /* it looks at the clock now */
 }
 
 /* ---- Scopes of an actor ---- */
@@ -240,7 +241,7 @@ int weft_spawn(weft *w, weft_scope *public, weft_fn *fn, void *arg)
     struct weft__worker *me = weft__worker_of(w);
     if (weft__pool_is_forked(me->pool))
         return -ECHILD;
-    if (weft__fiber_ops(w))
+    if (weft__is_fiber(w))
         return spawn_in_fiber(scope, fn, arg);
     struct spawn *spawn = spawn_make(me);
     if (!spawn)
@@ -266,9 +267,9 @@ int weft_spawn_fifo(weft *w, weft_scope *public, weft_fn *fn, void *arg)
     struct weft__worker *me = weft__worker_of(w);
     if (weft__pool_is_forked(me->pool))
         return -ECHILD;
-    if (weft__fiber_ops(w))
+    if (weft__is_fiber(w))
         return spawn_in_fiber(scope, fn, arg);
-    if (scope->group.left) /* an actor's: its fifo has no tokens */
+    if (scope->group.abandon) /* an actor's: its fifo has no tokens */
         return weft_spawn(w, public, fn, arg);
     struct spawn *spawn = spawn_make(me);
     if (!spawn)
@@ -292,7 +293,7 @@ int weft_scope_close(weft *w, weft_scope *public)
     struct weft__context *context = weft__context_of(w);
     if (!scope || context->group != &scope->group || scope->w != w)
         weft__fatal("weft_scope_close: not the innermost scope that is open in this context");
-    if (weft__fiber_ops(w))
+    if (weft__is_fiber(w))
         close_in_fiber(w, scope);
     weft__count_latch_down(&scope->latch);
     weft__wait(w, &scope->latch.spin.core, WEFT__AWAITS_CHILDREN(&scope->group));

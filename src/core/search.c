@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/search.h"
 
-#include "core/fork.h"
 #include "core/guest.h"
 #include "core/pool.h"
+#include "core/steal.h"
 
 enum {
     INJECTOR_TURN = 16, /* every so many searches the injector comes first, so that outside
@@ -18,11 +18,9 @@ static uint64_t next_random(struct weft__worker *me)
     return me->random;
 }
 
-/* The fork that a stolen job is the right side of; NULL: it was spawned. */
-static weft *fork_of(struct weft__worker *me, struct weft__worker *victim, struct weft__job *job)
+/* The fork that a job from the victim's deque is the right side of; NULL: it was spawned. */
+static weft *fork_of(struct weft__worker *victim, struct weft__job *job)
 {
-    if (job == &me->stolen)
-        return (weft *)me->stolen_slot;
     weft *slot = (weft *)job;
     return weft__context_of(slot) == victim->context ? slot : NULL;
 }
@@ -34,7 +32,7 @@ bool weft__steps_back(struct weft__worker *me)
            !(me->overtakes && weft__sleep_is_one_too_many(sleep));
 }
 
-/* What it does, for the look-out that would take its place. One that sleeps has none. */
+/* What it does, for the look-out that would take its place. A sleeper has none. */
 static enum worker_seeks seeks_of(struct weft__worker *worker)
 {
     enum worker_seeks seeks = atomic_load_relaxed(&worker->seeks); /* relaxed, both: see below */
@@ -44,14 +42,15 @@ static enum worker_seeks seeks_of(struct weft__worker *worker)
 }
 
 /* Is there one thread too many up, and is that a searcher that takes nothing? The caller says that
- * it takes, and has a fence behind it. Who waits in a job has a place for that. */
+ * it takes, and has a fence behind it. A thread that waits in a job has a place for that. */
 static bool has_place_of_searcher(struct weft__worker *root)
 {
     struct weft_pool *pool = root->pool;
     unsigned seekers[SEEKS_TAKES + 1] = {0};
     if (!weft__sleep_is_one_too_many(&pool->sleep))
         return false;
-    /* relaxed: after the fence; and who was counted as asleep just now is not AWAKE here. */
+    /* relaxed: after the fence; and a worker that was counted as asleep just now is not AWAKE here.
+     */
     for (unsigned i = 0; i < pool->config.workers; i++)
         if (pool->workers[i] != root)
             seekers[seeks_of(pool->workers[i])]++;
@@ -67,7 +66,7 @@ bool weft__may_begin(struct weft__worker *me)
     atomic_fence_seq_cst(); /* fence F1; partner: weft__may_overtake() */
     if (!weft__sleep_over_full(&me->pool->sleep))
         return true;
-    /* The searcher may have stepped back since this one got up, and guests have come. */
+    /* The searcher may have stepped back since this look-out got up, and guests have come. */
     return me->overtakes && has_place_of_searcher(me);
 }
 
@@ -89,77 +88,83 @@ bool weft__may_take(struct weft__worker *me, const struct weft__group *root,
 }
 
 static enum steal_result steal_from_deque(struct weft__worker *me, struct weft__worker *victim,
-                                          const struct weft__group *root, struct weft__job **job)
+                                          const struct weft__group *root, struct weft__found *found)
 {
     struct weft__glimpse glimpse;
     enum steal_result result = weft__deque_look(&victim->deque, &glimpse);
     if (result != STEAL_GOT || !weft__may_take(me, root, glimpse.root))
         return STEAL_EMPTY;
-    *job = glimpse.job;
-    return weft__deque_take(&victim->deque, &glimpse);
+    result = weft__deque_take(&victim->deque, &glimpse);
+    if (result == STEAL_GOT)
+        *found = (struct weft__found){
+            .job = glimpse.job, .from = victim, .slot = fork_of(victim, glimpse.job)};
+    return result;
 }
 
-/* One try, and again as long as somebody else was faster: EMPTY is then true of a moment
+/* One try, and again as long as another thief was faster: EMPTY is then true of a moment
  * within this call, which the sleep module relies on. `root`: of what is wanted; NULL: anything. */
-static struct weft__job *steal_from(struct weft__worker *me, struct weft__worker *victim,
-                                    const struct weft__group *root)
+static bool steal_from(struct weft__worker *me, struct weft__worker *victim,
+                       const struct weft__group *root, struct weft__found *found)
 {
-    struct weft__job *job = NULL;
     enum steal_result result;
-    me->taken_from = NULL;
     if (victim == me)
-        return NULL;
+        return false;
     do
-        result = steal_from_deque(me, victim, root, &job);
+        result = steal_from_deque(me, victim, root, found);
     while (result == STEAL_LOST);
     if (result == STEAL_EMPTY && !victim->context->eager)
-        result = weft__steal_slot(me, victim->context, root, &job);
+        result = weft__steal_slot(me, victim->context, root, found);
     me->saw_young |= result == STEAL_YOUNG;
     if (result != STEAL_GOT)
-        return NULL;
+        return false;
     weft__count_up(&me->counts.steals);
-    me->taken_from = victim;
-    me->taken_slot = fork_of(me, victim, job);
-    return job;
+    return true;
 }
 
-/* From guests, and from the one that runs what is waited for, which may be a guest: between the
+/* From guests, and from the thief that runs what is waited for, which may be a guest: between the
  * beginning and the end of a walk. */
 
 /* As long as what it runs is not over, the thief is there; so that is looked at last. */
-static struct weft__job *steal_from_thief(struct weft__worker *me, const struct weft__aim *aim,
-                                          const struct weft__group *root)
+static bool steal_from_thief(struct weft__worker *me, const struct weft__aim *aim,
+                             const struct weft__group *root, struct weft__found *found)
 {
     if (!aim->thief)
-        return NULL;
+        return false;
     struct weft__worker *thief = atomic_load_acquire(aim->thief); /* acquire T1 */
-    return thief && !weft__latch_probe(aim->latch) ? steal_from(me, thief, root) : NULL;
+    return thief && !weft__latch_probe(aim->latch) && steal_from(me, thief, root, found);
 }
 
-static struct weft__job *steal_from_guests(struct weft__worker *me, const struct weft__group *root)
+static bool steal_from_guests(struct weft__worker *me, const struct weft__group *root,
+                              struct weft__found *found)
 {
-    struct weft__job *job = NULL;
+    bool stole = false;
     struct weft__worker *guest = weft__guests_first(me->pool);
-    for (; guest && !job; guest = weft__guests_next(guest))
-        job = steal_from(me, guest, root);
-    return job;
+    for (; guest && !stole; guest = weft__guests_next(guest))
+        stole = steal_from(me, guest, root, found);
+    return stole;
 }
 
-static struct weft__job *steal(struct weft__worker *me, const struct weft__aim *aim,
-                               const struct weft__group *root)
+static bool steal(struct weft__worker *me, const struct weft__aim *aim,
+                  const struct weft__group *root, struct weft__found *found)
 {
     struct weft_pool *pool = me->pool;
-    struct weft__job *job;
     weft__walk_begin(me);
-    job = steal_from_thief(me, aim, root);
+    bool stole = steal_from_thief(me, aim, root, found);
     unsigned n = pool->config.workers;
     unsigned start = (unsigned)(next_random(me) % n);
-    for (unsigned i = 0; i < n && !job; i++)
-        job = steal_from(me, pool->workers[(start + i) % n], root);
-    if (!job)
-        job = steal_from_guests(me, root);
+    for (unsigned i = 0; i < n && !stole; i++)
+        stole = steal_from(me, pool->workers[(start + i) % n], root, found);
+    if (!stole)
+        stole = steal_from_guests(me, root, found);
     weft__walk_end(me);
-    return job;
+    return stole;
+}
+
+/* For what was not stolen. */
+static bool found_job(struct weft__found *found, struct weft__job *job)
+{
+    *found = (struct weft__found){.job = job};
+    return job != NULL;
 }
 
 static struct weft__job *was_injected(struct weft__worker *me, struct weft__node *node)
@@ -193,34 +198,34 @@ static struct weft__job *take_injected(struct weft__worker *me)
     return job;
 }
 
-static struct weft__job *find_anything(struct weft__worker *me, const struct weft__aim *aim)
+static bool find_anything(struct weft__worker *me, const struct weft__aim *aim,
+                          struct weft__found *found)
 {
-    struct weft__job *job;
-    if (next_random(me) % INJECTOR_TURN == 0 && (job = take_injected(me)))
-        return job;
-    if ((job = steal(me, aim, NULL)))
-        return job;
-    return take_injected(me);
+    if (next_random(me) % INJECTOR_TURN == 0 && found_job(found, take_injected(me)))
+        return true;
+    return steal(me, aim, NULL, found) || found_job(found, take_injected(me));
 }
 
-struct weft__job *weft__find(struct weft__worker *me, const struct weft__aim *aim)
+bool weft__find(struct weft__worker *me, const struct weft__aim *aim, struct weft__found *found)
 {
-    struct weft__job *job = weft__find_mail(me);
-    if (job || aim->help == HELP_NOBODY)
-        return job;
+    if (found_job(found, weft__find_mail(me)))
+        return true;
+    if (aim->help == HELP_NOBODY)
+        return false;
     if (aim->help == HELP_STARVED)
-        return weft__find_injected(me);
+        return found_job(found, weft__find_injected(me));
     me->saw_foreign = false;
     bool own_first = aim->root && aim->help != HELP_ANYBODY;
-    if (own_first && (job = steal(me, aim, aim->root)))
-        return job;
+    if (own_first && steal(me, aim, aim->root, found))
+        return true;
     /* What it left to others while it was limited is there, too. */
     if (aim->help == HELP_OWN_ONLY)
-        return was_injected(me, weft__queue_pop_own(&me->pool->injector, aim->root, aim->by));
-    /* What belongs to nobody's fork or spawn is in the injector. */
+        return found_job(
+            found, was_injected(me, weft__queue_pop_own(&me->pool->injector, aim->root, aim->by)));
+    /* What is no part of any computation's forks and spawns is in the injector. */
     if (own_first && !me->saw_foreign)
-        return take_injected(me);
-    return find_anything(me, aim);
+        return found_job(found, take_injected(me));
+    return find_anything(me, aim, found);
 }
 
 static bool holds_job(struct weft__worker *worker)
@@ -272,7 +277,7 @@ bool weft__pool_used_cpus(struct weft_pool *pool, struct weft__used_cpus *used)
         take_if_busy(used, pool->workers[i]);
     if (atomic_load_relaxed(&pool->sleep.blocked) == 0)
         return true;
-    /* There may be spares, who are among the guests. */
+    /* There may be spares, which are among the guests. */
     struct weft__walk walk = {.pool = pool};
     struct weft__worker *worker;
     while ((worker = weft__walk_next(&walk)))
@@ -280,13 +285,13 @@ bool weft__pool_used_cpus(struct weft_pool *pool, struct weft__used_cpus *used)
     return true;
 }
 
-/* Is there work that nobody will call for, or are there guests to be freed, which the look-out
- * does? What those who step back had on their deques is in the injector. Who is at work calls for
- * what it has forked, or is looked after; who is blocked is not.
- */
+/* Is there work for which no thread will wake a worker, or are there guests to be freed, which the
+ * look-out does? Workers that stepped back have put their deques into the injector. A thread at
+ * work wakes a worker for what it has forked, or is looked after; a blocked one is not. */
 static bool is_left_alone(struct weft_pool *pool)
 {
-    /* relaxed: after LeaveFence. Partner: the same fence of who blocks, in call_another(). */
+    /* relaxed: after LeaveFence. Partner: the same fence of a thread that blocks, in
+     * call_another(). */
     bool blocked = atomic_load_relaxed(&pool->sleep.blocked) > 0;
     return weft__queue_length(&pool->injector) > 0 || weft__sleep_needs_lookout(&pool->sleep, 0) ||
            (blocked && weft__pool_holds_work(pool)) ||

@@ -8,11 +8,11 @@
 
 /* What a search is for. */
 enum weft__whom {
-    HELP_ANYBODY,  /* a worker with nothing else to do; */
-    HELP_OWN_LAST, /* one that waits: part of its own computation first, then anything; */
-    HELP_OWN_ONLY, /* a guest that waits, on whose time nobody else has a claim: nothing else; */
-    HELP_STARVED,  /* who is let in for that: the injector alone; */
-    HELP_NOBODY,   /* who has no place or no stack for others: mail alone */
+    HELP_ANYBODY,  /* of a worker with nothing else to do: anything */
+    HELP_OWN_LAST, /* of a worker that waits: parts of its own computation first, then anything */
+    HELP_OWN_ONLY, /* of a guest that waits, whose time is its caller's: its own computation */
+    HELP_STARVED,  /* of a worker that is let in for jobs which have waited long: the injector */
+    HELP_NOBODY,   /* of a thread that has no place, or no stack, for others' jobs: mail */
 };
 
 struct weft__aim {
@@ -23,12 +23,12 @@ struct weft__aim {
     void (*by)(weft *w, struct weft__job *job); /* of this kind, whosever it is; or NULL */
 };
 
-/* Anything for `me` to run that is not on its own deque. Mail always: nobody else can run it; its
- * sender knows that it runs on top of whatever waits here. NULL: there was nothing at some moment
- * of the call. */
-struct weft__job *weft__find(struct weft__worker *me, const struct weft__aim *aim);
+/* Anything for `me` to run that is not on its own deque. Mail always: no other thread can run it;
+ * its sender knows that it runs on top of whatever waits here. False: there was nothing at some
+ * moment of the call. */
+bool weft__find(struct weft__worker *me, const struct weft__aim *aim, struct weft__found *found);
 
-/* Mail, or something from the injector; for those who have been busy with their own jobs. */
+/* Mail, or something from the injector; for workers that have been busy with their own jobs. */
 struct weft__job *weft__find_mail(struct weft__worker *me);
 struct weft__job *weft__find_injected(struct weft__worker *me);
 
@@ -44,7 +44,7 @@ bool weft__may_begin(struct weft__worker *me);
 
 /* May `root`, the look-out, take the place of a searcher that does not get to what there is? It is
  * up, so that there is one place too few, and takes, before it looks whether there is a searcher,
- * and nobody else who takes. It takes until it has begun something or sleeps again. */
+ * and no other thread that takes. It takes until it has begun something or sleeps again. */
 bool weft__may_overtake(struct weft__worker *root);
 
 /* May a thief that has seen a job take it? `root`: of what it wants, or NULL; `of`: of the job. */
@@ -57,10 +57,10 @@ bool weft__pool_holds_jobs(struct weft_pool *pool);
 /* Or pending on the lazy road? A hint. */
 bool weft__pool_holds_work(struct weft_pool *pool);
 
-/* Where those are who work for the pool. False: in a forked child, where nobody is. */
+/* On which CPUs the pool's threads are at work. False: in a forked child, where there are none. */
 bool weft__pool_used_cpus(struct weft_pool *pool, struct weft__used_cpus *used);
 
-/* Somebody has stopped working, and there may be room for another: wakes one, if there is work. */
+/* A thread has stopped working, and there may be room for another: wakes one, if there is work. */
 void weft__pool_has_room(struct weft_pool *pool);
 
 #endif

@@ -4,6 +4,7 @@
 #include "core/guest.h"
 #include "core/pool.h"
 #include "core/search.h"
+#include "core/threads.h"
 #include "core/wait.h"
 #include "os/futex.h"
 #include "os/memory.h"

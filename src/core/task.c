@@ -2,6 +2,7 @@
 #include "core/task.h"
 
 #include "core/cancel.h"
+#include "core/execute.h"
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "core/pool.h"
@@ -67,10 +68,10 @@ static void task_is_over(void *of)
     }
     /* acq_rel O2: acquire: the waiting job's latch. */
     struct weft__spin_latch *waiter = atomic_exchange_acq_rel(&task->waiter, &over);
-    bool held = weft__lock_latch_set(&task->latch); /* last touch of the task */
+    bool has_hold = weft__lock_latch_set(&task->latch); /* last touch of the task */
     if (waiter)
         weft__spin_latch_set(waiter);
-    if (held)
+    if (has_hold)
         weft__pool_leave(pool); /* else a waiter does, that looks at the pool just now */
 }
 
@@ -126,7 +127,7 @@ extern int weft_submit(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg)
 int weft_submit_(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg, unsigned layout)
 {
     weft__expect_layout(layout, "weft_submit");
-    weft__worker_check_left(__builtin_frame_address(0));
+    weft__worker_check_abandoned(__builtin_frame_address(0));
     if (!task || !fn)
         return -EINVAL;
     return weft__submit(pool, task, fn, arg, false, NULL);
@@ -198,7 +199,7 @@ static bool leave_to_itself(struct weft__task *task, struct weft__spin_latch *la
 {
     if (weft__context_of(weft__place_of_frame(task)) == weft__fiber_here()) {
         if (weft__group_fail(&task->group, -ECANCELED))
-            weft__call_others(task->pool, task->group.root, NULL);
+            weft__alert_others(task->pool, task->group.root, NULL);
         return false;
     }
     void *mine = latch;
@@ -268,7 +269,7 @@ static bool waits_for_itself(const struct weft__task *task)
 int weft_task_wait(weft_task *public)
 {
     const char *frame = __builtin_frame_address(0);
-    weft__worker_check_left(frame);
+    weft__worker_check_abandoned(frame);
     if (!public)
         return -EINVAL;
     struct weft__task *task = task_of(public);

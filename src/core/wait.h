@@ -5,7 +5,7 @@
  * is more than half used (of a default one more than 4 MiB) is *limited*, and takes no jobs of
  * others, so a stack of twice what one job needs does not overflow by helping (bug 23). Only if
  * all threads of a pool are limited and nothing moves for 10 ms, the last one takes a job all the
- * same, since what all wait for may be that one; README.md has the proof.
+ * same, since all may wait for that job; README.md has the proof.
  *
  * A thread that holds a weft_mutex is limited, too, and never takes jobs of others: they might
  * want the same mutex, and would wait for the job below them (bug 22). A spare comes in its
@@ -31,7 +31,8 @@ extern const char weft__awaits_thief[], weft__awaits_children[];
 #define WEFT__AWAITS_CHILDREN(of) \
     ((struct weft__awaited){.what = weft__awaits_children, .scope = (of)})
 
-/* Returns when the latch is set; runs other jobs in w meanwhile. False: as below. */
+/* Returns when the latch is set; runs other jobs in w meanwhile. False: as weft__wait_anywhere().
+ */
 bool weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited);
 
 /* The same for a thread that need not be a worker. The latch's owner has to be the parking

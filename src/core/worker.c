@@ -3,14 +3,11 @@
 
 #include "core/cancel.h"
 #include "core/fiber.h"
-#include "core/fork.h"
 #include "core/misuse.h"
 #include "core/pool.h"
 #include "core/scope.h"
 #include "core/search.h"
-#include "os/clock.h"
 #include "os/fatal.h"
-#include "os/membarrier.h"
 #include "os/memory.h"
 #include "os/overflow.h"
 #include "os/thread.h"
@@ -102,9 +99,9 @@ no_deque:
 
 void weft__worker_free(struct weft__worker *worker)
 {
-    while (worker->spare) {
-        struct weft__node *node = worker->spare;
-        worker->spare = node->next;
+    while (worker->free_nodes) {
+        struct weft__node *node = worker->free_nodes;
+        worker->free_nodes = node->next;
         weft__free(node);
     }
     weft__park_put(worker->own_park);
@@ -160,8 +157,8 @@ static bool on_own_stack(const struct weft__worker *me, const char *frame)
     return frame >= me->stack.low && frame < me->stack.high;
 }
 
-/* Half of what somebody chose. A default stack is large for the sake of single jobs that need much,
- * not for many on top of each other, which would all have to wait for the last one. */
+/* Half of a size that was chosen. A default stack is large for the sake of single jobs that need
+ * much, not for many on top of each other, which would all have to wait for the last one. */
 static ptrdiff_t help_most(const struct weft__worker *me)
 {
     enum { MOST_BY_DEFAULT = 4 << 20 };
@@ -177,7 +174,7 @@ void weft__worker_push(struct weft__worker *worker, const char *entry)
     worker->stack = weft__thread_stack();
     if ((worker->kind == WORKER_THREAD || worker->kind == WORKER_SPARE) &&
         on_own_stack(worker, entry))
-        worker->stack.high = entry; /* what lies above is somebody else's, thread-local data */
+        worker->stack.high = entry; /* what lies above is the C library's: thread-local data */
     bool visitor = worker->kind == WORKER_GUEST || worker->kind == WORKER_CALLER;
     if (visitor && !(worker->pool->config.flags & WEFT_NO_SIGSEGV))
         weft__overflow_visit(worker->stack.low, worker->stack.high);
@@ -231,7 +228,7 @@ void weft__worker_remove(struct weft__worker *worker)
 
 /* The innermost job's record lies in weft__execute()'s frame. If the stack is shorter than
  * that now, or something else lies there, the job's frames are gone although it never returned. */
-void weft__worker_check_left(const char *frame)
+void weft__worker_check_abandoned(const char *frame)
 {
     struct weft__worker *me = weft__current;
     const struct weft__frame *record = me ? me->frame : NULL;
@@ -255,163 +252,6 @@ void weft__worker_rest(struct weft__worker *worker)
     weft__state_is(worker, WORKER_OUTSIDE);
 }
 
-/* ---- Running jobs ---- */
-
-/* On the lazy road nobody is told of a fork. So a job that starts, or goes on after a wait,
- * looks whether anybody sleeps who may be woken. It counts as at work before: see EnterFence.
- * Whoever makes room later wakes somebody itself. */
-void weft__expect_help(struct weft__worker *me)
-{
-    struct weft__sleep *sleep = &me->pool->sleep;
-    /* relaxed: a hint. For one that is blocked, the first fork may call a spare. */
-    bool short_handed = atomic_load_relaxed(&sleep->blocked) > 0;
-    if (!me->context->eager && (weft__sleep_has_room(sleep) || short_handed))
-        weft__context_expect(me->context);
-}
-
-static void left(const struct weft__worker *me)
-{
-    weft__fatal("a job on worker %u was left by longjmp or an exception; jobs must return",
-                me->index);
-}
-
-void weft__execute_untold(weft *w, struct weft__job *job)
-{
-    struct weft__worker *me = weft__worker_of(w);
-    struct weft__worker *before = weft__current;
-    struct weft__frame *outer = me->frame;
-    struct weft__frame frame = {
-        .self = &frame,
-        .outer = outer,
-        .address = __builtin_frame_address(0),
-        .depth = outer ? outer->depth + 1 : 0,
-        .w = w,
-        .from = me->taken_from,
-        .slot = me->taken_from ? me->taken_slot : NULL,
-    };
-    bool careful =
-        frame.slot && weft__fork_is_careful(frame.from, frame.slot) && weft__careful_begin(me, w);
-    me->taken_from = NULL;
-    const struct weft__mutex *held = weft__root_of(me)->held;
-    unsigned block_depth = me->block_depth;
-    struct weft__help outer_help = me->context->help;
-    me->context->help = (struct weft__help){0};
-    weft__expect_help(me);
-    weft__count_up(&me->counts.jobs);
-    if (frame.depth > atomic_load_relaxed(&me->counts.depth_max))
-        atomic_store_relaxed(&me->counts.depth_max, frame.depth);
-    weft__state_is(me, WORKER_BUSY);
-    atomic_store_relaxed(&me->counts.depth, frame.depth + 1); /* relaxed: a hint */
-    me->frame = &frame;
-    weft__current = me;
-    job->execute(w, job);
-    bool forked = weft__pool_is_forked(me->pool);
-    if (forked && (me->kind == WORKER_THREAD || me->kind == WORKER_SPARE))
-        weft__fatal("a forked child came back from a job to the worker; it should exec or exit");
-    if (me->frame != &frame || (weft__current != me && !forked))
-        left(me);
-    if (me->block_depth != block_depth)
-        weft__fatal("a job returned between weft_block_begin and weft_block_end");
-    if (careful)
-        weft__careful_end(me);
-    if (weft__root_of(me)->held != held)
-        weft__fatal("a job returned that holds a mutex");
-    me->frame = outer;
-    atomic_store_relaxed(&me->counts.depth, frame.depth); /* relaxed: as above */
-    weft__current = forked ? NULL : before;
-    me->context->help = outer_help;
-    if (outer && outer_help.wanted)
-        weft__context_call(me->context); /* the first fork is still to come */
-}
-
-void weft__execute(weft *w, struct weft__job *job)
-{
-    weft__execute_untold(w, job);
-    weft__tell(weft__worker_of(w));
-}
-
-/* What runs on top, for weft_pool_dump(). relaxed, all: hints. */
-struct shown {
-    weft_fn *fn;
-    void *group;
-};
-
-static inline struct shown show(struct weft__worker *me, struct shown shown)
-{
-    struct weft__counts *counts = &me->counts;
-    struct shown before = {atomic_load_relaxed(&counts->fn), atomic_load_relaxed(&counts->group)};
-    atomic_store_relaxed(&counts->fn, shown.fn);
-    atomic_store_relaxed(&counts->group, shown.group);
-    return before;
-}
-
-/* `fresh`: nobody has run a part of the computation yet. */
-static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, bool fresh)
-{
-    struct weft__context *context = weft__context_of(w);
-    struct weft__slot *slot = weft__slot_of(w);
-    struct weft__group *outer = context->group, *outer_here = slot->group;
-    struct weft__frame *frame = weft__fiber_ops(w) ? NULL : context->worker->frame;
-    struct weft__group *outer_root = atomic_load_relaxed(&context->root);
-    struct weft__group *root = group->root;
-    bool mixes = outer_root && outer_root != root;
-    context->group = slot->group = group;
-    /* relaxed, all of root and mixed: hints, written by their owner only; if a failure asks for the
-     * root, weft__part_begin() and weft__part_resume() put a fence after it. */
-    atomic_store_relaxed(&context->root, root);
-    if (mixes)
-        atomic_store_relaxed(&context->mixed, atomic_load_relaxed(&context->mixed) + 1);
-    struct shown shown = {NULL, NULL};
-    if (frame) {
-        frame->fn = fn;
-        frame->group = group;
-        shown = show(context->worker, (struct shown){fn, group});
-    }
-    if (outer_root != root)
-        weft__part_begin(context, root, fresh);
-    if (!weft__is_over(w))
-        WEFT__MUST_RETURN(weft__job_threw, fn(w, arg));
-    if (frame && context->worker->frame != frame)
-        left(context->worker);
-    if (frame)
-        show(context->worker, shown);
-    weft__expect_merged(w, "a job");
-    if (context->group != group)
-        weft__fatal("a job returned without closing a scope that it opened");
-    context->group = outer;
-    slot->group = outer_here;
-    atomic_store_relaxed(&context->root, outer_root);
-    if (mixes)
-        atomic_store_relaxed(&context->mixed, atomic_load_relaxed(&context->mixed) - 1);
-    weft__part_resume(context, mixes);
-}
-
-void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
-{
-    call(w, fn, arg, group, false);
-}
-
-void weft__call_whole(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
-{
-    struct weft__context *context = weft__context_of(w);
-    struct weft__help *help = &context->help;
-    help->whole = fn;
-    call(w, fn, arg, group, group->root == group);
-    if (!help->started || help->whole != fn)
-        return;
-    bool brief = weft__clock_now() - help->started < WEFT__LITTLE_NS;
-    weft__habit_learn(&context->worker->pool->habits, fn, help->first_right,
-                      brief && !weft__context_robbed(context));
-}
-
-int weft__call_root(weft *w, weft_fn *fn, void *arg, struct weft__group *parent)
-{
-    struct weft__group group;
-    weft__group_begin(&group, parent);
-    weft__call_whole(w, fn, arg, &group);
-    return weft__group_end(&group);
-}
-
 void weft__worker_caller_in(struct weft__worker *me)
 {
     weft__census_enter(&me->pool->census);
@@ -430,15 +270,6 @@ void weft__worker_caller_out(struct weft__worker *me)
     weft__sleep_absent(&me->pool->sleep);
     weft__pool_has_room(me->pool);
     weft__census_leave(&me->pool->census);
-}
-
-int weft__post_fork(struct weft__worker *worker, struct weft__job *job)
-{
-    bool was_empty = weft__deque_size(&worker->deque) == 0;
-    int error = weft__deque_push(&worker->deque, job);
-    if (!error)
-        weft__sleep_new_fork(&worker->pool->sleep, was_empty);
-    return error;
 }
 
 int weft__post_spawn(struct weft__worker *worker, struct weft__job *job)

@@ -2,7 +2,7 @@
 /* worker.h: a thread that runs jobs.
  *
  * A struct weft__worker is a worker thread of a pool, or a guest: an outside thread for
- * as long as it is inside weft_run(). Guests differ in that nobody counts on them: new
+ * as long as it is inside weft_run(). Guests differ in that the pool does not count on them: new
  * work never wakes a guest, only its own latch does.
  *
  * A thread may be several at once: a worker of pool A that calls weft_run(B) is a guest
@@ -48,20 +48,20 @@ struct weft__frame {
 
     /* For reports. */
     weft *w;                   /* where it runs */
-    struct weft__worker *from; /* whom it was taken from, or NULL, */
-    weft *slot;                /* and the fork that it is the right side of, or NULL */
-    struct weft__task *task;   /* the task that it is, or NULL */
+    struct weft__worker *from; /* as in struct weft__found, both */
+    weft *slot;
+    struct weft__task *task; /* the task that it is, or NULL */
     weft_fn *fn;
     struct weft__group *group;
 };
 
-/* Whom to tell, and how, that a job is over. */
+/* How to tell the threads that wait for a job that it is over. */
 struct weft__news {
-    void (*tell)(void *of); /* NULL: nobody */
+    void (*tell)(void *of); /* NULL: none waits */
     void *of;
 };
 
-/* Written by the worker only, with plain loads and stores; read by anybody as a hint. */
+/* Written by the worker only, with plain loads and stores; read by other threads as a hint. */
 struct weft__counts {
     struct atomic_u64 jobs, steals, injected, sleeps;
     struct atomic_u32 depth_max;
@@ -74,10 +74,10 @@ struct weft__counts {
     struct atomic_fn fn;          /* what the one on top runs, or NULL */
     struct atomic_ptr group;      /* struct weft__group of that */
     struct atomic_u64 since;      /* when it last began or ended a search, or was blocked: where the
-                                     clock is read anyway. 0: unknown; */
-    struct atomic_u64 jobs_then;  /* so many jobs had it begun */
-    struct atomic_ptr awaits;     /* const char: static words for the innermost wait, or NULL, */
-    struct atomic_ptr awaits_for; /* and whose it is: a slot's `thief` in its own context, or
+                                     clock is read anyway. 0: unknown */
+    struct atomic_u64 jobs_then;  /* how many jobs it had begun at that time */
+    struct atomic_ptr awaits;     /* const char: static words for the innermost wait, or NULL */
+    struct atomic_ptr awaits_for; /* for what: the `thief` of a slot in its own context, or
                                      struct weft__group of a scope; as the words say */
     struct atomic_u32 executor;   /* of actors, which it drives, plus 1; or 0 */
 };
@@ -100,49 +100,46 @@ struct weft__worker {
     struct weft__stack stack; /* its thread's */
     ptrdiff_t help_most;      /* it takes jobs of others while less than this is in use of it */
 
-    struct weft__worker *host;  /* what this thread is below this; NULL: an ordinary thread */
-    struct weft__worker *above; /* what it is on top of this, whose host this is; or NULL */
-    struct weft__worker *outer; /* whose job was running when this one came on top */
+    struct weft__worker *host;  /* the worker that this thread is below this one; NULL: none */
+    struct weft__worker *above; /* the worker that it is on top of this one; NULL: none */
+    struct weft__worker *outer; /* the worker whose job was running when this one came on top */
 
     unsigned limited_waits; /* on its stack; see weft__wait() */
-    bool last_left;
+    bool limited_last;      /* it was the last thread of its pool to begin one */
     struct weft__frame *frame;
-    struct weft__job stolen; /* from the lazy road, on its way from search to execution */
-    struct weft__slot *stolen_slot;
-    struct weft__news news;          /* of the job that ended last; see weft__tell() */
-    struct weft__worker *taken_from; /* as in weft__frame, of what the last search found */
-    weft *taken_slot;
-    bool overtakes;        /* it has the place of a searcher that does not run; see sleep.h */
-    bool saw_young;        /* the last search saw a right side that was too young, */
-    bool saw_foreign;      /* or something that was not part of its own computation */
-    unsigned own_jobs;     /* in a row, without a look at the injector */
-    unsigned brief_spells; /* idle ones in a row that were short; see wait.c */
+    struct weft__news news; /* of the job that ended last; see weft__tell() */
+    bool overtakes;         /* it has the place of a searcher that does not run; see sleep.h */
+    bool saw_young;         /* the last search saw a right side that was too young */
+    bool saw_foreign;       /* the last search saw a job of another computation */
+    unsigned own_jobs;      /* in a row, without a look at the injector */
+    unsigned brief_spells;  /* idle ones in a row that were short; see descent.c */
     uint64_t random;
-    uint32_t short_loops;     /* see weft__pace_is_turn() */
-    struct weft__node *spare; /* spawn nodes to use again */
-    unsigned spares;
+    uint32_t short_loops;          /* see weft__pace_is_turn() */
+    struct weft__node *free_nodes; /* of spawned jobs, to use again */
+    unsigned free_count;           /* so many */
 
     /* Why it does not move. Its own, and read by reports when it does not. */
     const struct weft__blocked *blocked; /* in what, or NULL */
     const struct weft__awaited *awaited; /* the innermost wait, or NULL */
-    struct weft__mutex *held;            /* by its thread; of the outermost one only */
-    struct atomic_ptr careful_at;        /* weft *: what it does from this slot on is part of what
-                                            somebody does who holds a mutex; NULL: nothing is. Written
-                                            by itself; thieves look at it */
-    bool careful_by_lock;                /* and it is the holder */
-    struct atomic_uptr visitor; /* of a thread that is not the pool's, and stands in no other: its
-                                   number. Written by itself; dumps look at it */
+    struct weft__mutex *held_mutexes;    /* the last one first; in the thread's outermost worker */
+    struct atomic_ptr careful_at; /* weft *: what it does from this slot on is part of what the
+                                     holder of a mutex does; NULL: nothing is. Written by itself;
+                                     thieves look at it */
+    bool careful_by_lock;         /* careful_at is set because it is itself the holder */
+    struct atomic_uptr visitor;   /* the number of its thread, if that is not the pool's, and is in
+                                     no other pool. Written by itself; dumps look at it */
     unsigned block_depth;
-    struct atomic_i32 rests; /* 1: blocked, and nobody has roused it. Up by itself, down by who
-                                rouses it, under the pool's lock for that: in either order */
-    bool alive;              /* the report's own note, and the dump's, under the guests' lock: */
-    uint64_t seen_jobs, seen_at; /* what it had begun when it was first found so */
-    enum worker_state seen_state;
+    struct atomic_i32 rests; /* 1: blocked, and not roused yet. Up by itself, down by the thread
+                                that rouses it, under the pool's lock for that: in either order */
+    bool alive;              /* a report's note; under the guests' lock, as those of dumps below */
+    uint64_t seen_jobs;      /* the jobs that it had begun when a dump first saw it so */
+    uint64_t seen_at;        /* when that was */
+    enum worker_state seen_state; /* and what it did */
 
     struct weft__spin_latch stop; /* set when a WORKER_THREAD or a WORKER_SPARE should end */
     pthread_t thread;
     bool started; /* `thread` is ours to join */
-    bool counted; /* nobody joins its thread, which is one of pool->threads instead */
+    bool counted; /* its thread is not joined, but is one of pool->threads */
 
     WEFT__ALIGNED struct weft__deque deque;
     WEFT__ALIGNED struct weft__queue mailbox; /* broadcasts: jobs for this worker alone */
@@ -166,11 +163,12 @@ static inline struct weft__worker *weft__root_of(struct weft__worker *me)
 }
 
 /* A thread that holds a mutex must not take jobs of others while it waits for its own: they may
- * want the same one. Neither must whoever runs a part of what it does; so that goes with what
- * is forked and spawned. */
+ * want the same mutex. Neither must a thread that runs a part of what the holder does; so that goes
+ * with what is forked and spawned. */
 static inline bool weft__is_careful(struct weft__worker *me)
 {
-    return weft__root_of(me)->held || atomic_load_relaxed(&me->careful_at); /* relaxed: own */
+    return weft__root_of(me)->held_mutexes ||
+           atomic_load_relaxed(&me->careful_at); /* relaxed: own */
 }
 
 /* From w on, until weft__careful_end(); false: it was careful already. */
@@ -224,13 +222,14 @@ static inline void weft__state_since(struct weft__worker *worker, uint64_t now)
     atomic_store_relaxed(&counts->jobs_then, atomic_load_relaxed(&counts->jobs));
 }
 
-/* Nobody has looked at the clock. */
+/* The clock has not been read. */
 static inline void weft__state_since_unknown(struct weft__worker *worker)
 {
     atomic_store_relaxed(&worker->counts.since, 0);
 }
 
-/* The one whose job runs now, or, outside jobs, a caller or worker; NULL: none. */
+/* The worker whose job runs on this thread now; outside jobs, the worker or caller that this thread
+ * is; NULL: none. */
 struct weft__worker *weft__worker_current(void);
 
 /* A word that can be read without a call, in a shared library, too. It takes 8 bytes of what the
@@ -274,39 +273,10 @@ unsigned weft__worker_nested(void);
 
 /* Aborts with a message if this thread left a job by longjmp: public calls from outside
  * begin with this. */
-void weft__worker_check_left(const char *frame);
+void weft__worker_check_abandoned(const char *frame);
 
 /* Its thread does something else now. */
 void weft__worker_rest(struct weft__worker *worker);
-
-/* Runs a job from a queue in w, and tells those who wait for it. */
-void weft__execute(weft *w, struct weft__job *job);
-
-/* The same, but the caller tells them. Who is told may wake up on this very CPU, and go on
- * computing there; then this worker has no CPU. So a worker that has nothing else to do is idle
- * before it tells them: the look-out takes the place of one that is idle and has no CPU, but not of
- * one that seems to be busy. */
-void weft__execute_untold(weft *w, struct weft__job *job);
-
-static inline void weft__tell(struct weft__worker *me)
-{
-    struct weft__news news = me->news;
-    me->news.tell = NULL;
-    if (news.tell)
-        news.tell(news.of);
-}
-
-/* Calls fn(w, arg) as part of `group`, unless that is cancelled. */
-void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group);
-
-/* The same for a whole computation from outside: how long it takes is remembered. */
-void weft__call_whole(weft *w, weft_fn *fn, void *arg, struct weft__group *group);
-
-/* A computation of its own: fails and is cancelled by itself. Its error or 0. */
-int weft__call_root(weft *w, weft_fn *fn, void *arg, struct weft__group *parent);
-
-/* A job that starts or goes on looks for sleepers who could help it. */
-void weft__expect_help(struct weft__worker *me);
 
 /* Is there stack for other people's jobs? Not on a stack that is the program's own
  * business, such as a coroutine's. */
@@ -316,8 +286,7 @@ bool weft__may_help(const struct weft__worker *me);
 void weft__worker_caller_in(struct weft__worker *me);
 void weft__worker_caller_out(struct weft__worker *me);
 
-/* Puts a fork, or a spawned job, on the deque and tells the pool. -ENOMEM: not done. */
-int weft__post_fork(struct weft__worker *worker, struct weft__job *job);
+/* Puts a spawned job on the deque and tells the pool. -ENOMEM: not done. */
 int weft__post_spawn(struct weft__worker *worker, struct weft__job *job);
 
 /* Moves the spawned jobs on the worker's deque to the injector, when its thread goes away

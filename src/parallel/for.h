@@ -14,7 +14,7 @@ struct weft__loop {
     size_t min;     /* elements in a call of the body */
     bool backwards; /* the last elements first */
     bool (*is_over)(size_t begin, size_t end, void *arg); /* is this part not needed any more?
-                                                             NULL: all are */
+                                                             NULL: every part is needed */
 };
 
 /* Not empty. */

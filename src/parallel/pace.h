@@ -15,7 +15,7 @@
 
 #include "core/cancel.h"
 #include "core/fiber.h"
-#include "core/fork.h"
+#include "core/loopfork.h"
 #include "os/atomic.h"
 
 enum {

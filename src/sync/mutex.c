@@ -39,8 +39,8 @@ static void note_of_others(struct weft__mutex *mutex)
         weft__note_held_outside(1);
         return;
     }
-    mutex->next_held = fiber->held;
-    fiber->held = mutex;
+    mutex->next_held = fiber->held_mutexes;
+    fiber->held_mutexes = mutex;
     fiber->mutexes++;
 }
 
@@ -59,7 +59,7 @@ static void forget_of_others(struct weft__mutex *mutex)
         weft__note_held_outside(-1);
         return;
     }
-    unlink_from(&fiber->held, mutex);
+    unlink_from(&fiber->held_mutexes, mutex);
     fiber->mutexes--;
 }
 
@@ -71,8 +71,8 @@ static void note(struct weft__mutex *mutex, struct weft__worker *me, weft *w)
         return;
     }
     struct weft__worker *root = weft__root_of(me);
-    mutex->next_held = root->held;
-    root->held = mutex;
+    mutex->next_held = root->held_mutexes;
+    root->held_mutexes = mutex;
     if (weft__careful_begin(me, w ? w : me->context->first))
         me->careful_by_lock = true;
 }
@@ -84,8 +84,8 @@ static void forget(struct weft__mutex *mutex, struct weft__worker *me)
         return;
     }
     struct weft__worker *root = weft__root_of(me);
-    unlink_from(&root->held, mutex);
-    if (!root->held && me->careful_by_lock) {
+    unlink_from(&root->held_mutexes, mutex);
+    if (!root->held_mutexes && me->careful_by_lock) {
         me->careful_by_lock = false;
         weft__careful_end(me);
     }
@@ -94,7 +94,7 @@ static void forget(struct weft__mutex *mutex, struct weft__worker *me)
 /* Some job below on this thread's stack holds it, and can't go on before this one does. */
 static bool is_own(const struct weft__mutex *mutex, struct weft__worker *me)
 {
-    const struct weft__mutex *held = me ? weft__root_of(me)->held : NULL;
+    const struct weft__mutex *held = me ? weft__root_of(me)->held_mutexes : NULL;
     while (held && held != mutex)
         held = held->next_held;
     return held != NULL;
@@ -293,7 +293,7 @@ void weft_mutex_unlock(weft *w, weft_mutex *public)
 void weft__mutex_unlock_all(struct weft__context *fiber, unsigned but)
 {
     while (fiber->mutexes > but) {
-        struct weft__mutex *mutex = fiber->held;
+        struct weft__mutex *mutex = fiber->held_mutexes;
         forget_of_others(mutex);
         unlock(mutex);
     }

@@ -15,7 +15,7 @@ struct weft__worker *weft__sync_caller(weft *w)
     struct weft__worker *me = w ? weft__worker_of(w) : weft__worker_current();
     if (!me || !me->fiber)
         return me;
-    me->fiber->ops->room(me->fiber);
+    weft__hook_room(me->fiber);
     return NULL;
 }
 
@@ -71,7 +71,7 @@ static void rest(struct weft__waiter *waiter)
 static void waits_no_more(struct weft__waiter *waiter)
 {
     if (waiter->fiber)
-        waiter->fiber->ops->waits_no_more(waiter->fiber, &waiter->blocked);
+        weft__hook_waits_no_more(waiter->fiber, &waiter->blocked);
 }
 
 static void rouse(struct weft__waiter *waiter)
@@ -125,10 +125,10 @@ static bool wait_until_gone(struct weft__sync *sync, struct weft__line *line,
     while ((state = atomic_load_acquire(&waiter->state)) != WAITER_GONE) {
         if (!fiber)
             weft__futex_wait(&waiter->state, state);
-        else if (fiber->ops->ends(fiber) && withdraw(sync, line, waiter))
+        else if (weft__hook_ends(fiber) && withdraw(sync, line, waiter))
             return false;
         else
-            fiber->ops->suspend(fiber);
+            weft__hook_suspend(fiber);
     }
     return true;
 }
@@ -138,8 +138,8 @@ int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct wef
     struct weft__worker *me = waiter->worker;
     waiter->fiber = weft__fiber_here();
     if (waiter->fiber) /* while nobody can end the wait, and free the name */
-        waiter->fiber->ops->waits_for(waiter->fiber, weft__blocked_words(waiter->blocked.kind),
-                                      &waiter->blocked);
+        weft__hook_waits_for(waiter->fiber, weft__blocked_words(waiter->blocked.kind),
+                             &waiter->blocked);
     atomic_store_relaxed(&waiter->state, WAITER_QUEUED); /* relaxed: nobody knows it before */
     line_push(line, waiter);
     weft__lock_drop(&sync->lock);
@@ -148,7 +148,7 @@ int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct wef
         rest(waiter);
     }
     if (!wait_until_gone(sync, line, waiter)) {
-        waiter->fiber->ops->end(waiter->fiber, waiter->blocked.kind == BLOCKED_MUTEX);
+        weft__hook_end(waiter->fiber, waiter->blocked.kind == BLOCKED_MUTEX);
         return -ECANCELED;
     }
     if (me)
@@ -174,7 +174,7 @@ void weft__sync_let_go(struct weft__waiter *waiter)
         /* release W1. The waiter may be gone from here on; the futex gets an address only. */
         atomic_store_release(&waiter->state, WAITER_GONE);
         if (fiber) {
-            fiber->ops->wake(fiber);
+            weft__hook_wake(fiber);
             atomic_fetch_sub_acq_rel(&weft__fiber_wakers, 1); /* release A9 */
         } else {
             weft__futex_wake(&waiter->state, 1);

@@ -600,7 +600,7 @@ static void fork_process_under_locks(weft *w, void *arg)
     struct locked *locked = arg;
     struct weft__context *own = weft__context_of(w);
     weft_join(w, nothing, NULL, nothing, NULL);
-    weft__context_call(own); /* the next fork takes the slow road */
+    weft__context_raise_guard(own); /* the next fork takes the slow road */
     all_locks(locked, own, take_lock);
     locked->pid = fork_guarded();
     if (locked->pid == 0)

@@ -4,7 +4,7 @@
  * membarrier. */
 #include "check.h"
 #include "child.h"
-#include "core/fork.h"
+#include "core/help.h"
 #include "pools.h"
 #include "weft/sync.h"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The header of a function is the header of its file: what is defined in src/core/fork.c is declared in
-# src/core/fork.h, and nowhere else.
+# The header of a function is the header of its file: what is defined in src/core/search.c is declared in
+# src/core/search.h, and nowhere else.
 set -eu
 cd "$(dirname "$0")/../.."
 

@@ -3,6 +3,7 @@
 #include "core/cancel.h"
 
 #include "check.h"
+#include "core/execute.h"
 #include "core/pool.h"
 
 #include <errno.h>
@@ -35,8 +36,8 @@ static void nothing(weft *w, void *arg)
 static bool is_called(struct weft__context *context, bool forget)
 {
     weft__context_lock(context);
-    bool called = context->called;
-    context->called = called && !forget;
+    bool called = context->raised;
+    context->raised = called && !forget;
     weft__lock_drop(&context->lock);
     return called;
 }
@@ -154,7 +155,7 @@ static void fail_the_one_below(weft *w, void *root)
 {
     weft_pool *pool = weft_pool_of(w);
     CHECK(weft__group_fail(root, -EIO));
-    CHECK(weft__call_others(pool, root, NULL) == 0);
+    CHECK(weft__alert_others(pool, root, NULL) == 0);
     CHECK(!weft_cancelled(w));
 }
 

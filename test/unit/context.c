@@ -117,7 +117,7 @@ static void merges_are_called(void **state)
     for (int i = 0; i < 3; i++)
         use(w + i, right);
     atomic_store_relaxed(&context->oldest, w + 1); /* the first one is stolen */
-    weft__context_call_merges(context);
+    weft__context_want_pending(context);
     assert_false(is_wanted(w));
     assert_true(is_wanted(w + 1));
     assert_true(is_wanted(w + 2));
@@ -132,7 +132,7 @@ static void guard(void **state)
     assert_non_null(context);
     assert_ptr_equal((uintptr_t *)context, (uintptr_t *)&context->guard); /* as weft.h says */
     assert_int_equal(guard_of(context), context->first);
-    weft__context_call(context);
+    weft__context_raise_guard(context);
     assert_int_equal(guard_of(context), UINTPTR_MAX);
     assert_false(weft__context_robbed(context));
     weft__context_free(context);

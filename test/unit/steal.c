@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* steal.c: the lazy road, step by step: one thread is the owner and the thief by turns. */
-#include "core/fork.h"
+#include "core/steal.h"
 
 #include "check.h"
+#include "core/execute.h"
+#include "core/loopfork.h"
 #include "core/pool.h"
 #include "os/membarrier.h"
 #include "os/memory.h"
@@ -59,40 +61,40 @@ static void pair_free(struct pair *pair)
     weft__free(pair->pool);
 }
 
-static enum steal_result try_steal(struct pair *pair, struct weft__job **job)
+static enum steal_result try_steal(struct pair *pair, struct weft__found *found)
 {
-    return weft__steal_slot(pair->thief, pair->owner->context, NULL, job);
+    return weft__steal_slot(pair->thief, pair->owner->context, NULL, found);
 }
 
-static void run_stolen(struct pair *pair, struct weft__job *job)
+static void run_stolen(struct pair *pair, struct weft__found *found)
 {
     struct weft__frame frame = {0};
     pair->thief->frame = &frame;
-    job->execute(pair->thief->context->first, job);
+    found->job->execute(pair->thief->context->first, found->job);
     weft__tell(pair->thief);
     pair->thief->frame = NULL;
 }
 
 static void expect_nothing(struct pair *pair)
 {
-    struct weft__job *job;
-    assert_int_equal(try_steal(pair, &job), STEAL_EMPTY);
+    struct weft__found found;
+    assert_int_equal(try_steal(pair, &found), STEAL_EMPTY);
 }
 
 static void expect_young(struct pair *pair)
 {
-    struct weft__job *job;
-    assert_int_equal(try_steal(pair, &job), STEAL_YOUNG);
+    struct weft__found found;
+    assert_int_equal(try_steal(pair, &found), STEAL_YOUNG);
 }
 
 /* Steals and runs what is expected to have this argument. */
 static void expect_stolen(struct pair *pair, weft_fn *fn, void *arg)
 {
-    struct weft__job *job;
-    assert_int_equal(try_steal(pair, &job), STEAL_GOT);
-    assert_ptr_equal(job->fn, fn);
-    assert_ptr_equal(job->arg, arg);
-    run_stolen(pair, job);
+    struct weft__found found;
+    assert_int_equal(try_steal(pair, &found), STEAL_GOT);
+    assert_ptr_equal(found.job->fn, fn);
+    assert_ptr_equal(found.job->arg, arg);
+    run_stolen(pair, &found);
 }
 
 static void add_one(weft *w, void *arg)
@@ -236,15 +238,15 @@ static void old_ones_are_taken(void **state)
 {
     struct pair pair;
     int count = 0;
-    struct weft__job *job;
+    struct weft__found found;
     enum steal_result result;
     pair_make(&pair, SHORT_NS);
     weft_fork(pair.w, add_one, &count);
     expect_young(&pair); /* its age is counted from here */
-    WAIT_UNTIL((result = try_steal(&pair, &job)) != STEAL_YOUNG);
+    WAIT_UNTIL((result = try_steal(&pair, &found)) != STEAL_YOUNG);
     assert_int_equal(result, STEAL_GOT);
-    assert_ptr_equal(job->fn, add_one); /* not the mark */
-    run_stolen(&pair, job);
+    assert_ptr_equal(found.job->fn, add_one); /* not the mark */
+    run_stolen(&pair, &found);
     assert_true(weft_merge(pair.w));
     assert_int_equal(count, 1);
     pair_free(&pair);
@@ -255,7 +257,7 @@ static void a_new_one_is_young_again(void **state)
 {
     struct pair pair;
     int count = 0;
-    struct weft__job *job;
+    struct weft__found found;
     pair_make(&pair, SHORT_NS);
     for (int i = 0; i < 100; i++) {
         weft_fork(pair.w, add_one, &count);
@@ -266,9 +268,9 @@ static void a_new_one_is_young_again(void **state)
     }
     weft_fork(pair.w, add_ten, &count);
     expect_young(&pair); /* although the mark before would be old enough */
-    WAIT_UNTIL(try_steal(&pair, &job) == STEAL_GOT);
-    assert_ptr_equal(job->fn, add_ten);
-    run_stolen(&pair, job);
+    WAIT_UNTIL(try_steal(&pair, &found) == STEAL_GOT);
+    assert_ptr_equal(found.job->fn, add_ten);
+    run_stolen(&pair, &found);
     assert_true(weft_merge(pair.w));
     assert_int_equal(count, 10);
     pair_free(&pair);
@@ -280,7 +282,7 @@ static void each_has_its_own_age(void **state)
 {
     struct pair pair;
     int count = 0;
-    struct weft__job *job;
+    struct weft__found found;
     pair_make(&pair, SHORT_NS);
     struct atomic_u64 *marked_at = &pair.owner->context->marked_at;
     weft *in = weft_fork(pair.w, add_one, &count);
@@ -288,13 +290,13 @@ static void each_has_its_own_age(void **state)
     expect_young(&pair);
     uint64_t first = atomic_load_relaxed(marked_at);
     WAIT_UNTIL(weft_now() > first + SHORT_NS);
-    assert_int_equal(try_steal(&pair, &job), STEAL_GOT);
-    run_stolen(&pair, job);
+    assert_int_equal(try_steal(&pair, &found), STEAL_GOT);
+    run_stolen(&pair, &found);
     uint64_t second = atomic_load_relaxed(marked_at);
     assert_true(second > first + SHORT_NS);
     WAIT_UNTIL(weft_now() > second + SHORT_NS);
-    assert_int_equal(try_steal(&pair, &job), STEAL_GOT); /* at the first look */
-    run_stolen(&pair, job);
+    assert_int_equal(try_steal(&pair, &found), STEAL_GOT); /* at the first look */
+    run_stolen(&pair, &found);
     assert_true(weft_merge(in));
     assert_true(weft_merge(pair.w));
     assert_int_equal(count, 11);
@@ -308,7 +310,7 @@ static void each_has_its_own_age(void **state)
 static void open_ones_are_taken_at_once(void **state)
 {
     struct pair pair;
-    struct weft__job *job;
+    struct weft__found found;
     int count = 0;
     pair_make(&pair, UINT64_C(1) << 40);
     assert_int_equal(weft__deque_init(&pair.owner->deque, 8), 0);
@@ -316,14 +318,14 @@ static void open_ones_are_taken_at_once(void **state)
     weft *inner = weft__fork_openly(in, add_ten, &count);
     weft_fork(inner, add_ten, &count);
     expect_young(&pair);
-    assert_int_equal(weft__deque_steal(&pair.owner->deque, &job), STEAL_GOT);
-    run_stolen(&pair, job);
+    assert_int_equal(weft__deque_steal(&pair.owner->deque, &found.job), STEAL_GOT);
+    run_stolen(&pair, &found);
     assert_int_equal(count, 1);
     assert_false(weft_merge(inner));
     assert_false(weft_merge(in));
     assert_true(weft_merge(pair.w));
     assert_int_equal(count, 1);
-    assert_int_equal(weft__deque_steal(&pair.owner->deque, &job), STEAL_EMPTY);
+    assert_int_equal(weft__deque_steal(&pair.owner->deque, &found.job), STEAL_EMPTY);
     weft_fork(pair.w, add_ten, &count); /* the slot is as good as new */
     expect_young(&pair);
     assert_false(weft_merge(pair.w));
@@ -335,13 +337,13 @@ static void open_ones_are_taken_at_once(void **state)
 static void open_ones_wait_for_older_ones(void **state)
 {
     struct pair pair;
-    struct weft__job *job;
+    struct weft__found found;
     int count = 0;
     pair_make(&pair, UINT64_C(1) << 40);
     assert_int_equal(weft__deque_init(&pair.owner->deque, 8), 0);
     weft *in = weft_fork(pair.w, add_one, &count);
     weft__fork_openly(in, add_ten, &count);
-    assert_int_equal(weft__deque_steal(&pair.owner->deque, &job), STEAL_EMPTY);
+    assert_int_equal(weft__deque_steal(&pair.owner->deque, &found.job), STEAL_EMPTY);
     assert_false(weft_merge(in));
     assert_false(weft_merge(pair.w));
     weft__deque_destroy(&pair.owner->deque);

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/descent.h"
+
+#include "core/pool.h"
+#include "core/search.h"
+#include "os/clock.h"
+#include "os/thread.h"
+
+enum {
+    STUCK_NS = 10000000, /* how long a pool stands still before its last limited waiter helps */
+    LINGER_NS = 100000,  /* how long a thread that has reason to stays awake without work */
+    LINGER_REASONS = 2,  /* how many idle spells in a row have to have been shorter than that */
+};
+
+/* A searcher on the CPU of a thread at work would not get far: the other thread goes on computing,
+ * and the kernel may take milliseconds to notice that another CPU is idle. */
+static void keep_clear(struct weft__worker *root)
+{
+    int here = weft__thread_cpu();
+    if (root->pool->config.pin != WEFT_PIN_ASLEEP || root->kind == WORKER_GUEST ||
+        root->kind == WORKER_CALLER)
+        return;
+    struct weft__used_cpus used;
+    if (!weft__pool_used_cpus(root->pool, &used))
+        return;
+    int other = weft__cpu_other(&used, &root->pool->homes, here, CPU_LEFT);
+    if (other == here)
+        return;
+    weft__park_go_to(root->own_park, other);
+}
+
+static void seek(struct weft__wait *wait, enum worker_seeks seeks)
+{
+    atomic_store_relaxed(&wait->root->seeks, seeks); /* relaxed: it has begun nothing, or counts as
+                                                        busy by now */
+}
+
+/* It has found nothing so far. A look-out that has the place of a searcher keeps it: no second one
+ * may take that place. */
+static void seek_on(struct weft__wait *wait)
+{
+    enum worker_seeks idle = wait->loop ? SEEKS_FREELY : SEEKS_NOTHING;
+    if (wait->counted)
+        seek(wait, wait->root->overtakes ? SEEKS_TAKES : idle);
+}
+
+void weft__descent_begin(struct weft__wait *wait)
+{
+    weft__state_is(wait->me, WORKER_SEARCHING);
+    wait->settled = false;
+    wait->since = weft__clock_now();
+    weft__state_since(wait->me, wait->since);
+    /* relaxed: own writes. A worker that has not done anything has no use to look out for. */
+    uint64_t used = atomic_load_relaxed(&wait->root->counts.jobs) > 0 ? wait->since : 0;
+    if (wait->counted) {
+        weft__sleep_start_looking(&wait->root->pool->sleep, &wait->idle, used);
+        seek_on(wait);
+    } else {
+        wait->idle = (struct weft__idle){0};
+    }
+    wait->patient_until = 0;
+}
+
+/* Staying awake pays if the last idle spells were short; one that was long ends it. So it costs
+ * at most LINGER_NS for each spell that follows two that were shorter. */
+static void learn_to_linger(struct weft__wait *wait)
+{
+    uint64_t now = weft__clock_now();
+    bool brief = now - wait->since < LINGER_NS;
+    weft__state_since(wait->me, now);
+    if (!brief)
+        wait->root->brief_spells = 0;
+    else if (wait->root->brief_spells < LINGER_REASONS)
+        wait->root->brief_spells++;
+}
+
+void weft__descent_end(struct weft__wait *wait, bool stole)
+{
+    atomic_store_relaxed(&wait->me->counts.cpu, weft__thread_cpu()); /* relaxed: a hint */
+    weft__state_is(wait->me, WORKER_BUSY);
+    learn_to_linger(wait);
+    if (!wait->counted)
+        return;
+    struct weft_pool *pool = wait->root->pool;
+    wait->root->overtakes = false;
+    bool last = weft__sleep_work_found(&pool->sleep, &wait->idle);
+    seek(wait, SEEKS_NOTHING);
+    /* relaxed: a hint. A thread that blocked while this one searched has called no other. */
+    bool short_handed = atomic_load_relaxed(&pool->sleep.blocked) > 0;
+    if (!last && !short_handed)
+        return;
+    /* Where something was stolen there may be more; and one worker should look out for the forks of
+     * others. For its own forks, a job wakes a worker itself. */
+    if (weft__pool_holds_jobs(pool) ||
+        (last && (stole || weft__sleep_needs_lookout(&pool->sleep, 1))))
+        weft__sleep_more_work(&pool->sleep);
+}
+
+/* There is work that will be old enough to be taken soon, unless its owner gets to it
+ * first: not for ever, since a program may fork and merge without end and leave nothing. */
+static bool be_patient(struct weft__wait *wait)
+{
+    enum { QUANTA = 4, LOOKOUTS_QUANTA = 2, MOST_NS = 2000000 };
+    if (!wait->me->saw_young && !wait->root->saw_young)
+        return false;
+    uint64_t now = weft__clock_now();
+    if (wait->patient_until == 0) {
+        unsigned quanta = wait->idle.looks_out ? LOOKOUTS_QUANTA : QUANTA;
+        uint64_t patience = quanta * wait->me->context->quantum;
+        wait->patient_until = now + (patience < MOST_NS ? patience : MOST_NS);
+    }
+    if (now >= wait->patient_until)
+        return false;
+    weft__thread_yield();
+    return true;
+}
+
+static bool linger(struct weft__wait *wait)
+{
+    if (wait->root->brief_spells < LINGER_REASONS || wait->root->pool->sleep.rounds == 0 ||
+        weft__clock_now() - wait->since >= LINGER_NS)
+        return false;
+    weft__thread_yield();
+    return true;
+}
+
+/* Where other threads want its CPU, each round would take a time slice of theirs, and the worker
+ * would be in their way, and seem to be at hand: then one round is enough. */
+static void next_round(struct weft__wait *wait)
+{
+    struct weft__idle *idle = &wait->idle;
+    idle->hurries |= !weft__thread_yield();
+    idle->round = idle->hurries ? wait->root->pool->sleep.rounds : idle->round + 1;
+}
+
+/* A thread that sleeps and is not counted, a guest or a limited worker, leaves its place to another
+ * worker. */
+static void leave_places(struct weft__wait *wait)
+{
+    for (struct weft__worker *me = wait->me; me; me = me->host) {
+        if (me->kind == WORKER_GUEST)
+            weft__sleep_guest_left(&me->pool->sleep);
+        else if (!wait->counted)
+            weft__sleep_absent(&me->pool->sleep);
+        if (me->kind == WORKER_GUEST || !wait->counted)
+            weft__pool_has_room(me->pool);
+    }
+}
+
+static void return_to_places(struct weft__wait *wait)
+{
+    for (struct weft__worker *me = wait->me; me; me = me->host) {
+        if (me->kind == WORKER_GUEST)
+            weft__sleep_guest_entered(&me->pool->sleep);
+        else if (!wait->counted)
+            weft__sleep_present(&me->pool->sleep);
+    }
+}
+
+static bool mail_waits(void *arg)
+{
+    struct weft__worker *root = arg;
+    return weft__queue_length(&root->mailbox) > 0;
+}
+
+static bool anything_queued(void *arg)
+{
+    struct weft__worker *root = arg;
+    return (!WEFT__FAULT(4) && mail_waits(root)) || weft__queue_length(&root->pool->injector) > 0;
+}
+
+static struct weft__sleeper sleeper_of(struct weft__wait *wait)
+{
+    return (struct weft__sleeper){
+        .park = wait->root->park,
+        .latch = wait->latch,
+        .last_look = anything_queued,
+        .mail = mail_waits,
+        .arg = wait->root,
+    };
+}
+
+/* What is on its own deque is for the workers that have a place. */
+static bool step_back(struct weft__wait *wait)
+{
+    struct weft__sleep *sleep = &wait->root->pool->sleep;
+    struct weft__sleeper sleeper = sleeper_of(wait);
+    if (wait->loop)
+        weft__worker_spill(wait->me);
+    return weft__sleep_step_back(sleep, &wait->idle, &sleeper);
+}
+
+/* Has no thread of the pool begun a job since this was asked last? */
+static bool stands_still(struct weft__wait *wait)
+{
+    uint64_t jobs = 0;
+    struct weft__walk walk = {.pool = wait->root->pool};
+    struct weft__worker *worker;
+    while ((worker = weft__walk_next(&walk)))
+        jobs += atomic_load_relaxed(&worker->counts.jobs); /* relaxed: a hint */
+    bool same = jobs == wait->jobs;
+    wait->jobs = jobs;
+    return same;
+}
+
+static bool fall_asleep(struct weft__wait *wait)
+{
+    struct weft__sleep *sleep = &wait->root->pool->sleep;
+    struct weft__sleeper sleeper = sleeper_of(wait);
+    if (wait->counted)
+        return weft__sleep_no_work(sleep, &wait->idle, &sleeper);
+    enum park_result result = weft__sleep_uncounted_in(sleep, &sleeper, wait->last ? STUCK_NS : 0);
+    wait->despair = result == PARK_TIMED_OUT && stands_still(wait);
+    wait->idle.round = 0;
+    return result != PARK_WAS_NUDGED;
+}
+
+void weft__descent_step(struct weft__wait *wait)
+{
+    struct weft__worker *root = wait->root;
+    seek_on(wait);
+    if (!wait->settled)
+        keep_clear(root);
+    wait->settled = true;
+    if (!wait->steps_back) {
+        if (be_patient(wait))
+            return;
+        if (wait->idle.round < root->pool->sleep.rounds) {
+            next_round(wait);
+            return;
+        }
+        if (linger(wait))
+            return;
+    }
+    leave_places(wait);
+    if (wait->holds)
+        weft__block_count(root->pool);
+    root->overtakes = wait->idle.overtakes = false;
+    seek_on(wait);
+    if (wait->counted && root->pool->sleep.crowd)
+        seek(wait,
+             SEEKS_NOTHING); /* a sleeper has no place; a crowd's parking place can't say so */
+    bool slept = wait->steps_back ? step_back(wait) : fall_asleep(wait);
+    root->overtakes = wait->idle.overtakes && weft__may_overtake(root);
+    seek_on(wait);
+    weft__block_let_report(root->pool);
+    if (wait->holds)
+        weft__block_uncount(root->pool);
+    return_to_places(wait);
+    if (slept && (!wait->counted || wait->idle.woken))
+        weft__count_up(&wait->me->counts.sleeps);
+    if (slept)
+        wait->patient_until = 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/help.h"
+
+#include "core/pool.h"
+#include "os/clock.h"
+
+void weft__context_expect(struct weft__context *context)
+{
+    context->help = (struct weft__help){.wanted = true};
+    weft__context_raise_guard(context);
+}
+
+/* On the lazy road the pool is not told of a fork. So a job that starts, or goes on after a wait,
+ * looks whether a worker sleeps that may be woken. It counts as at work before: see EnterFence.
+ * A thread that makes room later wakes a worker itself. */
+void weft__expect_help(struct weft__worker *me)
+{
+    struct weft__sleep *sleep = &me->pool->sleep;
+    /* relaxed: a hint. In the place of a blocked thread, the first fork may call a spare. */
+    bool short_handed = atomic_load_relaxed(&sleep->blocked) > 0;
+    if (!me->context->eager && (weft__sleep_has_room(sleep) || short_handed))
+        weft__context_expect(me->context);
+}
+
+/* Usually the first fork wakes the sleeping worker, since the owner may never come by here again.
+ * But if jobs of this kind have been over quickly so far, it is woken only once this job goes on
+ * for longer; until then shallow forks look at the clock. That is a guess, and a wrong one costs a
+ * turn of the look-out: so it is made only while there is a look-out. */
+bool weft__help_is_due_now(struct weft__context *context, weft *w)
+{
+    struct weft__help *help = &context->help;
+    uint64_t now = weft__clock_now();
+    if (help->started == 0) {
+        help->started = now;
+        help->first_right = atomic_load_relaxed(&weft__slot_of(w)->fn); /* relaxed: own */
+        struct weft_pool *pool = context->worker->pool;
+        help->little = help->whole && weft__sleep_is_watched(&pool->sleep) &&
+                       weft__habit_is_brief(&pool->habits, help->whole, help->first_right);
+    }
+    return !help->little || now - help->started >= WEFT__LITTLE_NS;
+}
+
+void weft__context_is_long(struct weft__context *context)
+{
+    if (!context->help.wanted || !context->help.little)
+        return;
+    context->help.little = false;
+    weft__context_raise_guard(context);
+}

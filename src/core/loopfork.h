@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* loopfork.h: forks of loops, which know how long their parts take. */
+#ifndef WEFT_CORE_LOOPFORK_H
+#define WEFT_CORE_LOOPFORK_H
+
+#include "core/help.h"
+#include "os/membarrier.h"
+
+/* A fork that thieves may take at once, for what is known to take long. Costs about as much as on
+ * the eager road. */
+weft *weft__fork_openly(weft *w, weft_fn *right, void *arg);
+
+/* A fork that wakes no worker: for what is likely to be over before one could come. A worker that
+ * is awake, or looks out, may take it all the same. A guard that is raised for another reason than
+ * sleepers stays so for the next fork. The code that forks like this notices by itself if its
+ * computation has failed: it asks before each part. */
+static inline weft *weft__fork_quietly(weft *w, weft_fn *right, void *arg)
+{
+    struct weft__context *context = weft__context_of(w);
+    if (context->eager || weft__context_is_untold(context) || weft__membarrier_is_gone())
+        return weft_fork(w, right, arg);
+    struct weft__slot *slot = weft__slot_of(w);
+    atomic_store_relaxed(&slot->arg, arg);         /* relaxed: released with fn */
+    atomic_store_untold_release(&slot->fn, right); /* release B2 */
+    return w + 1;
+}
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Stealing from the slots of the lazy road. A thief
+ *
+ *   1. locks the context against other thieves and the owner's slow roads,
+ *   2. says that it wants the oldest slot, and raises the guard, so that the owner takes a slow
+ *      road at its next fork, or when it merges that slot; there it says `answered` and waits
+ *      for the lock;
+ *   3. waits a moment for that answer; if none comes, has every thread execute a barrier;
+ *   4. reads the slot. Either the owner has cleared it, and the thief sees that; or its merge
+ *      will find it wanted, and wait for the lock. So the slot is the thief's to take.
+ *   5. puts the guard just above what is gone, and unlocks. A stolen slot stays wanted.
+ *
+ * Why step 4 is right (B1): the owner's merge does W, clear the slot, then R, read `wanted`;
+ * the thief sets that, then has a barrier between itself and every other thread. If the
+ * owner's R came before that barrier, so did its W, and the thief sees the slot cleared. If R
+ * comes after, it finds the slot wanted. The answer does the same for less: the owner wrote it
+ * on the slow road, with release, after all it wrote before, and waits for the lock.
+ *
+ * Age. A right side younger than a quantum is left alone, and the owner must not pay for
+ * knowing its age. So a thief marks it: it replaces `fn` in the slot, which the owner never
+ * reads, by a mark, and notes the time. Merging and forking overwrite the mark. If the mark
+ * is still there a quantum later, the same right side has waited all that time. */
+#include "core/steal.h"
+
+#include "core/cancel.h"
+#include "core/execute.h"
+#include "core/pool.h"
+#include "core/search.h"
+#include "os/clock.h"
+#include "os/membarrier.h"
+
+/* How often a thief looks for the answer before it uses the barrier. */
+#ifndef WEFT__ANSWER_SPINS
+#define WEFT__ANSWER_SPINS 50
+#endif
+
+/* Last touch of the slot. */
+void weft__right_is_over(void *of)
+{
+    struct weft__slot *slot = of;
+    /* The context stays, but its owner may be a guest that leaves once the latch is set. */
+    struct weft__park *owner = weft__worker_of((weft *)slot)->park;
+    weft__latch_set_for(&slot->latch, owner);
+}
+
+/* The group of a pending slot stands in it or in the nearest slot below that has one.
+ * Those don't change while the slot is pending: a scope that was open when it forked is
+ * closed after it is merged. */
+static struct weft__group *group_of(struct weft__slot *slot)
+{
+    while (!slot->group)
+        slot--;
+    return slot->group;
+}
+
+static void execute_stolen(weft *w, struct weft__job *job)
+{
+    const struct weft__found *found =
+        (struct weft__found *)((char *)job - offsetof(struct weft__found, right));
+    struct weft__slot *slot = weft__slot_of(found->slot);
+    weft__call(w, job->fn, job->arg, job->group);
+    weft__worker_of(w)->news = (struct weft__news){weft__right_is_over, slot};
+}
+
+/* Under the lock: the owner is on a slow road, or will be before it takes the slot back. False: it
+ * has not answered, and there is no barrier any more. An owner that is blocked needs none: when it
+ * goes on, it passes a fence before it merges (B3). */
+static bool stop_owner(struct weft__context *context, struct weft__slot *slot)
+{
+    /* relaxed, all: the answer or the barrier orders them. An answer that another thief got is from
+     * before this slot was used again (bug 30). */
+    if (!WEFT__FAULT(30))
+        atomic_store_relaxed(&context->answered, false);
+    weft__slot_want(slot, true);
+    atomic_store_relaxed(&context->guard, UINTPTR_MAX);
+    for (int i = WEFT__ANSWER_SPINS; i > 0; i--) {
+        if (atomic_load_acquire(&context->answered)) /* acquire B1 */
+            return true;
+        weft__relax();
+    }
+    if (weft__membarrier()) /* fence B1: in every thread; partner: each look at the guard */
+        return true;
+    atomic_fence_seq_cst(); /* fence B3: wanted, before it looks for the owner */
+    return atomic_load_acquire(&context->away); /* acquire B3: the slots as it left them */
+}
+
+static bool is_ripe(struct weft__context *context, weft_fn *fn, uint64_t now)
+{
+    if (context->quantum == 0 || atomic_load_relaxed(&context->away)) /* relaxed: a hint */
+        return true;
+    return fn == weft__slot_marked &&
+           now - atomic_load_relaxed(&context->marked_at) >= context->quantum;
+}
+
+/* Under the lock: the right side in the oldest slot, for `me` to run. */
+static void take(struct weft__worker *me, struct weft__context *context, struct weft__slot *slot,
+                 weft_fn *fn, struct weft__found *found)
+{
+    *found =
+        (struct weft__found){.job = &found->right, .from = context->worker, .slot = (weft *)slot};
+    found->right = (struct weft__job){
+        .fn = weft__context_unmark(context, fn),
+        .arg = atomic_load_relaxed(&slot->arg), /* relaxed: acquired with fn */
+        .group = group_of(slot),
+        .execute = execute_stolen,
+    };
+    /* relaxed: the owner finds out under the lock. */
+    atomic_store_relaxed(&slot->latch.state, LATCH_UNSET);
+    atomic_store_release(&slot->thief, me); /* release T1 */
+    atomic_store_relaxed(&context->oldest, slot + 1);
+    context->robbed = true;
+}
+
+/* Can the oldest slot be part of that computation? A hint, so that no owner is stopped in
+ * vain. */
+static bool may_be_part_of(struct weft__context *context, const struct weft__group *root)
+{
+    return !root || atomic_load_relaxed(&context->root) == root ||
+           atomic_load_relaxed(&context->mixed) > 0; /* relaxed, both: a hint */
+}
+
+enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context *context,
+                                   const struct weft__group *root, struct weft__found *found)
+{
+    struct weft__slot *slot = atomic_load_relaxed(&context->oldest);
+    /* relaxed, as long as the lock is not held: hints. */
+    weft_fn *fn = atomic_load_relaxed(&slot->fn);
+    if (!fn)
+        return STEAL_EMPTY;
+    if (!may_be_part_of(context, root)) {
+        me->saw_foreign = true;
+        return STEAL_EMPTY;
+    }
+    uint64_t now = context->quantum ? weft__clock_now() : 0;
+    if (fn == weft__slot_marked && !is_ripe(context, fn, now))
+        return STEAL_YOUNG;
+    if (!weft__lock_try(&context->lock))
+        return STEAL_YOUNG;
+    slot = atomic_load_relaxed(&context->oldest);
+    fn = atomic_load_relaxed(&slot->fn);
+    /* The last slot is its owner's: there is none after it to be the oldest. */
+    if (!fn || !is_ripe(context, fn, now) || (weft *)slot == context->last) {
+        weft__context_mark(context, slot, now);
+        weft__lock_drop(&context->lock);
+        return STEAL_YOUNG;
+    }
+    bool stopped = stop_owner(context, slot);
+    fn = atomic_load_acquire(&slot->fn); /* acquire B2: what the owner forked */
+    bool taken = stopped && fn && is_ripe(context, fn, now) &&
+                 weft__may_take(me, root, group_of(slot)->root);
+    if (taken) {
+        take(me, context, slot, fn, found);
+        if (context->quantum) /* the next one ages while the thief is busy */
+            weft__context_mark(context, slot + 1, now);
+    } else {
+        /* A slot whose group was looked at stays wanted: its merge takes the lock after that look.
+         */
+        weft__slot_want(slot, context->raised || (stopped && fn));
+    }
+    weft__context_set_guard(context);
+    weft__lock_drop(&context->lock);
+    if (!stopped)
+        weft__alert_all(me->pool); /* from now on, every fork is on the eager road */
+    return taken ? STEAL_GOT : STEAL_EMPTY;
+}
+
+/* The owner takes it the way a thief does, but has no other thread to stop. */
+bool weft__take_own(struct weft__worker *me, struct weft__found *found)
+{
+    struct weft__context *context = me->context;
+    if (context->eager || !weft__context_has_pending(context))
+        return false;
+    weft__context_answer_and_lock(context);
+    struct weft__slot *slot = atomic_load_relaxed(&context->oldest); /* relaxed: under the lock */
+    weft_fn *fn = atomic_load_relaxed(&slot->fn);
+    bool taken = fn && (weft *)slot != context->last;
+    if (taken) {
+        weft__slot_want(slot, true);
+        take(me, context, slot, fn, found);
+        weft__context_set_guard(context);
+    }
+    weft__lock_drop(&context->lock);
+    return taken;
+}

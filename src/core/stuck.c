@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/stuck.h"
+
+#include "core/guest.h"
+#include "core/object.h"
+#include "core/pool.h"
+#include "core/standing.h"
+#include "core/task.h"
+#include "core/wait.h"
+
+bool weft__waits(const struct weft__worker *worker)
+{
+    return worker->awaited && !worker->blocked;
+}
+
+struct weft__worker *weft__thief_of(const struct weft__worker *worker)
+{
+    if (!weft__waits(worker) || !worker->awaited->thief)
+        return NULL;
+    return atomic_load_relaxed(worker->awaited->thief); /* relaxed: Z1 */
+}
+
+bool weft__waits_for_child(const struct weft__worker *worker, const struct weft__worker *other)
+{
+    return weft__waits(worker) && worker->awaited->scope && other != worker &&
+           weft__runs_child(other, worker->awaited->scope);
+}
+
+struct weft__worker *weft__holder_in(struct weft_pool *pool, const struct weft__mutex *mutex)
+{
+    struct weft__worker *worker = NULL;
+    while ((worker = weft__next_worker(pool, worker)) &&
+           !weft__is_holder(worker, weft__mutex_holder(mutex)))
+        ;
+    return worker;
+}
+
+const struct weft__mutex *weft__mutex_wanted(const struct weft__worker *worker)
+{
+    if (!worker->blocked || worker->blocked->kind != BLOCKED_MUTEX)
+        return NULL;
+    return (const struct weft__mutex *)worker->blocked->object;
+}
+
+/* ---- Tasks of the pool, and the threads that wait for them outside ---- */
+
+/* Each that has begun and is not over, and each that is queued, until `fn` says false. */
+static bool each_task(struct weft_pool *pool, bool (*fn)(const struct weft__task *, void *),
+                      void *arg)
+{
+    struct weft__worker *worker = NULL;
+    while ((worker = weft__next_worker(pool, worker)))
+        for (const struct weft__frame *frame = worker->frame; frame; frame = frame->outer)
+            if (frame->task && !fn(frame->task, arg))
+                return false;
+    bool all = true;
+    weft__lock_take(&pool->injector.lock);
+    for (struct weft__node *node = pool->injector.first; node && all; node = node->next) {
+        const struct weft__task *task = weft__task_of_job(&node->job);
+        all = !task || fn(task, arg);
+    }
+    weft__lock_drop(&pool->injector.lock);
+    return all;
+}
+
+static bool is_not_awaited_by(const struct weft__task *task, void *holder)
+{
+    /* acquire O4: its record, which is there until the task is over. */
+    const struct weft__outsider *outsider = atomic_load_acquire(&task->outsiders);
+    while (outsider && weft__mutex_name(outsider->thread) != *(uintptr_t *)holder)
+        outsider = outsider->next;
+    return !outsider;
+}
+
+bool weft__holder_waits_outside(struct weft_pool *pool, const struct weft__mutex *mutex)
+{
+    uintptr_t holder = weft__mutex_holder(mutex);
+    return holder & MUTEX_OUTSIDE && !each_task(pool, is_not_awaited_by, &holder);
+}
+
+/* ---- Which threads are alive ---- */
+
+/* A thread outside that submitted something and does not wait for it may do anything: submit
+ * another job that sets an event, for instance. Several tasks may be one thread's: if any is
+ * waited for, they are taken to be. */
+struct submitters {
+    bool any, waiting;
+};
+
+static bool look_at_task(const struct weft__task *task, void *arg)
+{
+    struct submitters *submitters = arg;
+    if (!task->from_outside)
+        return true;
+    submitters->any = true;
+    submitters->waiting |= atomic_load_relaxed(&task->latch.state) != LATCH_UNSET; /* a hint */
+    return true;
+}
+
+/* A thread that comes to wait for a task which has not begun runs it, as a guest. */
+static bool waits_by_running(const struct weft__worker *worker, const struct weft__frame *frame)
+{
+    return worker->kind == WORKER_GUEST && frame->task && !frame->outer;
+}
+
+static bool submitter_is_free(struct weft_pool *pool)
+{
+    struct submitters submitters = {0};
+    struct weft__worker *worker = NULL;
+    while ((worker = weft__next_worker(pool, worker)))
+        for (const struct weft__frame *frame = worker->frame; frame; frame = frame->outer)
+            submitters.waiting |= waits_by_running(worker, frame);
+    (void)each_task(pool, look_at_task, &submitters);
+    return submitters.any && !submitters.waiting;
+}
+
+/* The thread that made the pool comes and goes (WEFT_USE_CALLER). Outside it is as free as any
+ * other, whatever it holds. */
+static bool is_outside(const struct weft__worker *worker)
+{
+    return worker->kind == WORKER_CALLER &&
+           atomic_load_relaxed(&worker->counts.state) == WORKER_OUTSIDE; /* relaxed: Z1 */
+}
+
+/* All rest in the pool, and the last thread to rest has looked whether one should be woken after
+ * all. Since then no thread was marked. */
+static bool has_come_to_rest(struct weft_pool *pool)
+{
+    /* acquire Z4, and acquire Z1, in this order: all rest after they were found to. And then the
+     * marks: a thread that rests here now was marked before (Z1); if since, there is another look.
+     */
+    uint32_t settled = atomic_load_acquire(&pool->blocking.settled);
+    bool full = weft__census_full(atomic_load_acquire(&pool->census.word));
+    return full && atomic_load_relaxed(&pool->blocking.marks) == settled;
+}
+
+/* A thread that stands in several pools is the outermost one's affair, which knows what other
+ * threads might come; and there it is alive while any thread moves in the pools on top. When those
+ * have come to rest, the last thread there looks again (weft__block_all_rest). */
+static bool other_pool_moves(const struct weft__worker *worker)
+{
+    if (worker->host)
+        return true;
+    for (const struct weft__worker *above = worker->above; above; above = above->above)
+        if (!has_come_to_rest(above->pool))
+            return true;
+    return false;
+}
+
+static bool may_be_set_going(const struct weft__worker *worker, bool from_outside)
+{
+    if (!worker->blocked)
+        return worker->above; /* it waits in a pool on top: what for is not known here */
+    if (other_pool_moves(worker))
+        return true;
+    switch (worker->blocked->kind) {
+    case BLOCKED_OUTSIDE: /* a program that has a handler wants to know */
+        return !worker->pool->config.deadlock;
+    case BLOCKED_MUTEX: {
+        const struct weft__worker *holder =
+            weft__holder_in(worker->pool, weft__mutex_wanted(worker));
+        if (holder)
+            return is_outside(holder);
+        return !weft__holder_waits_outside(worker->pool, weft__mutex_wanted(worker));
+    }
+    default:
+        return from_outside || /* relaxed, both: Z1 */
+               atomic_load_relaxed(&worker->blocked->object->outside) ||
+               atomic_load_relaxed(&worker->blocked->object->actors);
+    }
+}
+
+static bool waits_for_live_child(const struct weft__worker *worker)
+{
+    struct weft__worker *other = NULL;
+    while ((other = weft__next_worker(worker->pool, other)))
+        if (other->alive && weft__waits_for_child(worker, other))
+            return true;
+    return false;
+}
+
+/* Any of those that are alive may set an event, send, receive, or end a task. */
+static bool waits_for_live(const struct weft__worker *worker)
+{
+    const struct weft__mutex *mutex = weft__mutex_wanted(worker);
+    if (mutex) {
+        const struct weft__worker *holder = weft__holder_in(worker->pool, mutex);
+        return !holder || holder->alive; /* none: it waits outside, for a task */
+    }
+    if (worker->blocked)
+        return worker->blocked->kind != BLOCKED_OUTSIDE;
+    if (weft__thief_of(worker))
+        return weft__thief_of(worker)->alive;
+    if (weft__waits(worker) && worker->awaited->scope)
+        return waits_for_live_child(worker);
+    return weft__waits(worker);
+}
+
+void weft__find_alive(struct weft_pool *pool)
+{
+    struct weft__worker *worker = NULL;
+    bool any = false, more;
+    bool from_outside = submitter_is_free(pool) || is_outside(pool->workers[0]);
+    while ((worker = weft__next_worker(pool, worker)))
+        any |= worker->alive = may_be_set_going(worker, from_outside);
+    do {
+        more = false;
+        while (any && (worker = weft__next_worker(pool, worker)))
+            if (!worker->alive && waits_for_live(worker))
+                worker->alive = more = true;
+    } while (more);
+}
+
+/* A mutex's holder that waits and takes no jobs of others is as good as blocked. */
+static bool is_stuck(struct weft__worker *worker)
+{
+    return !worker->alive && (worker->blocked || (weft__waits(worker) && weft__is_careful(worker)));
+}
+
+bool weft__anybody_stuck(struct weft_pool *pool)
+{
+    struct weft__worker *worker = NULL;
+    while ((worker = weft__next_worker(pool, worker)))
+        if (is_stuck(worker))
+            return true;
+    return false;
+}
