@@ -30,7 +30,8 @@ static const char help[] =
     "                       sequential consistency, which RC11 does not say\n"
     "  -m, --mutate         weaken or leave out one thing at a time, and see that a harness fails\n"
     "      --at TEXT        only mutants whose description has this, such as core/pool.c:387\n"
-    "  -f, --faults         put in known bugs of others, and see that they are found\n"
+    "  -f, --faults         put in known bugs of others, and see that they are found; most are in\n"
+    "                       programs of their own, which are built with the tests\n"
     "      --reasons        see that each reason to keep what survives is true of one place\n"
     "      --seconds N      give up a harness after so many seconds of CPU time\n"
     "      --executions N   or after so many; of mutants that survive a first look, 60000\n"
@@ -259,7 +260,7 @@ int main(int argc, char **argv)
             mutate = true;
             break;
         case 'f':
-            return faults_all(&options, lists, LISTS);
+            return faults_all(&options, lists, LISTS, argv);
         case 'r':
             return replay(&options, optarg);
         case 'W':

@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-unsigned model_fault;
-
 static uint64_t peek(const void *at, unsigned size)
 {
     uint64_t value = 0;

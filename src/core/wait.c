@@ -51,7 +51,7 @@ static bool mail_waits(void *arg)
 static bool anything_queued(void *arg)
 {
     struct weft__worker *root = arg;
-    return (!WEFT__FAULT(4) && mail_waits(root)) || weft__queue_length(&root->pool->injector) > 0;
+    return mail_waits(root) || weft__queue_length(&root->pool->injector) > 0;
 }
 
 /* Who begins to search on the CPU of somebody at work would not get far: that one goes on
