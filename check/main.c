@@ -11,10 +11,17 @@
 #include <string.h>
 
 static const struct harness *const lists[] = {
-    litmus_harnesses, deque_harnesses, lock_harnesses,   latch_harnesses, sleep_harnesses,
-    fork_harnesses,   sync_harnesses,  block_harnesses,  pool_harnesses,  actor_harnesses,
-    places_harnesses, fault_harnesses, variant_harnesses};
-enum { LISTS = sizeof lists / sizeof lists[0], HARNESSES_MAX = 512, LINE_LENGTH = 100 };
+    litmus_harnesses, litmus_data_harnesses, litmus_wait_harnesses, deque_harnesses,
+    lock_harnesses,   latch_harnesses,       sleep_harnesses,       fork_harnesses,
+    mutex_harnesses,  event_harnesses,       channel_harnesses,     overtake_harnesses,
+    block_harnesses,  dead_harnesses,        spare_harnesses,       pool_harnesses,
+    actor_harnesses,  places_harnesses,      fault_harnesses,       variant_harnesses};
+enum {
+    LISTS = sizeof lists / sizeof lists[0],
+    LITMUS = 3, /* of these: no mutant is for them */
+    HARNESSES_MAX = 512,
+    LINE_LENGTH = 100
+};
 
 static const char help[] =
     "Usage: weft check [OPTION]... [NAME]...\n"
@@ -301,6 +308,6 @@ int main(int argc, char **argv)
         }
     if (resume)
         resume_open(resume, &options);
-    return mutate ? mutate_all(options, lists + 1, LISTS - 1, share, argv + optind)
+    return mutate ? mutate_all(options, lists + LITMUS, LISTS - LITMUS, share, argv + optind)
                   : check_all(&options, share, argv + optind);
 }
