@@ -63,40 +63,4 @@ const char *explore_again(const struct harness *harness, const struct options *o
 /* Prints it, one column for each thread. */
 void explore_show(const struct harness *harness, const struct options *options, const char *trail);
 
-/* ---- For model.c and memory.c ---- */
-
-/* One of n, the first if nothing speaks against it. */
-unsigned explore_choose(unsigned n);
-
-/* One of n, of which all but the first are old values; or wake-ups without a reason, or
- * failures, or impatience: bounded. */
-unsigned explore_choose_stale(unsigned n);
-bool explore_choose_spurious(void);
-bool explore_choose_failure(void);
-bool explore_choose_impatience(void); /* a thread that could let others go first goes on */
-
-/* What a thread is about to do; two that concern the same location, unless both only read it,
- * can't change places, and so can't two sequentially consistent fences. */
-enum touch { TOUCH_READ, TOUCH_WRITE, TOUCH_FENCE, TOUCH_ALL };
-
-/* Before an operation: others may go first, if they can see the difference. */
-void explore_step(enum touch touch, const void *at);
-
-/* The location at this address; the operation that was announced concerns it. */
-int explore_location(const void *at, unsigned size);
-
-/* Plain memory is touched: fails if it is gone. */
-void explore_touch(const void *at, size_t size);
-
-/* Threads. */
-unsigned explore_start(void (*fn)(void *), void *arg); /* 0: there are too many */
-void explore_join(unsigned thread);
-void explore_stack(const char **low, const char **high);
-
-/* The running thread waits at a location, until somebody makes it ready. */
-void explore_wait(int location, uint64_t ns); /* 0: not for a time */
-uint64_t explore_passed(void); /* so many ns have passed, because nobody could go on */
-unsigned explore_waiting(int location, unsigned list[static THREADS_MAX]);
-void explore_ready(unsigned thread);
-
 #endif

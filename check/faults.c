@@ -3,11 +3,16 @@
 
 #include "mutate.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 struct fault {
-    unsigned number; /* what WEFT__FAULT has */
+    unsigned number; /* in docs/known-bugs.md */
     const char *what;
     const char *seen; /* where, by project and number; or in which paper */
     const char *harness;
@@ -53,7 +58,7 @@ static const struct fault faults[] = {
     {19, "bottom - 1 of an empty deque is a huge number", "crossbeam 33", "deque-empty", not_true},
 };
 
-/* Those that are no more than an order, or something left out. */
+/* Those that are no more than an order, or something left out. All others are patches. */
 static const struct {
     unsigned number;
     struct mutant mutant;
@@ -72,14 +77,12 @@ static const struct {
       .to = RELAXED}},
 };
 
-/* 0: the library as it is. */
-static void put_in(unsigned number)
+static const struct mutant *mutant_of(unsigned number)
 {
-    model_fault = number;
-    mutate_apply(NULL);
     for (size_t i = 0; i < sizeof mutants / sizeof mutants[0]; i++)
         if (mutants[i].number == number)
-            mutate_apply(&mutants[i].mutant);
+            return &mutants[i].mutant;
+    return NULL;
 }
 
 static const struct harness *find(const struct harness *const *lists, unsigned n, const char *name)
@@ -91,14 +94,15 @@ static const struct harness *find(const struct harness *const *lists, unsigned n
     return NULL;
 }
 
+/* By this program, which has the bug in it, or is the mutant. */
 static bool is_found(const struct fault *fault, const struct harness *harness,
                      const struct options *options)
 {
-    put_in(fault->number);
+    mutate_apply(mutant_of(fault->number));
     struct result result = explore(harness, options);
     if (options->verbose && result.verdict == VERDICT_FAILED)
         explore_show(harness, options, result.trail);
-    put_in(0);
+    mutate_apply(NULL);
     bool found =
         result.verdict == VERDICT_FAILED && (!fault->words || strstr(result.why, fault->words));
     printf("%3u %s (%s)\n    %s, %s after %llu executions%s%s\n", fault->number, fault->what,
@@ -107,17 +111,43 @@ static bool is_found(const struct fault *fault, const struct harness *harness,
     return found;
 }
 
-int faults_all(const struct options *options, const struct harness *const *lists, unsigned n)
+/* By the program that has the bug in it, in the folder `bugs` beside this one. It says so itself.
+ */
+static bool is_found_by_program(const struct fault *fault, char **argv)
 {
-    enum { FAULTS = sizeof faults / sizeof faults[0] };
-    unsigned found = 0;
-    for (unsigned i = 0; i < FAULTS; i++) {
-        const struct harness *harness = find(lists, n, faults[i].harness);
-        if (harness)
-            found += is_found(&faults[i], harness, options);
-        else
-            printf("%3u there is no harness '%s'\n", faults[i].number, faults[i].harness);
+    char path[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 16);
+    path[length < 0 ? 0 : length] = '\0';
+    char *name = strrchr(path, '/');
+    if (name)
+        snprintf(name, 16, "/bugs/%u", fault->number);
+    pid_t child;
+    int error = name ? posix_spawn(&child, path, NULL, NULL, argv, environ) : ENOENT, status;
+    if (error) {
+        printf("%3u %s: %s (it is built with the tests)\n", fault->number, path, strerror(error));
+        return false;
     }
-    printf("%u faults, %u found\n", FAULTS, found);
-    return found == FAULTS ? EXIT_SUCCESS : EXIT_FAILURE;
+    return waitpid(child, &status, 0) == child && status == 0;
+}
+
+int faults_all(const struct options *options, const struct harness *const *lists, unsigned n,
+               char **argv)
+{
+    unsigned tried = 0, found = 0;
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        const struct fault *fault = &faults[i];
+        const struct harness *harness = find(lists, n, fault->harness);
+        if (fault_inside != 0 && fault_inside != fault->number)
+            continue;
+        tried++;
+        if (!harness)
+            printf("%3u there is no harness '%s'\n", fault->number, fault->harness);
+        else if (fault_inside != 0 || mutant_of(fault->number))
+            found += is_found(fault, harness, options);
+        else
+            found += is_found_by_program(fault, argv);
+    }
+    if (fault_inside == 0)
+        printf("%u faults, %u found\n", tried, found);
+    return tried > 0 && found == tried ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The library's own lock, step by step; all other harnesses have it in one step. */
-#define WEFT_MODEL_LOCK
-#include "os/lock.h"
+#include "../src/os/lock.h"
 
 #include "harnesses.h"
 

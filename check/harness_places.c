@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Actors on several executors: what is sent to another one and arrives there, the places of a
  * posse, and fibers that move. executor.c, drive.c, post.c, balance.c, delegate.c and places.c of
- * src/actor are the library's own; what they need of the rest is here. A fiber's turn is a call on
- * its driver's stack: a delegate's fiber runs what has arrived, as always, and the actor's own goes
- * through a list of steps. */
-#include "actor/age.h"
+ * src/actor are the library's own; what they need of the rest is here and in stand_ins.c. A fiber's
+ * turn is a call on its driver's stack: a delegate's fiber runs what has arrived, as always, and
+ * the actor's own goes through a list of steps. */
 #include "actor/answer.h"
-#include "actor/away.h"
 #include "actor/balance.h"
 #include "actor/delegate.h"
 #include "actor/drive.h"
@@ -14,17 +12,14 @@
 #include "actor/fiber.h"
 #include "actor/life.h"
 #include "actor/memory.h"
-#include "actor/merge.h"
 #include "actor/places.h"
 #include "actor/post.h"
 #include "actor/quantum.h"
 #include "actor/rescue.h"
 #include "actor/steal.h"
 #include "actor/ticker.h"
-#include "actor/unwind.h"
 #include "core/guest.h"
 #include "harnesses.h"
-#include "os/overflow.h"
 
 enum { EXECUTORS = 2, DRIVERS = 3, SLOTS = 2, CONDITIONS = 2 };
 
@@ -154,71 +149,6 @@ void weft__actor_over(struct weft_actor *over, int reason)
 void weft__ticker_busy(struct weft__actors *system)
 {
     atomic_fetch_add_relaxed(&system->busy, 1); /* relaxed: nobody reads it here */
-}
-
-/* These are not come to, or do nothing here. */
-
-void weft__actor_over_unrun(struct weft_actor *unrun, int reason)
-{
-    model_fail("an actor was not run");
-}
-
-void weft__merge_await(struct weft__fiber *fiber, struct weft__actor_slot *awaited, weft *top)
-{
-    model_fail("a delegate waits");
-}
-
-void weft__away_lend(struct weft__fiber *fiber)
-{
-    model_fail("a fiber is away");
-}
-
-void weft__fiber_overflows(struct weft__fiber *fiber)
-{
-    model_fail("a stack overflows");
-}
-
-bool weft__steal_is_possible(struct weft__fiber *fiber)
-{
-    return false;
-}
-
-void weft__memory_drop(struct weft__member *member)
-{
-}
-
-void weft__actor_close(struct weft_actor *closed)
-{
-}
-
-void weft__actor_poll(weft *w)
-{
-}
-
-void weft__age_anew(struct weft__fiber *fiber, uint32_t quantum)
-{
-}
-
-void weft__check_ending(struct weft__fiber *fiber, bool at_once)
-{
-}
-
-void weft__cleanups_run(struct weft__member *member, weft *w)
-{
-}
-
-void *weft__overflow_lend(void)
-{
-    return NULL;
-}
-
-void weft__overflow_take_back(void *lent)
-{
-}
-
-bool weft__ticker_hurry(struct weft__actors *system)
-{
-    return false;
 }
 
 /* ---- The actor ---- */

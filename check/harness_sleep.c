@@ -2,61 +2,15 @@
 /* Every sleep protocol against everything that has to wake a worker. A worker here does what
  * core/wait.c does: look everywhere, tell the sleep module, and again. If it sleeps although
  * there is something for it, nobody can go on, and that is found. */
-#include "core/deque.h"
-#include "core/queue.h"
-#include "harnesses.h"
-#include "sleep/crowd.h"
 #include "sleep/lookout.h"
-
-enum { WORKERS = 2 };
-
-static struct weft__sleep sleep_module;
-static struct weft__queue injector, mailbox[WORKERS];
-static struct weft__deque deque; /* of somebody at work */
-static struct weft__park park[WORKERS];
-static struct weft__latch latch[WORKERS];
-static struct weft__node node[2];
-static struct weft__job spawned;
-static int data;
+#include "sleeping.h"
 
 static void prepare(enum weft_sleep protocol, unsigned workers, unsigned jec_bits)
 {
-    sleep_module = (struct weft__sleep){0};
-    injector = mailbox[0] = mailbox[1] = (struct weft__queue){0};
-    node[0] = node[1] = (struct weft__node){0};
-    MODEL_ASSERT(weft__sleep_init(&sleep_module, protocol, workers, WORKERS, 0, jec_bits) == 0);
-    MODEL_ASSERT(weft__deque_init(&deque, 4) == 0);
-    deque.flagged = protocol == WEFT_SLEEP_TICKLE_FLAG;
-    for (unsigned i = 0; i < WORKERS; i++) {
-        park[i] = (struct weft__park){.cpu = {-1}};
-        latch[i] = (struct weft__latch){0};
-        if (i < workers)
-            weft__sleep_place(&sleep_module, i, &park[i]);
-    }
+    make_workers(protocol, workers, WORKERS, jec_bits);
 }
 
 /* ---- A worker ---- */
-
-static bool mail_waits(void *mail)
-{
-    return weft__queue_length(mail) > 0;
-}
-
-static bool last_look(void *mail)
-{
-    return mail_waits(mail) || weft__queue_length(&injector) > 0;
-}
-
-static struct weft__job *look(unsigned i)
-{
-    struct weft__node *found = weft__queue_pop(&mailbox[i]);
-    if (!found)
-        found = weft__queue_pop(&injector);
-    if (found)
-        return &found->job;
-    struct weft__job *job = NULL;
-    return weft__deque_steal(&deque, &job) == STEAL_GOT ? job : NULL;
-}
 
 /* Until its latch is set, or it has found a job. */
 static struct weft__job *work(unsigned i)
@@ -98,57 +52,9 @@ static void first_until_told(void)
 
 /* ---- What wakes it ---- */
 
-static void inject(void)
-{
-    data = 1;
-    weft__queue_push(&injector, &node[0]);
-    weft__sleep_new_jobs(&sleep_module, 1, NULL);
-}
-
-static void inject_two(void)
-{
-    data = 1;
-    weft__queue_push(&injector, &node[0]);
-    weft__sleep_new_jobs(&sleep_module, 1, NULL);
-    weft__queue_push(&injector, &node[1]);
-    weft__sleep_new_jobs(&sleep_module, 1, NULL);
-}
-
-static void inject_another(void)
-{
-    data = 1;
-    weft__queue_push(&injector, &node[1]);
-    weft__sleep_new_jobs(&sleep_module, 1, NULL);
-}
-
-static void spawn(void)
-{
-    data = 1;
-    MODEL_ASSERT(weft__deque_push(&deque, &spawned) == 0);
-    weft__sleep_new_jobs(&sleep_module, 1, NULL);
-}
-
-/* As weft__publish_eagerly(): nothing stands between the push and the look for sleepers. */
-static void fork_one(void)
-{
-    data = 1;
-    MODEL_ASSERT(weft__deque_push(&deque, &spawned) == 0);
-    (void)weft__sleep_new_fork(&sleep_module, true);
-}
-
 static void set_latch(void)
 {
     weft__latch_set_for(&latch[0], &park[0]);
-}
-
-static void send_mail(void)
-{
-    data = 1;
-    weft__queue_push(&mailbox[0], &node[0]);
-    atomic_fence_seq_cst(); /* as core/broadcast.c */
-    weft__park_wake(&park[0]);
-    if (park[0].crowd)
-        weft__crowd_tickle(park[0].crowd);
 }
 
 static void get_sleepy(void)

@@ -3,22 +3,9 @@
  * says, and those that documents name and that lose wake-ups (variants.h), where each hazard that
  * the document names is found. Where a protocol of the library closes a hazard, it goes through the
  * same harness. */
-#include "core/deque.h"
-#include "core/queue.h"
-#include "harnesses.h"
 #include "sleep/common.h"
+#include "sleeping.h"
 #include "variants.h"
-
-enum { WORKERS = 2 };
-
-static struct weft__sleep sleep_module;
-static struct weft__queue injector, mailbox[WORKERS];
-static struct weft__deque deque; /* of somebody at work */
-static struct weft__park park[WORKERS];
-static struct weft__latch latch[WORKERS];
-static struct weft__node node[2];
-static struct weft__job forked;
-static int data;
 
 /* Sets a latch, and wakes its owner if that sleeps. */
 static void (*set)(struct weft__latch *latch, const struct weft__park *owner);
@@ -30,37 +17,11 @@ static void set_of_library(struct weft__latch *l, const struct weft__park *owner
 
 static void prepare(enum weft_sleep protocol, unsigned workers, unsigned jec_bits)
 {
-    MODEL_ASSERT(weft__sleep_init(&sleep_module, protocol, workers, workers, 0, jec_bits) == 0);
-    MODEL_ASSERT(weft__deque_init(&deque, 4) == 0);
-    for (unsigned i = 0; i < workers; i++) {
-        park[i].cpu = (struct atomic_i32){-1};
-        weft__sleep_place(&sleep_module, i, &park[i]);
-    }
+    make_workers(protocol, workers, workers, jec_bits);
     set = set_of_library;
 }
 
 /* ---- A worker ---- */
-
-static bool mail_waits(void *mail)
-{
-    return weft__queue_length(mail) > 0;
-}
-
-static bool last_look(void *mail)
-{
-    return mail_waits(mail) || weft__queue_length(&injector) > 0;
-}
-
-static struct weft__job *look(unsigned i)
-{
-    struct weft__node *found = weft__queue_pop(&mailbox[i]);
-    if (!found)
-        found = weft__queue_pop(&injector);
-    if (found)
-        return &found->job;
-    struct weft__job *job = NULL;
-    return weft__deque_steal(&deque, &job) == STEAL_GOT ? job : NULL;
-}
 
 static void stop_looking(struct weft__idle *idle, const struct weft__job *job)
 {
@@ -138,56 +99,9 @@ static void first_searches(void)
 
 /* ---- What wakes it ---- */
 
-static void inject_node(unsigned i)
-{
-    weft__queue_push(&injector, &node[i]);
-    weft__sleep_new_jobs(&sleep_module, 1, false);
-}
-
-static void inject(void)
-{
-    data = 1;
-    inject_node(0);
-}
-
-static void inject_another(void)
-{
-    data = 1;
-    inject_node(1);
-}
-
-static void inject_two(void)
-{
-    inject();
-    inject_node(1);
-}
-
-static void spawn(void)
-{
-    data = 1;
-    MODEL_ASSERT(weft__deque_push(&deque, &forked) == 0);
-    weft__sleep_new_jobs(&sleep_module, 1, false);
-}
-
-/* Its owner goes on with the left side, for ever. */
-static void fork_one(void)
-{
-    data = 1;
-    MODEL_ASSERT(weft__deque_push(&deque, &forked) == 0);
-    weft__sleep_new_fork(&sleep_module, true);
-}
-
 static void set_latch(void)
 {
     set(&latch[0], &park[0]);
-}
-
-static void send_mail(void)
-{
-    data = 1;
-    weft__queue_push(&mailbox[0], &node[0]);
-    atomic_fence_seq_cst(); /* as core/broadcast.c */
-    weft__park_wake(&park[0]);
 }
 
 /* A counter of two bits that counts each post goes round: the job is the first of four, or the

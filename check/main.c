@@ -11,10 +11,17 @@
 #include <string.h>
 
 static const struct harness *const lists[] = {
-    litmus_harnesses, deque_harnesses, lock_harnesses,   latch_harnesses, sleep_harnesses,
-    fork_harnesses,   sync_harnesses,  block_harnesses,  pool_harnesses,  actor_harnesses,
-    places_harnesses, fault_harnesses, variant_harnesses};
-enum { LISTS = sizeof lists / sizeof lists[0], HARNESSES_MAX = 512, LINE_LENGTH = 100 };
+    litmus_harnesses, litmus_data_harnesses, litmus_wait_harnesses, deque_harnesses,
+    lock_harnesses,   latch_harnesses,       sleep_harnesses,       fork_harnesses,
+    mutex_harnesses,  event_harnesses,       channel_harnesses,     overtake_harnesses,
+    block_harnesses,  dead_harnesses,        spare_harnesses,       pool_harnesses,
+    actor_harnesses,  places_harnesses,      fault_harnesses,       variant_harnesses};
+enum {
+    LISTS = sizeof lists / sizeof lists[0],
+    LITMUS = 3, /* of these: no mutant is for them */
+    HARNESSES_MAX = 512,
+    LINE_LENGTH = 100
+};
 
 static const char help[] =
     "Usage: weft check [OPTION]... [NAME]...\n"
@@ -30,7 +37,8 @@ static const char help[] =
     "                       sequential consistency, which RC11 does not say\n"
     "  -m, --mutate         weaken or leave out one thing at a time, and see that a harness fails\n"
     "      --at TEXT        only mutants whose description has this, such as core/pool.c:387\n"
-    "  -f, --faults         put in known bugs of others, and see that they are found\n"
+    "  -f, --faults         put in known bugs of others, and see that they are found; most are in\n"
+    "                       programs of their own, which are built with the tests\n"
     "      --reasons        see that each reason to keep what survives is true of one place\n"
     "      --seconds N      give up a harness after so many seconds of CPU time\n"
     "      --executions N   or after so many; of mutants that survive a first look, 60000\n"
@@ -259,7 +267,7 @@ int main(int argc, char **argv)
             mutate = true;
             break;
         case 'f':
-            return faults_all(&options, lists, LISTS);
+            return faults_all(&options, lists, LISTS, argv);
         case 'r':
             return replay(&options, optarg);
         case 'W':
@@ -300,6 +308,6 @@ int main(int argc, char **argv)
         }
     if (resume)
         resume_open(resume, &options);
-    return mutate ? mutate_all(options, lists + 1, LISTS - 1, share, argv + optind)
+    return mutate ? mutate_all(options, lists + LITMUS, LISTS - LITMUS, share, argv + optind)
                   : check_all(&options, share, argv + optind);
 }

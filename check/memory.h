@@ -8,7 +8,7 @@
  * it. A relaxed load keeps what it would have acquired for a later acquire fence; a release
  * fence keeps the view for later relaxed stores; a read-modify-write passes on what it read:
  * release sequences. That operations are sequentially consistent is not enforced on the way: an
- * execution that fails is checked as a whole (psc acyclic), and forgotten if RC11 forbids it. */
+ * execution that fails is checked as a whole (consistency.h), and forgotten if RC11 forbids it. */
 #ifndef CHECK_MEMORY_H
 #define CHECK_MEMORY_H
 
@@ -119,8 +119,5 @@ struct digest {
     uint64_t a, b;
 };
 struct digest memory_digest(void);
-
-/* Does RC11 allow this execution? */
-bool memory_consistent(void);
 
 #endif

@@ -2,13 +2,12 @@
 /* What the library calls. Outside the threads, everything is plain. */
 #include "model.h"
 
-#include "explore.h"
+#include "choose.h"
 #include "mutate.h"
+#include "schedule.h"
 #include "watch.h"
 
 #include <string.h>
-
-unsigned model_fault;
 
 static uint64_t peek(const void *at, unsigned size)
 {
@@ -28,8 +27,8 @@ uint64_t model_load(const void *at, unsigned size, enum order order, const struc
     if (!model_thread())
         return peek(at, size);
     order = mutate_order(site, OP_LOAD, order);
-    explore_step(TOUCH_READ, at);
-    return memory_load(model_thread(), explore_location(at, size), order, site);
+    schedule_step(TOUCH_READ, at);
+    return memory_load(model_thread(), schedule_location(at, size), order, site);
 }
 
 void model_store(void *at, unsigned size, uint64_t value, enum order order, const struct site *site)
@@ -39,8 +38,8 @@ void model_store(void *at, unsigned size, uint64_t value, enum order order, cons
         return;
     }
     order = mutate_order(site, OP_STORE, order);
-    explore_step(TOUCH_WRITE, at);
-    memory_store(model_thread(), explore_location(at, size), value, order, site);
+    schedule_step(TOUCH_WRITE, at);
+    memory_store(model_thread(), schedule_location(at, size), value, order, site);
 }
 
 uint64_t model_applied(enum rmw kind, uint64_t old, uint64_t operand)
@@ -66,8 +65,8 @@ uint64_t model_rmw(void *at, unsigned size, enum rmw kind, uint64_t operand, enu
         return old;
     }
     order = mutate_order(site, OP_RMW, order);
-    explore_step(TOUCH_WRITE, at);
-    return memory_rmw(model_thread(), explore_location(at, size), kind, operand, order, site);
+    schedule_step(TOUCH_WRITE, at);
+    return memory_rmw(model_thread(), schedule_location(at, size), kind, operand, order, site);
 }
 
 bool model_cas(void *at, unsigned size, uint64_t *expected, uint64_t desired, enum order success,
@@ -84,8 +83,8 @@ bool model_cas(void *at, unsigned size, uint64_t *expected, uint64_t desired, en
     success = mutate_order(site, OP_CAS, success);
     if (failure == ACQUIRE && (success == RELEASE || success == RELAXED))
         failure = RELAXED;
-    explore_step(TOUCH_WRITE, at);
-    return memory_cas(model_thread(), explore_location(at, size), expected, desired, success,
+    schedule_step(TOUCH_WRITE, at);
+    return memory_cas(model_thread(), schedule_location(at, size), expected, desired, success,
                       failure, site);
 }
 
@@ -96,7 +95,7 @@ void model_fence(enum order order, const struct site *site)
     order = mutate_order(site, OP_FENCE, order);
     if (mutate_dropped(site))
         return;
-    explore_step(TOUCH_FENCE, NULL);
+    schedule_step(TOUCH_FENCE, NULL);
     memory_fence(model_thread(), order, site);
 }
 
@@ -107,7 +106,7 @@ void model_barrier_everywhere(const struct site *site)
     mutate_order(site, OP_FENCE, SEQ_CST);
     if (mutate_dropped(site))
         return;
-    explore_step(TOUCH_ALL, NULL);
+    schedule_step(TOUCH_ALL, NULL);
     memory_barrier(site);
 }
 
@@ -117,12 +116,12 @@ void model_wait(void *at, unsigned size, uint64_t value, uint64_t ns)
 {
     if (!model_thread())
         model_fail("a wait outside the threads");
-    explore_step(TOUCH_WRITE, at);
-    int location = explore_location(at, size);
+    schedule_step(TOUCH_WRITE, at);
+    int location = schedule_location(at, size);
     if (memory_newest(model_thread(), location, EVENT_SLEEP) != value)
         return;
-    if (!explore_choose_spurious())
-        explore_wait(location, ns);
+    if (!choose_spurious())
+        schedule_wait(location, ns);
     memory_event(model_thread(), EVENT_WOKEN, location, NULL);
 }
 
@@ -133,12 +132,12 @@ void model_wake(const void *at, unsigned n, const struct site *site)
     mutate_order(site, OP_WAKE, RELAXED);
     if (mutate_dropped(site))
         return;
-    explore_step(TOUCH_WRITE, at);
+    schedule_step(TOUCH_WRITE, at);
     int location = memory_location(at, sizeof(uint32_t)); /* the memory itself may be gone */
     memory_event(model_thread(), EVENT_WAKE, location, site);
     unsigned list[THREADS_MAX], count;
-    for (; n > 0 && (count = explore_waiting(location, list)) > 0; n--)
-        explore_ready(list[explore_choose(count)]);
+    for (; n > 0 && (count = schedule_waiting(location, list)) > 0; n--)
+        schedule_ready(list[choose_any(count)]);
 }
 
 bool model_recheck(bool found, const struct site *site)
@@ -157,10 +156,10 @@ void model_lock(void *at)
         poke(at, sizeof(uint32_t), 1);
         return;
     }
-    explore_step(TOUCH_WRITE, at);
-    int location = explore_location(at, sizeof(uint32_t));
+    schedule_step(TOUCH_WRITE, at);
+    int location = schedule_location(at, sizeof(uint32_t));
     while (memory_peek(location) != 0)
-        explore_wait(location, 0);
+        schedule_wait(location, 0);
     memory_lock(model_thread(), location, &lock_site);
 }
 
@@ -170,8 +169,8 @@ bool model_trylock(void *at)
         poke(at, sizeof(uint32_t), 1);
         return true;
     }
-    explore_step(TOUCH_WRITE, at);
-    int location = explore_location(at, sizeof(uint32_t));
+    schedule_step(TOUCH_WRITE, at);
+    int location = schedule_location(at, sizeof(uint32_t));
     bool is_free = memory_peek(location) == 0;
     if (is_free)
         memory_lock(model_thread(), location, &lock_site);
@@ -186,12 +185,12 @@ void model_unlock(void *at)
         poke(at, sizeof(uint32_t), 0);
         return;
     }
-    explore_step(TOUCH_WRITE, at);
-    int location = explore_location(at, sizeof(uint32_t));
+    schedule_step(TOUCH_WRITE, at);
+    int location = schedule_location(at, sizeof(uint32_t));
     memory_unlock(model_thread(), location, &lock_site);
-    unsigned list[THREADS_MAX], n = explore_waiting(location, list);
+    unsigned list[THREADS_MAX], n = schedule_waiting(location, list);
     while (n > 0)
-        explore_ready(list[--n]);
+        schedule_ready(list[--n]);
 }
 
 static uint64_t clock_word;
@@ -200,7 +199,7 @@ uint64_t model_clock(void)
 {
     static const struct site site = {.file = "clock", .what = "clock"};
     if (!clock_word || !model_thread())
-        return 1 + explore_passed();
+        return 1 + now.passed;
     return model_rmw(&clock_word, sizeof clock_word, RMW_ADD, 1, RELAXED, &site);
 }
 
@@ -212,7 +211,7 @@ void model_time_passes(void)
 
 unsigned model_choose(unsigned n)
 {
-    return model_thread() ? explore_choose(n) : 0;
+    return model_thread() ? choose_any(n) : 0;
 }
 
 /* ---- Threads ---- */
@@ -232,10 +231,10 @@ unsigned model_start(void *(*fn)(void *), void *arg)
 {
     struct start *start = model_alloc(sizeof *start);
     *start = (struct start){fn, arg};
-    return explore_start(run, start);
+    return schedule_start(run, start);
 }
 
 void model_join(unsigned thread)
 {
-    explore_join(thread);
+    schedule_join(thread);
 }

@@ -64,9 +64,6 @@ void model_yield(void);
 /* Its owner has returned: whoever touches it from now on fails. */
 void model_gone(const void *at, size_t size);
 
-/* Which known bug is put in; 0: none. */
-extern unsigned model_fault;
-
 /* This execution has come to an end that it may have, although not all threads have. */
 void model_done(void) __attribute__((noreturn));
 

@@ -2,7 +2,7 @@
 /* The os layer, as the model has it: no time passes, there is one CPU, and nobody sleeps but in
  * a futex. Memory and threads run out where the harness says so. What wakes and what stops
  * everybody is in the headers, where it has a place in the source. */
-#include "explore.h"
+#include "choose.h"
 #include "harnesses.h"
 #include "os/atomic.h"
 #include "os/clock.h"
@@ -15,6 +15,7 @@
 #include "os/thread.h"
 #include "os/topology.h"
 #include "os/unload.h"
+#include "schedule.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -69,7 +70,7 @@ void weft__clock_sleep(uint64_t ns)
 
 void *weft__alloc(size_t size)
 {
-    return explore_choose_failure() ? NULL : model_alloc(size);
+    return choose_failure() ? NULL : model_alloc(size);
 }
 
 void weft__free(void *p)
@@ -80,7 +81,7 @@ void weft__free(void *p)
 
 void *weft__map(size_t size)
 {
-    return explore_choose_failure() ? NULL : model_block(size);
+    return choose_failure() ? NULL : model_block(size);
 }
 
 void weft__unmap(void *p, size_t size)
@@ -95,7 +96,7 @@ int weft__thread_start(pthread_t *thread, size_t stack_size, int cpu, void *(*ru
 {
     (void)stack_size;
     (void)cpu;
-    if (explore_choose_failure())
+    if (choose_failure())
         return -EPERM;
     unsigned number = model_start(run, arg);
     if (number == 0)
@@ -160,7 +161,7 @@ void weft__thread_release(struct weft__held *held)
 /* Between two searches, perhaps for the last time: nobody is waited for. */
 bool weft__thread_yield(void)
 {
-    if (!explore_choose_impatience())
+    if (!choose_impatience())
         model_yield();
     return true;
 }
@@ -174,7 +175,7 @@ uint64_t weft__thread_cpu_time(pthread_t thread)
 struct weft__stack weft__thread_stack(void)
 {
     struct weft__stack stack;
-    explore_stack(&stack.low, &stack.high);
+    schedule_stack(&stack.low, &stack.high);
     return stack;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "watch.h"
 
-#include "explore.h"
+#include "arena.h"
 #include "memory.h"
 
 #include <stdlib.h>
@@ -226,7 +226,7 @@ static void load(const void *at, size_t size, const void *pc)
 {
     if (!model_thread() || is_local(at))
         return;
-    explore_touch(at, size);
+    arena_touch(at, size);
     touch_all(model_thread(), at, size, READS, pc);
 }
 
@@ -235,7 +235,7 @@ static void store(const void *at, size_t size, const void *pc)
     watch_remember(at, size);
     if (!model_thread() || is_local(at))
         return;
-    explore_touch(at, size);
+    arena_touch(at, size);
     memory_overwritten(at, size);
     touch_all(model_thread(), at, size, WRITES, pc);
 }

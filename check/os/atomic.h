@@ -86,7 +86,6 @@
     model_store((p), (unsigned)sizeof *(p), (uint64_t)(uintptr_t)(v), CHECK_ORDER(order), \
                 CHECK_SITE(#p, OP_STORE, CHECK_ORDER(order)))
 
-#define WEFT__FAULT(number) (model_fault == (number))
 #define WEFT__RECHECK(found) model_recheck((found), CHECK_SITE(#found, OP_RECHECK, RELAXED))
 #define WEFT__LOCK_SPINS (model_choose(2) ? 1 : 0)
 #define WEFT__MUTEX_SPINS 0  /* who spins lets all others go first, and would never wait */
@@ -96,6 +95,7 @@
 
 /* Each of the model's threads has its own; see watch.c. */
 #define _Thread_local __attribute__((section("weft_locals")))
+#define WEFT__TLS_FAST
 #define memset __tsan_memset
 #define memcpy __tsan_memcpy
 #define memmove __tsan_memmove

@@ -74,8 +74,7 @@ int weft__deque_push(struct weft__deque *deque, struct weft__job *job)
         struct weft__ring *larger = grow(deque, ring, top, bottom);
         if (!larger)
             return -ENOMEM;
-        if (!WEFT__FAULT(18))
-            ring = larger; /* the one pushed to below */
+        ring = larger; /* the one pushed to below */
     }
     struct weft__entry *entry = ring_at(ring, bottom);
     atomic_store_relaxed(&entry->job, job); /* relaxed, both: bottom publishes them */
@@ -97,8 +96,7 @@ struct weft__job *weft__deque_pop(struct weft__deque *deque)
      * job without meeting at the compare-exchange. */
     atomic_fence_seq_cst();
     int64_t top = atomic_load_relaxed(&deque->top);
-    bool empty = WEFT__FAULT(19) ? (uint64_t)top > (uint64_t)bottom : top > bottom;
-    if (empty) {
+    if (top > bottom) {
         atomic_store_relaxed(&deque->bottom, bottom + 1); /* relaxed: there is no job below */
         return NULL;
     }
@@ -125,8 +123,7 @@ struct weft__job *weft__deque_next(struct weft__deque *deque)
 enum steal_result weft__deque_look(struct weft__deque *deque, struct weft__glimpse *glimpse)
 {
     if (deque->flagged)
-        (void)atomic_load_seq_cst(&deque->flag); /* seq_cst V3: after the thief got sleepy */
-    struct weft__ring *ring = WEFT__FAULT(17) ? atomic_load_acquire(&deque->ring) : NULL;
+        (void)atomic_load_seq_cst(&deque->flag);    /* seq_cst V3: after the thief got sleepy */
     int64_t top = atomic_load_relaxed(&deque->top); /* relaxed: the fence acquires it */
     /* fence D4: partner of the one in pop. And top before bottom: an older top with a newer
      * bottom would look like jobs that are gone. */
@@ -135,8 +132,8 @@ enum steal_result weft__deque_look(struct weft__deque *deque, struct weft__glimp
     int64_t bottom = atomic_load_acquire(&deque->bottom);
     if (top >= bottom)
         return STEAL_EMPTY;
-    if (!WEFT__FAULT(17))
-        ring = atomic_load_acquire(&deque->ring); /* acquire D2; after bottom (bug 17) */
+    /* acquire D2; after bottom (bug 17) */
+    struct weft__ring *ring = atomic_load_acquire(&deque->ring);
     struct weft__entry *entry = ring_at(ring, top);
     glimpse->job = atomic_load_relaxed(&entry->job); /* relaxed, both: the exchange decides */
     glimpse->root = atomic_load_relaxed(&entry->root);

@@ -166,7 +166,7 @@ static bool mail_waits(void *arg)
 static bool anything_queued(void *arg)
 {
     struct weft__worker *root = arg;
-    return (!WEFT__FAULT(4) && mail_waits(root)) || weft__queue_length(&root->pool->injector) > 0;
+    return mail_waits(root) || weft__queue_length(&root->pool->injector) > 0;
 }
 
 static struct weft__sleeper sleeper_of(struct weft__wait *wait)

@@ -69,8 +69,7 @@ static bool stop_owner(struct weft__context *context, struct weft__slot *slot)
 {
     /* relaxed, all: the answer or the barrier orders them. An answer that another thief got is from
      * before this slot was used again (bug 30). */
-    if (!WEFT__FAULT(30))
-        atomic_store_relaxed(&context->answered, false);
+    atomic_store_relaxed(&context->answered, false);
     weft__slot_want(slot, true);
     atomic_store_relaxed(&context->guard, UINTPTR_MAX);
     for (int i = WEFT__ANSWER_SPINS; i > 0; i--) {

@@ -102,9 +102,7 @@ void weft__threads_stop(struct weft_pool *pool)
 {
     weft__spares_stop(pool);
     for (unsigned i = 0; i < pool->config.workers; i++)
-        if (pool->workers[i]->started && WEFT__FAULT(8))
-            (void)weft__latch_set(&pool->workers[i]->stop.core);
-        else if (pool->workers[i]->started)
+        if (pool->workers[i]->started)
             weft__spin_latch_set(&pool->workers[i]->stop);
     for (unsigned i = 0; i < pool->config.workers; i++)
         if (pool->workers[i]->started && !pool->config.spawn_thread)

@@ -234,10 +234,8 @@ struct weft__worker *weft__worker_current(void);
 
 /* A word that can be read without a call, in a shared library, too. It takes 8 bytes of what the
  * dynamic linker keeps for libraries that are loaded later. */
-#if defined __GNUC__ && !defined WEFT_MODEL
+#ifndef WEFT__TLS_FAST
 #define WEFT__TLS_FAST __attribute__((tls_model("initial-exec")))
-#else
-#define WEFT__TLS_FAST
 #endif
 
 /* The context in which its job runs, a fiber's or its own; NULL: none. In place, because every

@@ -113,10 +113,6 @@ static inline void atomic_fence_compiler(void)
  * leaves out one at a time. */
 #define WEFT__RECHECK(found) (found)
 
-/* A known bug of others, by its number in check/faults.c, that weft check puts in to see that it
- * is found. Never otherwise. */
-#define WEFT__FAULT(number) false
-
 /* For spinning on a value that another thread is about to change. */
 static inline void weft__relax(void)
 {

@@ -18,25 +18,6 @@ struct weft__lock {
     struct atomic_u32 state;
 };
 
-#if defined WEFT_MODEL && !defined WEFT_MODEL_LOCK /* one step for the model; see check/model.h */
-
-static inline bool weft__lock_try(struct weft__lock *lock)
-{
-    return model_trylock(lock);
-}
-
-static inline void weft__lock_take(struct weft__lock *lock)
-{
-    model_lock(lock);
-}
-
-static inline void weft__lock_drop(struct weft__lock *lock)
-{
-    model_unlock(lock);
-}
-
-#else
-
 static inline bool weft__lock_try(struct weft__lock *lock)
 {
     uint32_t state = LOCK_FREE;
@@ -61,7 +42,5 @@ static inline void weft__lock_drop(struct weft__lock *lock)
     if (atomic_exchange_release(&lock->state, LOCK_FREE) == LOCK_CONTENDED)
         weft__futex_wake(&lock->state, 1);
 }
-
-#endif
 
 #endif

@@ -12,13 +12,6 @@ bool weft__membarrier_init(void);
 /* After init returned true. False: it was forbidden since then, as a process may do that enters a
  * sandbox. From then on it is gone. */
 bool weft__membarrier(void);
-#ifdef WEFT_MODEL
-extern bool model_forbids_barriers; /* a harness says so */
-#define weft__membarrier()                                                   \
-    (!model_forbids_barriers &&                                              \
-     (model_barrier_everywhere(CHECK_SITE("membarrier", OP_FENCE, SEQ_CST)), \
-      true)) /* weft check */
-#endif
 
 extern struct atomic_bool weft__membarrier_lost;
 

@@ -37,7 +37,6 @@ WEFT__OF_TSAN void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 
 /* AddressSanitizer may keep variables of a frame elsewhere. An address of the frame itself; or p,
  * if it does not. Weak, as above. */
-#ifndef WEFT_MODEL
 __attribute__((weak)) void *__asan_get_current_fake_stack(void);
 __attribute__((weak)) void *__asan_addr_is_in_fake_stack(void *stack, void *p, void **low,
                                                          void **high);
@@ -47,11 +46,8 @@ static inline void *weft__place_of_frame(void *p)
     void *place = stack ? __asan_addr_is_in_fake_stack(stack, p, NULL, NULL) : NULL;
     return place ? place : p;
 }
-#else
-#define weft__place_of_frame(p) ((void *)(p))
-#endif
 
-#if defined WEFT__TSAN || defined WEFT_MODEL
+#ifdef WEFT__TSAN
 
 #define weft__tsan_is_outside() false
 #define weft__tsan_tell_acquired(address) ((void)0)

@@ -20,14 +20,12 @@
 #include <ucontext.h>
 #endif
 
-/* Sanitizers have to be told. weft check brings its own fibers. */
-#ifndef WEFT_MODEL
+/* Sanitizers have to be told. */
 #if defined __SANITIZE_ADDRESS__
 #define WEFT__STRAND_ASAN 1
 #elif defined __has_feature
 #if __has_feature(address_sanitizer)
 #define WEFT__STRAND_ASAN 1
-#endif
 #endif
 #endif
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #ifdef __has_include
-#if __has_include(<valgrind/valgrind.h>) && !defined WEFT_MODEL
+#if __has_include(<valgrind/valgrind.h>)
 #include <valgrind/valgrind.h>
 #define WEFT__HAVE_VALGRIND 1
 #endif

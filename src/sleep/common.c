@@ -153,12 +153,7 @@ enum sleep_outcome weft__sleep_unless(weft__last_look *last_look, struct weft__s
         weft__stay_awake(sleeper);
         return result == PARK_TIMED_OUT ? LOOKED_OUT : WORK_WAS_POSTED;
     }
-    if (WEFT__FAULT(11))
-        atomic_fetch_sub_relaxed(&sleep->counters, one_sleeping);
-    if (WEFT__FAULT(13))
-        atomic_store_relaxed(&sleeper->latch->state, LATCH_UNSET);
-    else
-        weft__latch_rouse(sleeper->latch);
+    weft__latch_rouse(sleeper->latch);
     return SLEPT;
 }
 

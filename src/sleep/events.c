@@ -24,8 +24,7 @@ static bool jec_is_sleepy(const struct weft__sleep *sleep, uint64_t counters)
 /* The event counter moved on. */
 static uint64_t jec_next(const struct weft__sleep *sleep, uint64_t counters)
 {
-    uint64_t next = counters + sleep->jec_one;
-    return WEFT__FAULT(6) && next < counters ? next + one_sleeping : next;
+    return counters + sleep->jec_one;
 }
 
 /* Moves the event counter on if its parity is the one given; the counters after that. */
@@ -140,8 +139,7 @@ static bool no_work(struct weft__sleep *sleep, struct weft__idle *idle,
     if (idle->round == sleep->rounds) { /* sleepy: one more search */
         idle->jec = get_sleepy(sleep);
         idle->round++;
-        if (!WEFT__FAULT(12))
-            return false;
+        return false;
     }
     switch (fall_asleep(sleep, idle, sleeper)) {
     case LATCH_WAS_SET:

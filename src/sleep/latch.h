@@ -95,10 +95,7 @@ struct weft__spin_latch {
 
 static inline void weft__spin_latch_set(struct weft__spin_latch *latch)
 {
-    if (!WEFT__FAULT(1))
-        weft__latch_set_for(&latch->core, latch->owner); /* read before the last touch */
-    else if (weft__latch_set(&latch->core))
-        weft__park_wake(latch->owner);
+    weft__latch_set_for(&latch->core, latch->owner); /* read before the last touch */
 }
 
 /* Starts with a count of one, the owner's own. */
@@ -125,10 +122,7 @@ static inline void weft__count_latch_down(struct weft__count_latch *latch)
 {
     /* acq_rel C1 with itself: release C1 by each, acquire C1 by the last, who sets the latch
      * for all. Unless this was the last count, it is the last touch: the owner may leave. */
-    uint64_t left = atomic_fetch_sub_acq_rel(&latch->count, 1) - 1;
-    if (WEFT__FAULT(3))
-        left = atomic_load_acquire(&latch->count);
-    if (left == 0)
+    if (atomic_fetch_sub_acq_rel(&latch->count, 1) == 1)
         weft__spin_latch_set(&latch->spin);
 }
 

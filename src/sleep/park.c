@@ -218,9 +218,7 @@ enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *co
     uint32_t kind = counted ? 0 : PARK_UNCOUNTED;
     uint32_t state = PARK_DROWSY | kind;
     /* release P1: hands `counted` to the waker. */
-    if (WEFT__FAULT(9)) {
-        atomic_store_release(&park->state, PARK_ASLEEP | kind);
-    } else if (!atomic_cas_release(&park->state, &state, PARK_ASLEEP | kind)) {
+    if (!atomic_cas_release(&park->state, &state, PARK_ASLEEP | kind)) {
         weft__park_rouse(park);
         return PARK_WAS_NUDGED;
     }
@@ -256,7 +254,7 @@ static bool wake(struct weft__park *park, bool uncounted_too, int cpu)
     /* The sleeper can't leave yet, so its pool, where `counted` is, lives. relaxed: the
      * release below carries it to the owner; to others it is a hint. */
     struct atomic_u64 *counted = park->counted;
-    if (counted && !WEFT__FAULT(2))
+    if (counted)
         atomic_fetch_sub_relaxed(counted, 1);
     if (park->census)
         weft__census_rouse(park->census, 1);
@@ -264,8 +262,6 @@ static bool wake(struct weft__park *park, bool uncounted_too, int cpu)
     /* release P2. The sleeper may be gone from here on; the futex gets an address only. */
     atomic_store_release(&park->state, PARK_AWAKE);
     weft__futex_wake(&park->state, 1);
-    if (counted && WEFT__FAULT(2))
-        atomic_fetch_sub_relaxed(counted, 1);
     return true;
 }
 

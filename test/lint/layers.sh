@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Includes point down: os <- sleep <- core <- sync, parallel <- actor. A folder may include itself and
-# what is below it. Public headers are below all.
+# what is below it. Public headers are below all. Nothing in src/ knows of weft check, which brings
+# headers of its own for some of src/os.
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -24,3 +25,8 @@ find src -name '*.[chS]' -exec awk '
         }
     }
     END { exit bad }' {} +
+
+if grep -rnE '(^|[^a-z_])model_|WEFT_MODEL|WEFT__FAULT' src --include='*.[chS]'; then
+    echo "this belongs into check/os"
+    exit 1
+fi
