@@ -8,24 +8,24 @@
 static struct {
     struct weft__lock lock;
     struct weft__crowd *first;
-} spare;
+} unused;
 
-static struct weft__crowd *take_spare(enum crowd_kind kind)
+static struct weft__crowd *take_unused(enum crowd_kind kind)
 {
-    weft__lock_take(&spare.lock);
-    struct weft__crowd **at = &spare.first;
+    weft__lock_take(&unused.lock);
+    struct weft__crowd **at = &unused.first;
     while (*at && (*at)->kind != kind)
         at = &(*at)->next;
     struct weft__crowd *crowd = *at;
     if (crowd)
         *at = crowd->next;
-    weft__lock_drop(&spare.lock);
+    weft__lock_drop(&unused.lock);
     return crowd;
 }
 
 struct weft__crowd *weft__crowd_get(enum crowd_kind kind)
 {
-    struct weft__crowd *crowd = take_spare(kind);
+    struct weft__crowd *crowd = take_unused(kind);
     if (crowd) {
         atomic_store_relaxed(&crowd->state, 0); /* relaxed: its workers are not there yet */
         return crowd;
@@ -38,15 +38,15 @@ struct weft__crowd *weft__crowd_get(enum crowd_kind kind)
 
 void weft__crowd_put(struct weft__crowd *crowd)
 {
-    weft__lock_take(&spare.lock);
-    crowd->next = spare.first;
-    spare.first = crowd;
-    weft__lock_drop(&spare.lock);
+    weft__lock_take(&unused.lock);
+    crowd->next = unused.first;
+    unused.first = crowd;
+    weft__lock_drop(&unused.lock);
 }
 
 void weft__crowd_forked(void)
 {
-    spare.lock = (struct weft__lock){0};
+    unused.lock = (struct weft__lock){0};
 }
 
 static bool state_cas(struct weft__crowd *crowd, uint32_t *old, uint32_t state)

@@ -11,7 +11,7 @@
 static struct {
     struct weft__lock lock;
     struct weft__park *first;
-} spare;
+} unused;
 
 void weft__park_init(struct weft__park *park)
 {
@@ -26,11 +26,11 @@ void weft__park_init(struct weft__park *park)
 
 struct weft__park *weft__park_get(void)
 {
-    weft__lock_take(&spare.lock);
-    struct weft__park *park = spare.first;
+    weft__lock_take(&unused.lock);
+    struct weft__park *park = unused.first;
     if (park)
-        spare.first = park->next;
-    weft__lock_drop(&spare.lock);
+        unused.first = park->next;
+    weft__lock_drop(&unused.lock);
     if (!park)
         park = weft__alloc(sizeof *park);
     if (park)
@@ -40,15 +40,15 @@ struct weft__park *weft__park_get(void)
 
 void weft__park_put(struct weft__park *park)
 {
-    weft__lock_take(&spare.lock);
-    park->next = spare.first;
-    spare.first = park;
-    weft__lock_drop(&spare.lock);
+    weft__lock_take(&unused.lock);
+    park->next = unused.first;
+    unused.first = park;
+    weft__lock_drop(&unused.lock);
 }
 
 void weft__park_forked(void)
 {
-    spare.lock = (struct weft__lock){0};
+    unused.lock = (struct weft__lock){0};
     weft__crowd_forked();
 }
 
