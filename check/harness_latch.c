@@ -56,7 +56,7 @@ static void wake_owner(void)
 
 static void let_owner_go(void)
 {
-    weft__park_let_go(&park);
+    weft__park_unpin(&park);
 }
 
 static void wait_count(void)
@@ -146,7 +146,7 @@ static void setup_moved(void)
 static void end(void)
 {
     weft__park_take_back(&park);
-    MODEL_ASSERT(!park.held.thread);
+    MODEL_ASSERT(!park.pin.thread);
     thread_moves(true); /* it has ended: nobody else does that any more */
 }
 

@@ -215,28 +215,28 @@ void weft__thread_unpin(void)
     errno = saved;
 }
 
-void weft__thread_hold(struct weft__held *held, int thread, int cpu)
+void weft__pin_set(struct weft__pin *pin, int thread, int cpu)
 {
     int saved = errno;
-    if (held->thread == 0 && sched_getaffinity(thread, sizeof held->allowed, &held->allowed) != 0)
-        CPU_ZERO(&held->allowed);
-    bool held_there = held->thread != 0 && held->cpu == cpu;
-    if (!held_there && is_one_of(&held->allowed, cpu)) {
+    if (pin->thread == 0 && sched_getaffinity(thread, sizeof pin->allowed, &pin->allowed) != 0)
+        CPU_ZERO(&pin->allowed);
+    bool pinned_there = pin->thread != 0 && pin->cpu == cpu;
+    if (!pinned_there && is_one_of(&pin->allowed, cpu)) {
         cpu_set_t one = only(cpu);
         if (sched_setaffinity(thread, sizeof one, &one) == 0) {
-            held->thread = thread;
-            held->cpu = cpu;
+            pin->thread = thread;
+            pin->cpu = cpu;
         }
     }
     errno = saved;
 }
 
-void weft__thread_release(struct weft__held *held)
+void weft__pin_clear(struct weft__pin *pin)
 {
     int saved = errno;
-    if (held->thread != 0)
-        sched_setaffinity(held->thread, sizeof held->allowed, &held->allowed);
-    held->thread = 0;
+    if (pin->thread != 0)
+        sched_setaffinity(pin->thread, sizeof pin->allowed, &pin->allowed);
+    pin->thread = 0;
     errno = saved;
 }
 

@@ -31,16 +31,16 @@ int weft__thread_cpu(void); /* where the caller runs; -1: unknown */
 /* The kernel's number of the caller. Cheap after the first call. */
 int weft__thread_number(void);
 
-/* Keeps a thread, the caller or another one, on this CPU from `hold` until `release`; if it is held
- * already, on this one from now on. Nothing happens if it may not run there. One at a time for each
- * thread, which must not end meanwhile. */
-struct weft__held {
-    int thread; /* 0: it is not held, and the rest means nothing */
+/* A thread, the caller or another one, stays on one CPU from weft__pin_set() to weft__pin_clear().
+ * A second weft__pin_set() moves it to another CPU. Nothing happens if it may not run there. At most
+ * one pin for each thread, which must not end meanwhile. */
+struct weft__pin {
+    int thread; /* 0: it is not pinned, and the rest means nothing */
     int cpu;
-    cpu_set_t allowed; /* before */
+    cpu_set_t allowed; /* where it may run without the pin */
 };
-void weft__thread_hold(struct weft__held *held, int thread, int cpu);
-void weft__thread_release(struct weft__held *held);
+void weft__pin_set(struct weft__pin *pin, int thread, int cpu);
+void weft__pin_clear(struct weft__pin *pin);
 
 /* Lets others run. False: that took long, because others want this CPU. */
 bool weft__thread_yield(void);

@@ -62,12 +62,12 @@ static bool is_overlooked(struct weft__sleep *sleep, struct weft__idle *idle, ui
 
 /* Somebody was woken, and does not run: perhaps because something of higher priority has the CPU on
  * which it was to wake up. */
-static void let_all_go(struct weft__sleep *sleep)
+static void unpin_all(struct weft__sleep *sleep)
 {
     for (unsigned i = 0; i < sleep->places; i++) {
         struct weft__park *park = atomic_load_acquire(&sleep->parks[i]); /* acquire E3 */
         if (park && atomic_load_relaxed(&park->state) == PARK_AWAKE)
-            weft__park_let_go(park);
+            weft__park_unpin(park);
     }
 }
 
@@ -79,7 +79,7 @@ static bool has_reason(struct weft__sleep *sleep, struct weft__idle *idle, uint6
         return !sleep->holds_work || sleep->holds_work(sleep);
     idle->overtakes = is_overlooked(sleep, idle, counters);
     if (idle->overtakes)
-        let_all_go(sleep);
+        unpin_all(sleep);
     idle->relieves = is_starved(sleep, idle, now);
     return idle->overtakes || idle->relieves;
 }

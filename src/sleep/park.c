@@ -17,7 +17,7 @@ void weft__park_init(struct weft__park *park)
 {
     atomic_store_relaxed(&park->cpu, -1); /* relaxed, both: whoever shares it publishes it */
     atomic_store_relaxed(&park->thread, 0);
-    park->held.thread = 0;
+    park->pin.thread = 0;
     park->census = NULL;
     park->crowd = NULL;
     park->place = 0;
@@ -77,7 +77,7 @@ void weft__park_rouse(struct weft__park *park)
  *   0 -lend-> its number -claim-> AT_IT -unclaim-> its number -take back-> 0
  *
  * Who holds a thread has read where it may run; who lets it go puts that back. Two at once would
- * put back what the other one has set: so `held` belongs to who has claimed it. Who can't claim it
+ * put back what the other one has set: so `pin` belongs to who has claimed it. Who can't claim it
  * does nothing: another one is about to move it, too. */
 
 enum { AT_IT = -1 };
@@ -91,7 +91,7 @@ void weft__park_lend(struct weft__park *park)
 static int claim(struct weft__park *park)
 {
     int thread = atomic_load_relaxed(&park->thread); /* relaxed: the next step decides */
-    /* acquire P3: who had it before has let it go, or says in `held` that it did not. */
+    /* acquire P3: who had it before has let it go, or says in `pin` that it did not. */
     return thread > 0 && atomic_cas_acquire(&park->thread, &thread, AT_IT) ? thread : 0;
 }
 
@@ -116,8 +116,8 @@ void weft__park_go_to(struct weft__park *park, int cpu)
     int thread = claim(park);
     if (!thread)
         return;
-    weft__thread_hold(&park->held, thread, cpu);
-    weft__thread_release(&park->held);
+    weft__pin_set(&park->pin, thread, cpu);
+    weft__pin_clear(&park->pin);
     unclaim(park, thread);
 }
 
@@ -133,16 +133,16 @@ static void go_to_bed(struct weft__turns *turns)
     turns->is_on = turns->cpu;
     if (!thread)
         return;
-    weft__thread_hold(&turns->park->held, thread, turns->cpu);
+    weft__pin_set(&turns->park->pin, thread, turns->cpu);
     unclaim(turns->park, thread);
 }
 
-void weft__park_let_go(struct weft__park *park)
+void weft__park_unpin(struct weft__park *park)
 {
     int thread = claim(park);
     if (!thread)
         return;
-    weft__thread_release(&park->held);
+    weft__pin_clear(&park->pin);
     unclaim(park, thread);
 }
 
@@ -154,10 +154,10 @@ static void choose_cpu(struct weft__park *park, int cpu)
     if (!thread)
         return;
     if (cpu >= 0) {
-        weft__thread_hold(&park->held, thread, cpu);
+        weft__pin_set(&park->pin, thread, cpu);
         atomic_store_relaxed(&park->cpu, cpu); /* relaxed: a hint. It sleeps there next time */
     } else {
-        weft__thread_release(&park->held);
+        weft__pin_clear(&park->pin);
     }
     unclaim(park, thread);
 }
@@ -172,7 +172,7 @@ void weft__turns_begin(struct weft__turns *turns, struct weft__park *park)
 /* Also if it never came to sleep: its waker may have held it before. */
 void weft__turns_end(const struct weft__turns *turns)
 {
-    weft__park_let_go(turns->park);
+    weft__park_unpin(turns->park);
 }
 
 bool weft__turn_wait(struct weft__turns *turns, struct atomic_u32 *word, uint32_t value)

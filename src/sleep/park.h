@@ -41,7 +41,7 @@ struct weft__park {
                                     its wakers; a hint */
     struct atomic_i32 thread;    /* the number of its owner, if that may be moved; 0: it may not;
                                     below 0: somebody is at it, */
-    struct weft__held held;      /* and that one's is this */
+    struct weft__pin pin;      /* and that one's is this */
     struct atomic_u64 *counted;  /* its waker takes 1 off here; NULL: not counted. Written by
                                     the owner while awake, read by the waker in WAKING */
     struct weft__census *census; /* of the pool whose thread sleeps here, or NULL; as `counted` */
@@ -72,7 +72,7 @@ struct weft__turns {
     void *arg;
     uint64_t end;            /* of this turn; 0: it has not begun */
     struct weft__park *park; /* its own, */
-    int cpu, is_on;          /* where it should sleep, and where it is held so far; -1: anywhere */
+    int cpu, is_on;          /* where it should sleep, and where it is pinned so far; -1: anywhere */
 };
 
 #define WEFT__GET_UP 0
@@ -102,7 +102,7 @@ enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *co
 void weft__park_lend(struct weft__park *park);
 void weft__park_take_back(struct weft__park *park);
 void weft__park_go_to(struct weft__park *park, int cpu); /* by the owner; a hint */
-void weft__park_let_go(struct weft__park *park);         /* by anybody: it is not held any more */
+void weft__park_unpin(struct weft__park *park);         /* by anybody: it is not pinned any more */
 
 /* Both: true if the owner was asleep or about to sleep and this call changed that. The
  * first is for its latch and its mail, the second for new work, which uncounted owners

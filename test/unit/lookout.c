@@ -278,14 +278,14 @@ static cpu_set_t cpus_of(int thread)
     return set;
 }
 
-/* A worker that is awake, but was held on a CPU and gets none, is let go by the look-out. */
+/* A worker that is awake, but was pinned to a CPU and gets none, is unpinned by the look-out. */
 static void lets_go_who_gets_no_cpu(void **state)
 {
     struct house house;
     open_watched(&house, 1);
     cpu_set_t before = cpus_of(0);
     weft__park_lend(house.mice[1].park); /* this thread stands for the worker that was woken */
-    weft__thread_hold(&house.mice[1].park->held, gettid(), sched_getcpu());
+    weft__pin_set(&house.mice[1].park->pin, gettid(), sched_getcpu());
     cpu_set_t held = cpus_of(0);
     start_looking(&house, 1); /* two are at work, */
     weft__sleep_guest_entered(&house.sleep);
