@@ -36,7 +36,7 @@ static int where_to_wake(struct weft__sleep *sleep, struct waking *waking, struc
     if (cpu < 0 || atomic_load_relaxed(&park->state) != PARK_ASLEEP ||
         !knows_cpus(sleep, waking, own))
         return cpu;
-    int other = weft__cpu_other(&waking->used, sleep->cpus, cpu, CPU_LEFT);
+    int other = weft__cpu_other(&waking->used, sleep->cpus, cpu, CPU_RECENT);
     bool taken = weft__cpu_use_of(&waking->used, other) == CPU_TAKEN;
     weft__cpu_take(&waking->used, other);
     return taken ? -1 : other;
@@ -113,7 +113,7 @@ void weft__more_work_counted(struct weft__sleep *sleep)
     if (room(sleep, counters) > 0)
         weft__wake_any(sleep, 1, FOR_FORKS, false);
     else
-        call_spare_if_none_is_left(sleep, counters);
+        call_spare_if_all_work(sleep, counters);
 }
 
 /* ---- Falling asleep ---- */

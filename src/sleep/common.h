@@ -64,7 +64,7 @@ static inline bool at_work(struct weft__sleep *sleep, uint64_t counters)
 }
 
 /* How many more threads may be up; negative: there are too many. */
-static inline int places_left(struct weft__sleep *sleep, uint64_t counters)
+static inline int free_room(struct weft__sleep *sleep, uint64_t counters)
 {
     int absent = atomic_load_relaxed(&sleep->absent); /* relaxed: as above */
     return (int)sleeping_in(counters) + absent - guests_at_work(sleep);
@@ -91,8 +91,8 @@ unsigned weft__wake_any(struct weft__sleep *sleep, unsigned n, enum weft__for wh
 /* How many sleepers may be woken: a guest at work stands in for one. */
 static inline unsigned room(struct weft__sleep *sleep, uint64_t counters)
 {
-    int places = places_left(sleep, counters);
-    return places > 0 ? at_most((unsigned)places, sleeping_in(counters)) : 0;
+    int more = free_room(sleep, counters);
+    return more > 0 ? at_most((unsigned)more, sleeping_in(counters)) : 0;
 }
 
 /* New jobs have to wait because guests are in all places: does nobody sleep who would see to it
@@ -105,7 +105,7 @@ static inline bool needs_watch(const struct weft__sleep *sleep, uint64_t counter
 
 /* There is work for one more worker, by the counters: is everybody at it who could be? Then a
  * spare one may take the place of one that is blocked. */
-static inline void call_spare_if_none_is_left(struct weft__sleep *sleep, uint64_t counters)
+static inline void call_spare_if_all_work(struct weft__sleep *sleep, uint64_t counters)
 {
     /* relaxed: a heuristic. */
     if (idle_in(counters) + sleeping_in(counters) == 0 &&

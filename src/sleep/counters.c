@@ -65,7 +65,7 @@ static bool new_fork(struct weft__sleep *sleep, bool was_empty)
     if (most > 0)
         weft__wake_any(sleep, at_most(how_many(sleep, counters, 1), most), FOR_FORKS, false);
     else
-        call_spare_if_none_is_left(sleep, counters);
+        call_spare_if_all_work(sleep, counters);
     return most > 0 || idle_in(counters) > 0;
 }
 
@@ -82,7 +82,7 @@ static void new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits)
     else if (most == 0 && needs_watch(sleep, counters))
         weft__wake_any(sleep, 1, FOR_JOBS, waits);
     else
-        call_spare_if_none_is_left(sleep, counters);
+        call_spare_if_all_work(sleep, counters);
 }
 
 static bool no_work(struct weft__sleep *sleep, struct weft__idle *idle,

@@ -11,7 +11,7 @@
 
 enum weft__cpu_use {
     CPU_FREE,
-    CPU_LEFT, /* by the guest that came last: it may come again */
+    CPU_RECENT, /* by the guest that came last: it may come again */
     CPU_TAKEN,
 };
 
@@ -19,7 +19,7 @@ enum { WEFT__CPUS_KNOWN = 1024 }; /* others count as free */
 
 struct weft__used_cpus {
     uint64_t taken[WEFT__CPUS_KNOWN / 64];
-    int left; /* or -1 */
+    int recent; /* or -1 */
 };
 
 static inline void weft__cpu_take(struct weft__used_cpus *used, int cpu)
@@ -32,7 +32,7 @@ static inline enum weft__cpu_use weft__cpu_use_of(const struct weft__used_cpus *
 {
     if (cpu >= 0 && cpu < WEFT__CPUS_KNOWN && used->taken[cpu / 64] >> cpu % 64 & 1)
         return CPU_TAKEN;
-    return cpu == used->left ? CPU_LEFT : CPU_FREE;
+    return cpu == used->recent ? CPU_RECENT : CPU_FREE;
 }
 
 /* `cpu`, if its use is bearable; else one of these that is used less, the next one after it, if

@@ -56,7 +56,7 @@ static inline bool fork_posted(struct weft__sleep *sleep, uint64_t counters)
     if (idle_in(counters) > 0)
         return true;
     if (room(sleep, counters) == 0) {
-        call_spare_if_none_is_left(sleep, counters);
+        call_spare_if_all_work(sleep, counters);
         return false;
     }
     weft__wake_any(sleep, 1, FOR_FORKS, false);
@@ -88,7 +88,7 @@ static void new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits)
     else if (most == 0 && needs_watch(sleep, counters))
         weft__wake_any(sleep, 1, FOR_JOBS, waits);
     else
-        call_spare_if_none_is_left(sleep, counters);
+        call_spare_if_all_work(sleep, counters);
 }
 
 /* What the event counter is from now on, unless new work comes. */

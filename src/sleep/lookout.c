@@ -54,7 +54,7 @@ static bool is_starved(struct weft__sleep *sleep, struct weft__idle *idle, uint6
 static bool is_overlooked(struct weft__sleep *sleep, struct weft__idle *idle, uint64_t counters)
 {
     bool before = idle->overlooked;
-    bool now = places_left(sleep, counters) == 0 && idle_in(counters) > 0 && sleep->holds_work &&
+    bool now = free_room(sleep, counters) == 0 && idle_in(counters) > 0 && sleep->holds_work &&
                sleep->holds_work(sleep);
     idle->overlooked = now && !before;
     return now && before;
@@ -75,7 +75,7 @@ static void unpin_all(struct weft__sleep *sleep)
 static bool has_reason(struct weft__sleep *sleep, struct weft__idle *idle, uint64_t now)
 {
     uint64_t counters = atomic_load_relaxed(&sleep->counters);
-    if (places_left(sleep, counters) > 0)
+    if (free_room(sleep, counters) > 0)
         return !sleep->holds_work || sleep->holds_work(sleep);
     idle->overtakes = is_overlooked(sleep, idle, counters);
     if (idle->overtakes)

@@ -120,7 +120,7 @@ void weft__sleep_guest_entered(struct weft__sleep *sleep)
     atomic_fence_seq_cst();
 }
 
-void weft__sleep_guest_left(struct weft__sleep *sleep)
+void weft__sleep_guest_gone(struct weft__sleep *sleep)
 {
     atomic_fetch_sub_relaxed(&sleep->guests, 1); /* relaxed: room_made() orders it */
 }
@@ -132,7 +132,7 @@ unsigned weft__sleep_guests(struct weft__sleep *sleep)
 
 void weft__sleep_absent(struct weft__sleep *sleep)
 {
-    atomic_fetch_add_relaxed(&sleep->absent, 1); /* relaxed: as guest_left() */
+    atomic_fetch_add_relaxed(&sleep->absent, 1); /* relaxed: as guest_gone() */
 }
 
 void weft__sleep_present(struct weft__sleep *sleep)
@@ -154,12 +154,12 @@ bool weft__sleep_room_made(struct weft__sleep *sleep)
 bool weft__sleep_over_full(struct weft__sleep *sleep)
 {
     uint64_t counters = atomic_load_relaxed(&sleep->counters); /* relaxed: looked at again */
-    return guests_at_work(sleep) > 0 && places_left(sleep, counters) < 0;
+    return guests_at_work(sleep) > 0 && free_room(sleep, counters) < 0;
 }
 
 bool weft__sleep_is_one_too_many(struct weft__sleep *sleep)
 {
-    return places_left(sleep, atomic_load_acquire(&sleep->counters)) == -1; /* acquire E1 */
+    return free_room(sleep, atomic_load_acquire(&sleep->counters)) == -1; /* acquire E1 */
 }
 
 bool weft__sleep_has_lookout(struct weft__sleep *sleep)
@@ -181,16 +181,16 @@ bool weft__sleep_needs_lookout(struct weft__sleep *sleep, unsigned self)
 static bool finds_room(const struct weft__sleeper *sleeper, struct weft__sleep *sleep)
 {
     uint64_t counters = atomic_load_relaxed(&sleep->counters); /* relaxed: after the fence */
-    return WEFT__RECHECK(places_left(sleep, counters) > 0) || sleeper->mail(sleeper->arg);
+    return WEFT__RECHECK(free_room(sleep, counters) > 0) || sleeper->mail(sleeper->arg);
 }
 
 /* Counts the caller as sleeping, if there are still too many: of several, just so many as are too
  * many step back. */
-static bool give_up_place(struct weft__sleep *sleep)
+static bool give_up_room(struct weft__sleep *sleep)
 {
     uint64_t old = atomic_load_relaxed(&sleep->counters);
     do {
-        if (places_left(sleep, old) >= 0)
+        if (free_room(sleep, old) >= 0)
             return false;
         /* acq_rel E1: release: whoever counts this one sees its parking place DROWSY. */
     } while (!atomic_cas_acq_rel(&sleep->counters, &old, old + one_sleeping));
@@ -207,7 +207,7 @@ bool weft__sleep_step_back(struct weft__sleep *sleep, struct weft__idle *idle,
     idle->round = 0;
     if (!weft__doze_off(sleeper, true, sleep->protocol->at_once))
         return false;
-    if (!give_up_place(sleep)) {
+    if (!give_up_room(sleep)) {
         weft__stay_awake(sleeper);
         return false;
     }

@@ -203,7 +203,7 @@ unsigned weft__sleep_hungry(struct weft__sleep *sleep);
 void weft__sleep_guest_entered(struct weft__sleep *sleep);
 
 /* A guest stops working. */
-void weft__sleep_guest_left(struct weft__sleep *sleep);
+void weft__sleep_guest_gone(struct weft__sleep *sleep);
 unsigned weft__sleep_guests(struct weft__sleep *sleep);
 
 /* A worker does something else than work for the pool, and comes back. All are present here at

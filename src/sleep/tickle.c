@@ -23,7 +23,7 @@ static bool new_fork(struct weft__sleep *sleep, bool was_empty)
     weft__crowd_tickle(sleep->crowd);
     if (idle_in(counters) == 0)
         wake_aside(sleep, 1, false);
-    call_spare_if_none_is_left(sleep, counters);
+    call_spare_if_all_work(sleep, counters);
     return idle_in(counters) + sleeping_in(counters) > 0;
 }
 
@@ -39,14 +39,14 @@ static void new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits)
         atomic_fence_seq_cst(); /* fence F1 (PushFence); partner: SleepFence of who steps back */
     if (had_guests)
         wake_aside(sleep, jobs, waits);
-    call_spare_if_none_is_left(sleep, atomic_load_relaxed(&sleep->counters)); /* relaxed: a hint */
+    call_spare_if_all_work(sleep, atomic_load_relaxed(&sleep->counters)); /* relaxed: a hint */
 }
 
 static void more_work(struct weft__sleep *sleep)
 {
     uint64_t counters = atomic_load_acquire(&sleep->counters); /* acquire E1 */
-    if (guests_at_work(sleep) > 0 && places_left(sleep, counters) <= 0)
-        call_spare_if_none_is_left(sleep, counters);
+    if (guests_at_work(sleep) > 0 && free_room(sleep, counters) <= 0)
+        call_spare_if_all_work(sleep, counters);
     else if (wake_aside(sleep, 1, false) == 0)
         new_jobs(sleep, 1, false);
 }

@@ -185,7 +185,7 @@ static void spin_as_heir(const struct weft__mutex *mutex)
 
 /* The last one in line has left it. Who unlocks it has nobody to wake, and may find that out only
  * when it has the lock. */
-static void left_line(struct weft__sync *sync)
+static void line_withdrawn(struct weft__sync *sync)
 {
     struct weft__mutex *mutex = (struct weft__mutex *)sync;
     uintptr_t word = atomic_load_relaxed(&mutex->word); /* relaxed, both: flags are the lock's */
@@ -201,7 +201,7 @@ static void wait(struct weft__mutex *mutex, struct weft__worker *me, uintptr_t n
     struct weft__waiter waiter = {
         .worker = me,
         .blocked = {BLOCKED_MUTEX, &mutex->sync},
-        .left = left_line,
+        .withdrawn = line_withdrawn,
     };
     if (weft__mutex_is_of_fiber(name) && weft__mutex_holder(mutex) == name) /* no report knows it */
         weft__fatal(

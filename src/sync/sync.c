@@ -109,8 +109,8 @@ static bool withdraw(struct weft__sync *sync, struct weft__line *line, struct we
     bool removed = line_remove(line, waiter);
     if (removed)
         waits_no_more(waiter);
-    if (removed && waiter->left)
-        waiter->left(sync);
+    if (removed && waiter->withdrawn)
+        waiter->withdrawn(sync);
     weft__lock_drop(&sync->lock);
     return removed;
 }

@@ -20,9 +20,10 @@ struct weft__waiter {
     struct weft__context *fiber;  /* which, or NULL */
     struct weft__blocked blocked; /* what the worker waits for */
     struct atomic_u32 state;
-    void (*left)(struct weft__sync *sync); /* an actor ends, and is not in line any more; or NULL */
-    void *item; /* channels: what to send, or where to put what is received */
-    int result; /* written before it goes */
+    void (*withdrawn)(
+        struct weft__sync *sync); /* an actor ends, and is not in line any more; or NULL */
+    void *item;                   /* channels: what to send, or where to put what is received */
+    int result;                   /* written before it goes */
     unsigned
         vain; /* mutexes: how often it was let go, and found it taken; who was is first in line */
 };

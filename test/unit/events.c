@@ -263,12 +263,12 @@ static void guests_take_room(void **state)
         assert_int_equal(weft__sleep_guests(&house.sleep), 2);
         assert_false(weft__sleep_new_fork(&house.sleep, false));
         expect_counts(&house, 0, 2);
-        weft__sleep_guest_left(&house.sleep);
+        weft__sleep_guest_gone(&house.sleep);
         assert_true(weft__sleep_new_fork(&house.sleep, false));
         expect_counts(&house, 1, 1);
         weft__sleep_new_jobs(&house.sleep, 2, false);
         expect_counts(&house, 1, 1);
-        weft__sleep_guest_left(&house.sleep);
+        weft__sleep_guest_gone(&house.sleep);
         weft__sleep_new_jobs(&house.sleep, 2, false);
         expect_counts(&house, 2, 0);
         wake_up(&house, 2);

@@ -180,7 +180,7 @@ static void looks_out_for_a_second(void **state)
         sched_yield();
     uint64_t came = weft_now();
     weft__sleep_guest_entered(&house.sleep);
-    weft__sleep_guest_left(&house.sleep);
+    weft__sleep_guest_gone(&house.sleep);
     WAIT_UNTIL(!looks_out(&house));
     assert_true(weft_now() - came >= WEFT__SILENCE_NS);
     assert_in_range(atomic_load_relaxed(&seconds), 1, UINT32_MAX);
@@ -203,7 +203,7 @@ static void gets_up_for_work(void **state)
     while (weft_now() - now < 20 * DOZE_NS)
         sched_yield();
     expect_counts(&house, 0, 1);
-    weft__sleep_guest_left(&house.sleep);
+    weft__sleep_guest_gone(&house.sleep);
     assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0); /* by itself */
     expect_counts(&house, 1, 0);
     house_close(&house);
@@ -232,7 +232,7 @@ static void gets_up_for_what_is_overlooked(void **state)
     while (weft_now() - now < 20 * DOZE_NS)
         sched_yield();
     expect_counts(&house, 1, 1);
-    weft__sleep_guest_left(&house.sleep);
+    weft__sleep_guest_gone(&house.sleep);
     assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0); /* by itself */
     expect_counts(&house, 2, 0);
     assert_true(weft__sleep_over_full(&house.sleep)); /* the searcher steps back */

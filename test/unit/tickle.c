@@ -248,7 +248,7 @@ static void guests_take_room(void **state)
     assert_false(weft__sleep_has_room(&house.sleep));
     weft__sleep_more_work(&house.sleep);
     expect_counts(&house, 0, 2);
-    weft__sleep_guest_left(&house.sleep);
+    weft__sleep_guest_gone(&house.sleep);
     weft__sleep_more_work(&house.sleep);
     expect_counts(&house, 2, 0);
     wake_up(&house, 2);
