@@ -27,7 +27,7 @@ static void sleep_on(struct weft__latch *latch)
             continue;
         weft__park_drowse(&park, false);
         if (weft__latch_sleep(latch))
-            (void)weft__park_sleep(&park, NULL, weft__one_turn(0));
+            (void)weft__park_sleep(&park, NULL, weft__one_nap(0));
         else
             weft__park_rouse(&park);
         weft__latch_rouse(latch);

@@ -25,7 +25,7 @@ void weft__expect_help(struct weft__worker *me)
 /* Usually the first fork wakes the sleeping worker, since the owner may never come by here again.
  * But if jobs of this kind have been over quickly so far, it is woken only once this job goes on
  * for longer; until then shallow forks look at the clock. That is a guess, and a wrong one costs a
- * turn of the look-out: so it is made only while there is a look-out. */
+ * nap of the look-out: so it is made only while there is a look-out. */
 bool weft__help_is_due_now(struct weft__context *context, weft *w)
 {
     struct weft__help *help = &context->help;

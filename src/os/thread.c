@@ -181,7 +181,7 @@ void weft__thread_enter(const char *name, unsigned index, bool explain_overflow)
     snprintf(full, sizeof full, "%.*s%s", NAME_MAX_LENGTH - digits, name, number);
     pthread_setname_np(pthread_self(), full);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-    weft__thread_be_punctual(); /* the look-out's turn is short */
+    weft__thread_be_punctual(); /* the look-out's nap is short */
     sigset_t block;             /* again, for threads that somebody else started */
     asynchronous_signals(&block);
     pthread_sigmask(SIG_BLOCK, &block, NULL);

@@ -144,7 +144,7 @@ enum sleep_outcome weft__sleep_unless(weft__last_look *last_look, struct weft__s
     atomic_fence_seq_cst();
     enum park_result result = PARK_WAS_NUDGED;
     if (!last_look(sleeper, sleep))
-        result = weft__park_sleep(sleeper->park, &sleep->counters, weft__lookout_turns(&lookout));
+        result = weft__park_sleep(sleeper->park, &sleep->counters, weft__lookout_naps(&lookout));
     weft__lookout_relieve(sleep, sleeper->park);
     idle->woken = result == PARK_WAS_WOKEN;
     if (!idle->woken) {

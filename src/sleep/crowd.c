@@ -99,10 +99,10 @@ static bool go_to_sleep(struct weft__crowd *crowd, const struct weft__park *park
 
 /* relaxed, the notices: the lock, which is taken afterwards, orders them. They are 32 bits wide:
  * who is kept from this wait while they go round, each of them a sleep and a wake, sleeps on. */
-static void wait_for_notice(struct weft__crowd *crowd, uint32_t notice, struct weft__turns *turns)
+static void wait_for_notice(struct weft__crowd *crowd, uint32_t notice, struct weft__naps *naps)
 {
     while (atomic_load_relaxed(&crowd->notices) == notice &&
-           weft__turn_wait(turns, &crowd->notices, notice))
+           weft__nap_wait(naps, &crowd->notices, notice))
         ;
 }
 
@@ -121,7 +121,7 @@ static bool get_up(struct weft__crowd *crowd, uint32_t notice)
 }
 
 enum park_result weft__crowd_sleep(struct weft__crowd *crowd, struct weft__park *park,
-                                   struct atomic_u64 *counted, struct weft__turns turns)
+                                   struct atomic_u64 *counted, struct weft__naps naps)
 {
     bool rests_last = false;
     weft__lock_take(&crowd->lock);
@@ -132,10 +132,10 @@ enum park_result weft__crowd_sleep(struct weft__crowd *crowd, struct weft__park 
         return PARK_WAS_NUDGED;
     if (rests_last)
         park->census->all_rest(park->census); /* which may wake somebody, this one too */
-    weft__turns_begin(&turns, park);
-    wait_for_notice(crowd, notice, &turns);
+    weft__naps_begin(&naps, park);
+    wait_for_notice(crowd, notice, &naps);
     bool by_itself = get_up(crowd, notice);
-    weft__turns_end(&turns);
+    weft__naps_end(&naps);
     return by_itself ? PARK_TIMED_OUT : PARK_WAS_WOKEN;
 }
 

@@ -55,7 +55,7 @@ void weft__crowd_be_awake(struct weft__crowd *crowd, unsigned number);
 /* The sleepy one, at park->place. NUDGED: it was tickled. The caller has counted itself in
  * `counted`; whoever wakes it uncounts it, otherwise the caller does. */
 enum park_result weft__crowd_sleep(struct weft__crowd *crowd, struct weft__park *park,
-                                   struct atomic_u64 *counted, struct weft__turns turns);
+                                   struct atomic_u64 *counted, struct weft__naps naps);
 
 void weft__crowd_wake_all(struct weft__crowd *crowd);
 

@@ -110,13 +110,13 @@ static int choose_cpu(struct weft__lookout *lookout)
 }
 
 /* Its turn: for how long it sleeps on. */
-static uint64_t look_out(struct weft__turns *turns)
+static uint64_t look_out(struct weft__naps *naps)
 {
-    struct weft__lookout *lookout = turns->arg;
+    struct weft__lookout *lookout = naps->arg;
     struct weft__sleep *sleep = lookout->sleep;
     struct weft__idle *idle = lookout->idle;
     uint64_t now = weft__clock_now();
-    turns->cpu = choose_cpu(lookout);
+    naps->cpu = choose_cpu(lookout);
     if (is_used(sleep, idle)) {
         idle->used = now;
         if (has_reason(sleep, idle, now))
@@ -134,11 +134,11 @@ static uint64_t look_out(struct weft__turns *turns)
     return silence && weft__lookout_leaves(lookout) ? WEFT__SLEEP_ON : sleep->look_ns;
 }
 
-struct weft__turns weft__lookout_turns(struct weft__lookout *lookout)
+struct weft__naps weft__lookout_naps(struct weft__lookout *lookout)
 {
     struct weft__sleep *sleep = lookout->sleep;
     struct weft__idle *idle = lookout->idle;
-    struct weft__turns never = weft__one_turn(0);
+    struct weft__naps never = weft__one_nap(0);
     idle->looks_out = false;
     if (!sleep->look_ns)
         return never;
@@ -155,5 +155,5 @@ struct weft__turns weft__lookout_turns(struct weft__lookout *lookout)
     if (came) /* else those at work may be workers that have just been made: its first look tells */
         idle->used = now;
     choose_cpu(lookout);
-    return (struct weft__turns){.ns = sleep->look_ns, .look = look_out, .arg = lookout};
+    return (struct weft__naps){.ns = sleep->look_ns, .look = look_out, .arg = lookout};
 }

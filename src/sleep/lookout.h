@@ -13,7 +13,7 @@ struct weft__lookout {
     struct weft__idle *idle;
     struct weft__park *park;
 };
-struct weft__turns weft__lookout_turns(struct weft__lookout *lookout);
+struct weft__naps weft__lookout_naps(struct weft__lookout *lookout);
 
 /* Takes the one who sleeps there off duty, if it is on duty: by its waker, or itself when it is
  * awake. False: it was not. */

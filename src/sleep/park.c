@@ -122,19 +122,19 @@ void weft__park_go_to(struct weft__park *park, int cpu)
 }
 
 /* Before each turn. Who looks up by itself may have been moved since the last one. */
-static void go_to_bed(struct weft__turns *turns)
+static void go_to_bed(struct weft__naps *naps)
 {
-    if (turns->ns != WEFT__SLEEP_ON) {
-        if (weft__thread_cpu() != turns->cpu)
-            weft__park_go_to(turns->park, turns->cpu);
+    if (naps->ns != WEFT__SLEEP_ON) {
+        if (weft__thread_cpu() != naps->cpu)
+            weft__park_go_to(naps->park, naps->cpu);
         return;
     }
-    int thread = turns->is_on != turns->cpu ? claim(turns->park) : 0;
-    turns->is_on = turns->cpu;
+    int thread = naps->is_on != naps->cpu ? claim(naps->park) : 0;
+    naps->is_on = naps->cpu;
     if (!thread)
         return;
-    weft__pin_set(&turns->park->pin, thread, turns->cpu);
-    unclaim(turns->park, thread);
+    weft__pin_set(&naps->park->pin, thread, naps->cpu);
+    unclaim(naps->park, thread);
 }
 
 void weft__park_unpin(struct weft__park *park)
@@ -162,48 +162,48 @@ static void choose_cpu(struct weft__park *park, int cpu)
     unclaim(park, thread);
 }
 
-void weft__turns_begin(struct weft__turns *turns, struct weft__park *park)
+void weft__naps_begin(struct weft__naps *naps, struct weft__park *park)
 {
-    turns->park = park;
-    turns->cpu = atomic_load_relaxed(&park->cpu); /* relaxed: own writes */
-    turns->is_on = -1;
+    naps->park = park;
+    naps->cpu = atomic_load_relaxed(&park->cpu); /* relaxed: own writes */
+    naps->is_on = -1;
 }
 
 /* Also if it never came to sleep: its waker may have held it before. */
-void weft__turns_end(const struct weft__turns *turns)
+void weft__naps_end(const struct weft__naps *naps)
 {
-    weft__park_unpin(turns->park);
+    weft__park_unpin(naps->park);
 }
 
-bool weft__turn_wait(struct weft__turns *turns, struct atomic_u32 *word, uint32_t value)
+bool weft__nap_wait(struct weft__naps *naps, struct atomic_u32 *word, uint32_t value)
 {
-    if (turns->cpu >= 0)
-        go_to_bed(turns);
-    if (turns->ns == WEFT__SLEEP_ON) {
+    if (naps->cpu >= 0)
+        go_to_bed(naps);
+    if (naps->ns == WEFT__SLEEP_ON) {
         weft__futex_wait(word, value);
         return true;
     }
     uint64_t now = weft__clock_now();
-    if (turns->end == 0)
-        turns->end = now + turns->ns;
-    if (now < turns->end) {
-        weft__futex_wait_for(word, value, turns->end - now);
+    if (naps->end == 0)
+        naps->end = now + naps->ns;
+    if (now < naps->end) {
+        weft__futex_wait_for(word, value, naps->end - now);
         return true;
     }
-    turns->ns = turns->look ? turns->look(turns) : WEFT__GET_UP;
-    turns->end = 0;
-    return turns->ns != WEFT__GET_UP;
+    naps->ns = naps->look ? naps->look(naps) : WEFT__GET_UP;
+    naps->end = 0;
+    return naps->ns != WEFT__GET_UP;
 }
 
 /* True: woken; false: its time is up, and no waker has got hold of it. */
-static bool wait_awake(struct weft__park *park, struct weft__turns *turns)
+static bool wait_awake(struct weft__park *park, struct weft__naps *naps)
 {
     uint32_t state;
     /* acquire P2: what the waker did before it said AWAKE, its count among it. */
     while ((state = atomic_load_acquire(&park->state)) != PARK_AWAKE) {
         if (state == PARK_WAKING)
             weft__futex_wait(&park->state, state);
-        else if (!weft__turn_wait(turns, &park->state, state) &&
+        else if (!weft__nap_wait(naps, &park->state, state) &&
                  atomic_cas_relaxed(&park->state, &state, PARK_AWAKE))
             return false; /* relaxed: nothing was handed over */
     }
@@ -211,7 +211,7 @@ static bool wait_awake(struct weft__park *park, struct weft__turns *turns)
 }
 
 enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *counted,
-                                  struct weft__turns turns)
+                                  struct weft__naps naps)
 {
     struct weft__census *census = park->census;
     park->counted = counted;
@@ -226,11 +226,11 @@ enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *co
      * already, its waker took it off before it comes on. */
     if (census)
         weft__census_rest(census);
-    weft__turns_begin(&turns, park);
-    bool woken = wait_awake(park, &turns);
+    weft__naps_begin(&naps, park);
+    bool woken = wait_awake(park, &naps);
     if (!woken && census)
         weft__census_rouse(census, 1);
-    weft__turns_end(&turns);
+    weft__naps_end(&naps);
     return woken ? PARK_WAS_WOKEN : PARK_TIMED_OUT;
 }
 

@@ -41,7 +41,7 @@ struct weft__park {
                                     its wakers; a hint */
     struct atomic_i32 thread;    /* the number of its owner, if that may be moved; 0: it may not;
                                     below 0: somebody is at it, */
-    struct weft__pin pin;      /* and that one's is this */
+    struct weft__pin pin;        /* and that one's is this */
     struct atomic_u64 *counted;  /* its waker takes 1 off here; NULL: not counted. Written by
                                     the owner while awake, read by the waker in WAKING */
     struct weft__census *census; /* of the pool whose thread sleeps here, or NULL; as `counted` */
@@ -66,35 +66,35 @@ enum park_result { PARK_WAS_NUDGED, PARK_TIMED_OUT, PARK_WAS_WOKEN };
 
 /* A sleeper may look up now and then: after `ns` nanoseconds `look` says for how long it sleeps
  * on, or that it gets up. Without `look` it gets up. */
-struct weft__turns {
+struct weft__naps {
     uint64_t ns;
-    uint64_t (*look)(struct weft__turns *turns);
+    uint64_t (*look)(struct weft__naps *naps);
     void *arg;
-    uint64_t end;            /* of this turn; 0: it has not begun */
+    uint64_t end;            /* of this nap; 0: it has not begun */
     struct weft__park *park; /* its own, */
-    int cpu, is_on;          /* where it should sleep, and where it is pinned so far; -1: anywhere */
+    int cpu, is_on; /* where it should sleep, and where it is pinned so far; -1: anywhere */
 };
 
 #define WEFT__GET_UP 0
 #define WEFT__SLEEP_ON UINT64_MAX /* until it is woken */
 
-/* One turn of so many nanoseconds; 0: until it is woken. */
-static inline struct weft__turns weft__one_turn(uint64_t ns)
+/* One nap of so many nanoseconds; 0: until it is woken. */
+static inline struct weft__naps weft__one_nap(uint64_t ns)
 {
-    return (struct weft__turns){.ns = ns ? ns : WEFT__SLEEP_ON};
+    return (struct weft__naps){.ns = ns ? ns : WEFT__SLEEP_ON};
 }
 
-/* The first turn begins; and the last one is over. In between: waits while the word is `value`, for
- * the rest of the turn at most. False: it gets up. */
-void weft__turns_begin(struct weft__turns *turns, struct weft__park *park);
-void weft__turns_end(const struct weft__turns *turns);
-bool weft__turn_wait(struct weft__turns *turns, struct atomic_u32 *word, uint32_t value);
+/* The first nap begins; and the last one is over. In between: waits while the word is `value`, for
+ * the rest of the nap at most. False: it gets up. */
+void weft__naps_begin(struct weft__naps *naps, struct weft__park *park);
+void weft__naps_end(const struct weft__naps *naps);
+bool weft__nap_wait(struct weft__naps *naps, struct atomic_u32 *word, uint32_t value);
 
 /* Returns once woken, when its time is up, or at once if nudged. An owner that drowsed as
  * counted has counted itself in `counted` before; an uncounted one says NULL. Its waker uncounts
  * it; if nobody woke it, the caller does. */
 enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *counted,
-                                  struct weft__turns turns);
+                                  struct weft__naps naps);
 
 /* The owner's thread may be moved from one CPU to another: by its wakers, who choose on which CPU
  * it wakes up, by the look-out, and by itself. Before it ends it takes that back, which waits until
@@ -102,7 +102,7 @@ enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *co
 void weft__park_lend(struct weft__park *park);
 void weft__park_take_back(struct weft__park *park);
 void weft__park_go_to(struct weft__park *park, int cpu); /* by the owner; a hint */
-void weft__park_unpin(struct weft__park *park);         /* by anybody: it is not pinned any more */
+void weft__park_unpin(struct weft__park *park);          /* by anybody: it is not pinned any more */
 
 /* Both: true if the owner was asleep or about to sleep and this call changed that. The
  * first is for its latch and its mail, the second for new work, which uncounted owners

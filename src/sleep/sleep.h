@@ -18,7 +18,7 @@
  * The look-out. Not every fork tells somebody. So one sleeper, the look-out, looks around every
  * 0.8 ms while anybody is at work and for a second afterwards; it then sleeps for good, and the
  * next fork wakes somebody. If a searcher is there already and takes nothing, it has no CPU; then
- * the look-out takes its place. Worst case: a right side that a worker could run waits for one turn
+ * the look-out takes its place. Worst case: a right side that a worker could run waits for one nap
  * of the look-out, a short second one, and two quanta; a pool costs 1250 looks of 3 to 30 us in the
  * second after its last use. */
 #ifndef WEFT_SLEEP_SLEEP_H
@@ -32,7 +32,7 @@
 enum {
     WEFT__ROUNDS_DEFAULT = 32,
     WEFT__JEC_BITS = 32,
-    WEFT__LOOK_NS = 800000,        /* the look-out's turn */
+    WEFT__LOOK_NS = 800000,        /* the look-out's nap */
     WEFT__LOOK_AGAIN_NS = 40000,   /* a shorter one: does a searcher take what there is? */
     WEFT__SILENCE_NS = 1000000000, /* how long it goes on after the last use */
     WEFT__STARVED_NS = 20000000,   /* how long injected jobs wait at most because of guests */
@@ -57,7 +57,7 @@ struct weft__sleep {
     WEFT__ALIGNED const struct weft__protocol *protocol; /* constant, as is all below */
     uint64_t jec_one;
     unsigned rounds;  /* searches in vain before getting sleepy */
-    uint64_t look_ns; /* the look-out's turn; 0: there is none */
+    uint64_t look_ns; /* the look-out's nap; 0: there is none */
     unsigned workers;
     unsigned places;
     struct weft__crowd *crowd; /* of protocols that have one, or NULL */

@@ -70,7 +70,7 @@ static bool fall_asleep(struct weft__sleep *sleep, struct weft__idle *idle, stru
         atomic_fence_seq_cst(); /* fence F1 (SleepFence); partner: EnterFence */
     struct weft__lookout lookout = {sleep, idle, park};
     enum park_result result =
-        weft__crowd_sleep(sleep->crowd, park, &sleep->counters, weft__lookout_turns(&lookout));
+        weft__crowd_sleep(sleep->crowd, park, &sleep->counters, weft__lookout_naps(&lookout));
     weft__lookout_relieve(sleep, park);
     idle->woken = result == PARK_WAS_WOKEN;
     if (!idle->woken)

@@ -416,7 +416,7 @@ static void bug_09_notify_between_probe_and_wait(void)
             continue;
         }
         weft__spin_latch_set(&latch);
-        CHECK_EQUAL(weft__park_sleep(park, NULL, weft__one_turn(0)),
+        CHECK_EQUAL(weft__park_sleep(park, NULL, weft__one_nap(0)),
                     PARK_WAS_NUDGED); /* must not wait now */
         weft__latch_rouse(&latch.core);
         CHECK(weft__latch_probe(&latch.core));
