@@ -34,7 +34,7 @@ bool weft__help_is_due_now(struct weft__context *context, weft *w)
         help->started = now;
         help->first_right = atomic_load_relaxed(&weft__slot_of(w)->fn); /* relaxed: own */
         struct weft_pool *pool = context->worker->pool;
-        help->little = help->whole && weft__sleep_is_watched(&pool->sleep) &&
+        help->little = help->whole && weft__sleep_has_lookout_apart(&pool->sleep) &&
                        weft__habit_is_brief(&pool->habits, help->whole, help->first_right);
     }
     return !help->little || now - help->started >= WEFT__LITTLE_NS;

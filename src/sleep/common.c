@@ -44,7 +44,7 @@ static int where_to_wake(struct weft__sleep *sleep, struct waking *waking, struc
 
 /* All have slept for so long that nobody looks out, and there is a place for one more than these n:
  * else it would take theirs. relaxed: a guess. */
-static bool wants_watch(struct weft__sleep *sleep, unsigned n)
+static bool wants_lookout(struct weft__sleep *sleep, unsigned n)
 {
     uint64_t counters = atomic_load_relaxed(&sleep->counters);
     return sleep->look_ns && sleeping_in(counters) == sleep->workers && !lookout_in(counters) &&
@@ -53,7 +53,7 @@ static bool wants_watch(struct weft__sleep *sleep, unsigned n)
 
 /* Who was woken from a deep sleep need not get its CPU soon, and nobody would see that. So one more
  * is woken, wherever the kernel likes: it looks out, or takes what there is. */
-static void wake_watch(struct weft__sleep *sleep)
+static void wake_lookout(struct weft__sleep *sleep)
 {
     for (unsigned i = 0; i < sleep->places; i++) {
         struct weft__park *park = atomic_load_acquire(&sleep->parks[i]); /* acquire E3 */
@@ -65,7 +65,7 @@ static void wake_watch(struct weft__sleep *sleep)
 unsigned weft__wake_any(struct weft__sleep *sleep, unsigned n, enum weft__for what, bool waits)
 {
     int cpu = weft__thread_cpu();
-    bool watch = wants_watch(sleep, n);
+    bool lookout = wants_lookout(sleep, n);
     struct waking waking = {.apart = what == FOR_JOBS};
     unsigned woken = 0;
     for (int pass = 0; pass < 3; pass++) {
@@ -82,8 +82,8 @@ unsigned weft__wake_any(struct weft__sleep *sleep, unsigned n, enum weft__for wh
             woken += weft__park_wake_counted(park, where);
         }
     }
-    if (watch)
-        wake_watch(sleep);
+    if (lookout)
+        wake_lookout(sleep);
     return woken;
 }
 

@@ -98,7 +98,7 @@ static inline unsigned room(struct weft__sleep *sleep, uint64_t counters)
 /* New jobs have to wait because guests are in all places: does nobody sleep who would see to it
  * that they don't wait for ever? Then one is woken, who finds that there is no place, and looks
  * out. */
-static inline bool needs_watch(const struct weft__sleep *sleep, uint64_t counters)
+static inline bool lacks_lookout(const struct weft__sleep *sleep, uint64_t counters)
 {
     return sleep->look_ns && sleeping_in(counters) > 0 && !lookout_in(counters);
 }

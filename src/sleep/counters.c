@@ -79,7 +79,7 @@ static void new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits)
     if (most > 0 && idle < enough)
         weft__wake_any(sleep, at_most(how_many(sleep, counters, enough - idle), most), FOR_JOBS,
                        waits);
-    else if (most == 0 && needs_watch(sleep, counters))
+    else if (most == 0 && lacks_lookout(sleep, counters))
         weft__wake_any(sleep, 1, FOR_JOBS, waits);
     else
         call_spare_if_all_work(sleep, counters);

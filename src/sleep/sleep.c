@@ -97,7 +97,7 @@ bool weft__sleep_would_wake(struct weft__sleep *sleep)
 
 /* A look-out that sleeps on the caller's CPU may not get it back for some milliseconds: kernels
  * are in no hurry to move it, least of all those of virtual machines. */
-bool weft__sleep_is_watched(struct weft__sleep *sleep)
+bool weft__sleep_has_lookout_apart(struct weft__sleep *sleep)
 {
     return lookout_in(atomic_load_relaxed(&sleep->counters)) &&
            atomic_load_relaxed(&sleep->lookout_cpu) != weft__thread_cpu();

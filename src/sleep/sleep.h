@@ -196,7 +196,7 @@ bool weft__sleep_has_lookout(struct weft__sleep *sleep);
  * search? */
 bool weft__sleep_has_room(struct weft__sleep *sleep);
 bool weft__sleep_would_wake(struct weft__sleep *sleep);
-bool weft__sleep_is_watched(struct weft__sleep *sleep); /* from another CPU than the caller's */
+bool weft__sleep_has_lookout_apart(struct weft__sleep *sleep); /* not on the caller's CPU */
 unsigned weft__sleep_hungry(struct weft__sleep *sleep);
 
 /* A guest starts working, and looks for sleepers afterwards. */
