@@ -53,7 +53,7 @@ static bool state_cas(struct weft__crowd *crowd, uint32_t *old, uint32_t state)
 {
     if (crowd->kind == CROWD_SEQ_CST)
         return atomic_cas_seq_cst(&crowd->state, old, state); /* seq_cst V2 */
-    /* acq_rel V1: acquire: the news of those who tickled before. */
+    /* acq_rel V1: acquire: the news of the threads that tickled before. */
     return atomic_cas_acq_rel(&crowd->state, old, state);
 }
 
@@ -81,9 +81,9 @@ void weft__crowd_be_awake(struct weft__crowd *crowd, unsigned number)
         state_cas(crowd, &state, state & CROWD_ASLEEP);
 }
 
-/* With the lock: the caller is asleep, unless it was tickled. The lock makes it one step with
- * the wait: who tickles has to get it before it wakes anybody, and finds everybody at rest who
- * sleeps. */
+/* Under the lock: the caller is asleep, unless it was tickled. The lock makes this one step with
+ * the wait: a thread that tickles takes the lock before it wakes the sleepers, and finds them all
+ * counted as resting. */
 static bool go_to_sleep(struct weft__crowd *crowd, const struct weft__park *park,
                         struct atomic_u64 *counted, bool *rests_last)
 {
@@ -97,8 +97,8 @@ static bool go_to_sleep(struct weft__crowd *crowd, const struct weft__park *park
     return true;
 }
 
-/* relaxed, the notices: the lock, which is taken afterwards, orders them. They are 32 bits wide:
- * who is kept from this wait while they go round, each of them a sleep and a wake, sleeps on. */
+/* relaxed, the notices: the lock, which is taken afterwards, orders them. They are 32 bits wide: a
+ * sleeper that does not get here before 2^32 sleeps and wakes of others have passed sleeps on. */
 static void wait_for_notice(struct weft__crowd *crowd, uint32_t notice, struct weft__naps *naps)
 {
     while (atomic_load_relaxed(&crowd->notices) == notice &&
@@ -106,13 +106,13 @@ static void wait_for_notice(struct weft__crowd *crowd, uint32_t notice, struct w
         ;
 }
 
-/* Its time is up: false if it has been woken meanwhile. */
+/* The sleeper's time is up. False: a waker has woken it meanwhile. */
 static bool get_up(struct weft__crowd *crowd, uint32_t notice)
 {
     weft__lock_take(&crowd->lock);
     bool by_itself = atomic_load_relaxed(&crowd->notices) == notice; /* relaxed: under the lock */
     if (by_itself) {
-        crowd->asleep--; /* bit 0 may stay: it costs the next one to tickle a look */
+        crowd->asleep--; /* bit 0 may stay: it costs the next tickle one look */
         if (crowd->census)
             weft__census_rouse(crowd->census, 1);
     }
@@ -131,7 +131,7 @@ enum park_result weft__crowd_sleep(struct weft__crowd *crowd, struct weft__park 
     if (!asleep)
         return PARK_WAS_NUDGED;
     if (rests_last)
-        park->census->all_rest(park->census); /* which may wake somebody, this one too */
+        park->census->all_rest(park->census); /* which may wake any thread, the caller too */
     weft__naps_begin(&naps, park);
     wait_for_notice(crowd, notice, &naps);
     bool by_itself = get_up(crowd, notice);
@@ -144,8 +144,8 @@ void weft__crowd_wake_all(struct weft__crowd *crowd)
     weft__lock_take(&crowd->lock);
     unsigned n = crowd->asleep;
     if (n > 0) {
-        /* All are taken off before any wakes (bug 28). They can't leave without the lock,
-         * so their pool, where they are counted, lives. relaxed: a hint to others. */
+        /* All sleepers are taken off the count before any wakes (bug 28). They can't leave without
+         * the lock, so their pool, where they are counted, lives. relaxed: a hint to others. */
         atomic_fetch_sub_relaxed(crowd->counted, n);
         if (crowd->census)
             weft__census_rouse(crowd->census, n);

@@ -15,7 +15,7 @@ static struct {
 
 void weft__park_init(struct weft__park *park)
 {
-    atomic_store_relaxed(&park->cpu, -1); /* relaxed, both: whoever shares it publishes it */
+    atomic_store_relaxed(&park->cpu, -1); /* relaxed, both: published when it is shared */
     atomic_store_relaxed(&park->thread, 0);
     park->pin.thread = 0;
     park->census = NULL;
@@ -54,31 +54,33 @@ void weft__park_forked(void)
 
 void weft__park_drowse(struct weft__park *park, bool counted)
 {
-    /* relaxed: whoever must see this learns of it through the latch (L2) or the sleep
-     * module's counters (E1), which the owner changes afterwards. */
+    /* relaxed: wakers see this through the latch (L2) or the sleep module's counters (E1), which
+     * the owner changes afterwards. */
     atomic_store_relaxed(&park->state, counted ? PARK_DROWSY : PARK_DROWSY | PARK_UNCOUNTED);
 }
 
 void weft__park_rouse(struct weft__park *park)
 {
-    /* relaxed: a nudge that this overwrites asked for just what the owner is about to do.
+    /* relaxed: a nudge that this overwrites asked for what the owner is about to do anyway.
      * It can't overwrite WAKING: the owner was never ASLEEP. */
     atomic_store_relaxed(&park->state, PARK_AWAKE);
 }
 
 /* ---- On which CPU it wakes up ----
  *
- * A kernel may wake a thread on the CPU of its waker, which goes on computing there, though others
- * are idle; those of virtual machines often do. So who sleeps until it is woken is held on a CPU of
- * its own meanwhile, or on the one that its waker chooses, and lets itself go when it is awake. If
- * it does not get that CPU, because something of higher priority runs there, the look-out lets it
- * go. Who looks up by itself goes to its CPU, but is not held: nobody would let it go.
+ * A kernel may wake a thread on the CPU of its waker, which goes on computing there, though other
+ * CPUs are idle; kernels of virtual machines often do. So a sleeper that sleeps until a waker comes
+ * is pinned to a CPU of its own, or to the CPU that its waker chooses, and unpins itself when it is
+ * awake. If it does not get that CPU, because a thread of higher priority runs there, the look-out
+ * unpins it. The look-out itself goes to its CPU before each nap, but is not pinned: no other
+ * thread would unpin it.
  *
  *   0 -lend-> its number -claim-> AT_IT -unclaim-> its number -take back-> 0
  *
- * Who holds a thread has read where it may run; who lets it go puts that back. Two at once would
- * put back what the other one has set: so `pin` belongs to who has claimed it. Who can't claim it
- * does nothing: another one is about to move it, too. */
+ * A thread that pins the sleeper saves where the sleeper may run; a thread that unpins it restores
+ * that. Two of them at once would restore what the other has set: so `pin` belongs to the thread
+ * that has claimed it. A thread that can't claim it does nothing: another thread is moving the
+ * sleeper. */
 
 enum { AT_IT = -1 };
 
@@ -87,15 +89,15 @@ void weft__park_lend(struct weft__park *park)
     atomic_store_release(&park->thread, weft__thread_number()); /* release P3 */
 }
 
-/* Its number; 0: another one is at it. */
+/* The number of the sleeper's thread; 0: another thread has claimed it, or it must not be moved. */
 static int claim(struct weft__park *park)
 {
     int thread = atomic_load_relaxed(&park->thread); /* relaxed: the next step decides */
-    /* acquire P3: who had it before has let it go, or says in `pin` that it did not. */
+    /* acquire P3: `pin`, as the thread that had claimed it before has left it. */
     return thread > 0 && atomic_cas_acquire(&park->thread, &thread, AT_IT) ? thread : 0;
 }
 
-/* Last touch of a look-out: the thread may end now. */
+/* Last touch by a look-out: the sleeper's thread may end now. */
 static void unclaim(struct weft__park *park, int thread)
 {
     atomic_store_release(&park->thread, thread); /* release P3 */
@@ -121,7 +123,7 @@ void weft__park_go_to(struct weft__park *park, int cpu)
     unclaim(park, thread);
 }
 
-/* Before each turn. Who looks up by itself may have been moved since the last one. */
+/* Before each nap. The kernel may have moved the look-out since the last one. */
 static void go_to_bed(struct weft__naps *naps)
 {
     if (naps->ns != WEFT__SLEEP_ON) {
@@ -146,8 +148,8 @@ void weft__park_unpin(struct weft__park *park)
     unclaim(park, thread);
 }
 
-/* By the waker, who has the sleeper to itself: it wakes up on this CPU; -1: wherever the kernel
- * likes. */
+/* By the waker, which has the sleeper to itself: the sleeper wakes up on this CPU; -1: the kernel
+ * chooses. */
 static void choose_cpu(struct weft__park *park, int cpu)
 {
     int thread = claim(park);
@@ -169,7 +171,7 @@ void weft__naps_begin(struct weft__naps *naps, struct weft__park *park)
     naps->is_on = -1;
 }
 
-/* Also if it never came to sleep: its waker may have held it before. */
+/* Also if it never came to sleep: its waker may have pinned it. */
 void weft__naps_end(const struct weft__naps *naps)
 {
     weft__park_unpin(naps->park);
@@ -195,7 +197,7 @@ bool weft__nap_wait(struct weft__naps *naps, struct atomic_u32 *word, uint32_t v
     return naps->ns != WEFT__GET_UP;
 }
 
-/* True: woken; false: its time is up, and no waker has got hold of it. */
+/* True: a waker has woken it; false: its time is up, and no waker has claimed it. */
 static bool wait_awake(struct weft__park *park, struct weft__naps *naps)
 {
     uint32_t state;
@@ -222,8 +224,8 @@ enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *co
         weft__park_rouse(park);
         return PARK_WAS_NUDGED;
     }
-    /* Not before: who nudges it may rest next, and then all would seem to. If it has been woken
-     * already, its waker took it off before it comes on. */
+    /* Not before: a waker that nudges it may rest next, and then all would seem to rest. If a waker
+     * has woken it already, that waker has taken it off the census before it adds itself here. */
     if (census)
         weft__census_rest(census);
     weft__naps_begin(&naps, park);
