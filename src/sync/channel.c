@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A ring of items, a line of receivers while it is empty, a line of senders while it is full.
- * Never are there items and waiting receivers, or room and waiting senders: who comes first
- * is served directly. */
+ * There are never items and waiting receivers, or free places and waiting senders: the first in
+ * line is served directly. */
 #include "core/misuse.h"
 #include "os/fatal.h"
 #include "os/memory.h"
@@ -55,7 +55,7 @@ void weft_channel_destroy(weft_channel *public)
                     channel->sync.name ? channel->sync.name : "");
     weft__free(channel->ring);
     channel->ring = NULL;
-    channel->item_size = channel->capacity = 0; /* none any more: see pass() */
+    channel->item_size = channel->capacity = 0; /* as if never made: see pass() */
 }
 
 void weft_channel_from_outside(weft_channel *channel)
@@ -69,7 +69,7 @@ static char *place(struct channel *channel, size_t i)
     return channel->ring + (channel->first + i) % channel->capacity * channel->item_size;
 }
 
-/* All under the lock, as what follows. *served: whose wait is over. */
+/* Both under the lock. *served: the waiter whose wait is over, or NULL. */
 static int send_now(struct channel *channel, const void *item, struct weft__waiter **served)
 {
     if (channel->closed)
@@ -89,7 +89,7 @@ static int receive_now(struct channel *channel, void *item, struct weft__waiter 
         memcpy(item, place(channel, 0), channel->item_size);
         channel->first = (channel->first + 1) % channel->capacity;
         channel->count--;
-        if ((*served = weft__line_pop(&channel->senders))) /* there is room for it now */
+        if ((*served = weft__line_pop(&channel->senders))) /* there is a place now */
             memcpy(place(channel, channel->count++), (*served)->item, channel->item_size);
         return 0;
     }
@@ -100,7 +100,7 @@ static int receive_now(struct channel *channel, void *item, struct weft__waiter 
     return channel->closed ? -EPIPE : -EAGAIN;
 }
 
-/* What both have in common; *item is read or written. One without an item size is destroyed, or was
+/* Sends or receives; *item is read or written. A channel without an item size is destroyed, or was
  * never made. */
 static int pass(weft *w, struct channel *channel, void *item, bool send, bool wait)
 {
