@@ -29,8 +29,8 @@ static void sleep_on(struct weft__latch *latch)
         if (weft__latch_sleep(latch))
             (void)weft__park_sleep(&park, NULL, weft__one_nap(0));
         else
-            weft__park_rouse(&park);
-        weft__latch_rouse(latch);
+            weft__park_get_up(&park);
+        weft__latch_get_up(latch);
     }
     MODEL_ASSERT(result == 1);
 }

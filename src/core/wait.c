@@ -189,7 +189,7 @@ static bool suspend_until(struct weft__context *fiber, struct weft__latch *latch
         weft__hook_waits_for(fiber, awaited->what, NULL);
         if (weft__latch_doze(latch) && weft__latch_sleep(latch))
             weft__hook_suspend(fiber);
-        weft__latch_rouse(latch);
+        weft__latch_get_up(latch);
     }
     return true;
 }

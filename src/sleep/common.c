@@ -128,14 +128,14 @@ bool weft__doze_off(const struct weft__sleeper *sleeper, bool counted, bool at_o
     weft__park_drowse(sleeper->park, counted);
     if (at_once ? weft__latch_sleep_at_once(sleeper->latch) : weft__latch_sleep(sleeper->latch))
         return true;
-    weft__park_rouse(sleeper->park);
+    weft__park_get_up(sleeper->park);
     return false;
 }
 
 void weft__stay_awake(const struct weft__sleeper *sleeper)
 {
-    weft__park_rouse(sleeper->park);
-    weft__latch_rouse(sleeper->latch);
+    weft__park_get_up(sleeper->park);
+    weft__latch_get_up(sleeper->latch);
 }
 
 /* fence F1 (SleepFence): the caller is counted as a sleeper before it looks at the queues, or for
@@ -156,7 +156,7 @@ enum sleep_outcome weft__sleep_unless(weft__last_look *last_look, struct weft__s
         weft__stay_awake(sleeper);
         return result == PARK_TIMED_OUT ? LOOKED_OUT : WORK_WAS_POSTED;
     }
-    weft__latch_rouse(sleeper->latch);
+    weft__latch_get_up(sleeper->latch);
     return SLEPT;
 }
 

@@ -4,7 +4,7 @@
  *   UNSET  -doze--> SLEEPY     by the owner, which is about to sleep
  *   SLEEPY -sleep-> SLEEPING   by the owner, after it made its parking place DROWSY
  *   UNSET  -sleep-> SLEEPING   the same in one step, under `events-latch`
- *   SLEEPY, SLEEPING -rouse-> UNSET   by the owner, back from sleep
+ *   SLEEPY, SLEEPING -get up-> UNSET  by the owner, back from sleep
  *   any    -set---> SET        by the setter; final
  *
  * Every step is a read-modify-write of `state`, so its modification order decides set
@@ -57,7 +57,7 @@ static inline bool weft__latch_sleep_at_once(struct weft__latch *latch)
     return atomic_cas_release(&latch->state, &state, LATCH_SLEEPING); /* release L2: as above */
 }
 
-static inline void weft__latch_rouse(struct weft__latch *latch)
+static inline void weft__latch_get_up(struct weft__latch *latch)
 {
     /* relaxed: publishes nothing; the owner probes again. */
     uint32_t state = LATCH_SLEEPING;

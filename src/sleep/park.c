@@ -59,7 +59,7 @@ void weft__park_drowse(struct weft__park *park, bool counted)
     atomic_store_relaxed(&park->state, counted ? PARK_DROWSY : PARK_DROWSY | PARK_UNCOUNTED);
 }
 
-void weft__park_rouse(struct weft__park *park)
+void weft__park_get_up(struct weft__park *park)
 {
     /* relaxed: a nudge that this overwrites asked for what the owner is about to do anyway.
      * It can't overwrite WAKING: the owner was never ASLEEP. */
@@ -221,7 +221,7 @@ enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *co
     uint32_t state = PARK_DROWSY | kind;
     /* release P1: hands `counted` to the waker. */
     if (!atomic_cas_release(&park->state, &state, PARK_ASLEEP | kind)) {
-        weft__park_rouse(park);
+        weft__park_get_up(park);
         return PARK_WAS_NUDGED;
     }
     /* Not before: a waker that nudges it may rest next, and then all would seem to rest. If a waker

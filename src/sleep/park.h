@@ -7,7 +7,7 @@
  *   ASLEEP -wake---> WAKING -> AWAKE   by one waker: in WAKING it has the sleeper to
  *                                      itself, until it says AWAKE
  *   ASLEEP ---------> AWAKE            by the owner, whose time is up
- *   DROWSY, NUDGED -rouse-> AWAKE      by the owner
+ *   DROWSY, NUDGED -get up-> AWAKE     by the owner
  *
  * An owner that can't take new work says so: its state is UNCOUNTED as well. New work wakes
  * another sleeper; the owner's latch and its mail wake it all the same.
@@ -60,7 +60,7 @@ struct weft__park *weft__park_get(void); /* NULL: no memory */
 void weft__park_put(struct weft__park *park);
 
 void weft__park_drowse(struct weft__park *park, bool counted);
-void weft__park_rouse(struct weft__park *park);
+void weft__park_get_up(struct weft__park *park);
 
 enum park_result { PARK_WAS_NUDGED, PARK_TIMED_OUT, PARK_WAS_WOKEN };
 

@@ -229,7 +229,7 @@ static enum park_result sleep_uncounted(const struct weft__sleeper *sleeper, uin
         return PARK_WAS_NUDGED;
     }
     enum park_result result = weft__park_sleep(sleeper->park, NULL, weft__one_nap(ns));
-    weft__latch_rouse(sleeper->latch);
+    weft__latch_get_up(sleeper->latch);
     return result;
 }
 

@@ -183,10 +183,10 @@ static void latch_is_never_sleepy(void **state)
         assert_int_equal(house.sleep.protocol->at_once, i == WEFT_SLEEP_EVENTS_LATCH);
         assert_true(weft__latch_doze(&latch));
         assert_false(weft__latch_sleep_at_once(&latch));
-        weft__latch_rouse(&latch);
+        weft__latch_get_up(&latch);
         assert_true(weft__latch_sleep_at_once(&latch));
         assert_int_equal(atomic_load_relaxed(&latch.state), LATCH_SLEEPING);
-        weft__latch_rouse(&latch);
+        weft__latch_get_up(&latch);
         assert_int_equal(atomic_load_relaxed(&latch.state), LATCH_UNSET);
         house_close(&house);
     }

@@ -51,7 +51,7 @@ static void rouse_forgets_a_nudge(void **state)
     struct weft__park *park = get();
     weft__park_drowse(park, true);
     assert_true(weft__park_wake(park));
-    weft__park_rouse(park);
+    weft__park_get_up(park);
     assert_int_equal(state_of(park), PARK_AWAKE);
     weft__park_put(park);
 }
