@@ -18,6 +18,6 @@ bool weft__fault_divert(void *ucontext, char *sp, void (*fn)(void *), void *arg)
  * interrupted with a lock held. NULL: it is another object. The first call of weft__code_learn()
  * finds these objects. Objects that are linked into the program can't be told from the program. */
 void weft__code_learn(void);
-const char *weft__code_owner(const void *code);
+const char *weft__code_name(const void *code);
 
 #endif
