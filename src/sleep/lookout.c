@@ -80,8 +80,8 @@ static bool has_reason(struct weft__sleep *sleep, struct weft__idle *idle, uint6
     idle->overtakes = is_overlooked(sleep, idle, counters);
     if (idle->overtakes)
         unpin_all(sleep);
-    idle->relieves = is_starved(sleep, idle, now);
-    return idle->overtakes || idle->relieves;
+    idle->let_in = is_starved(sleep, idle, now);
+    return idle->overtakes || idle->let_in;
 }
 
 bool weft__lookout_leaves(struct weft__lookout *lookout)

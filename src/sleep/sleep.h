@@ -89,7 +89,7 @@ struct weft__idle {
 
     bool woken;       /* a waker ended its last sleep: it did not get up by itself */
     bool looks_out;   /* it was the look-out in its last sleep */
-    bool relieves;    /* it may take one injected job, though guests leave no room */
+    bool let_in;      /* it may take one injected job, though guests leave no room */
     bool overtakes;   /* it may take work in the place of a searcher that has no CPU */
     bool overlooked;  /* there was such work when it looked last */
     uint32_t entries; /* of guests, when it looked last */

@@ -316,7 +316,7 @@ static void starved_jobs_are_relieved(void **state)
         pthread_create(&house.mice[0].thread, NULL, step_back_for_good, &house.mice[0]), 0);
     assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
     assert_true(weft_now() - begun >= WEFT__STARVED_NS);
-    assert_true(house.mice[0].idle.relieves);
+    assert_true(house.mice[0].idle.let_in);
     assert_true(weft__sleep_over_full(&house.sleep));
     house_close(&house);
 }
