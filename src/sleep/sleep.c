@@ -103,7 +103,7 @@ bool weft__sleep_has_lookout_apart(struct weft__sleep *sleep)
            atomic_load_relaxed(&sleep->lookout_cpu) != weft__thread_cpu();
 }
 
-unsigned weft__sleep_hungry(struct weft__sleep *sleep)
+unsigned weft__sleep_searchers(struct weft__sleep *sleep)
 {
     return idle_in(atomic_load_relaxed(&sleep->counters));
 }

@@ -197,7 +197,7 @@ bool weft__sleep_has_lookout(struct weft__sleep *sleep);
 bool weft__sleep_has_room(struct weft__sleep *sleep);          /* may a sleeper be woken? */
 bool weft__sleep_would_wake(struct weft__sleep *sleep);        /* would a fork wake one now? */
 bool weft__sleep_has_lookout_apart(struct weft__sleep *sleep); /* not on the caller's CPU */
-unsigned weft__sleep_hungry(struct weft__sleep *sleep);        /* how many workers search */
+unsigned weft__sleep_searchers(struct weft__sleep *sleep);     /* how many workers search */
 
 /* A guest starts working, and looks for sleepers afterwards. */
 void weft__sleep_guest_entered(struct weft__sleep *sleep);
