@@ -45,7 +45,7 @@ static void sleep_after_doze(void **state)
     assert_int_equal(state_of(&set), LATCH_SET);
 }
 
-static void rouse(void **state)
+static void get_up(void **state)
 {
     static const enum latch_state before[] = {LATCH_UNSET, LATCH_SLEEPY, LATCH_SLEEPING, LATCH_SET};
     static const enum latch_state after[] = {LATCH_UNSET, LATCH_UNSET, LATCH_UNSET, LATCH_SET};
@@ -474,7 +474,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(doze),
         cmocka_unit_test(sleep_after_doze),
-        cmocka_unit_test(rouse),
+        cmocka_unit_test(get_up),
         cmocka_unit_test(set_says_whom_to_wake),
         cmocka_unit_test(spin_latch_nudges_its_owner),
         cmocka_unit_test(count_latch_sets_at_zero),

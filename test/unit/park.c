@@ -46,7 +46,7 @@ static void nudged_does_not_sleep(void **state)
     weft__park_put(park);
 }
 
-static void rouse_forgets_a_nudge(void **state)
+static void getting_up_forgets_a_nudge(void **state)
 {
     struct weft__park *park = get();
     weft__park_drowse(park, true);
@@ -258,7 +258,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wake_of_one_awake_does_nothing),
         cmocka_unit_test(nudged_does_not_sleep),
-        cmocka_unit_test(rouse_forgets_a_nudge),
+        cmocka_unit_test(getting_up_forgets_a_nudge),
         cmocka_unit_test(places_are_used_again),
         cmocka_unit_test(time_runs_out),
         cmocka_unit_test(each_sleep_has_one_waker),
