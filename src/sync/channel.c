@@ -55,7 +55,7 @@ void weft_channel_destroy(weft_channel *public)
                     channel->sync.name ? channel->sync.name : "");
     weft__free(channel->ring);
     channel->ring = NULL;
-    channel->item_size = channel->capacity = 0; /* as if never made: see pass() */
+    channel->item_size = channel->capacity = 0; /* as if never made: see transfer() */
 }
 
 void weft_channel_from_outside(weft_channel *channel)
@@ -64,7 +64,7 @@ void weft_channel_from_outside(weft_channel *channel)
     atomic_store_relaxed(&it->sync.outside, true); /* relaxed: see sync.c */
 }
 
-static char *place(struct channel *channel, size_t i)
+static char *item_at(struct channel *channel, size_t i)
 {
     return channel->ring + (channel->first + i) % channel->capacity * channel->item_size;
 }
@@ -77,7 +77,7 @@ static int send_now(struct channel *channel, const void *item, struct weft__wait
     if ((*served = weft__line_pop(&channel->receivers)))
         memcpy((*served)->item, item, channel->item_size);
     else if (channel->count < channel->capacity)
-        memcpy(place(channel, channel->count++), item, channel->item_size);
+        memcpy(item_at(channel, channel->count++), item, channel->item_size);
     else
         return -EAGAIN;
     return 0;
@@ -86,11 +86,11 @@ static int send_now(struct channel *channel, const void *item, struct weft__wait
 static int receive_now(struct channel *channel, void *item, struct weft__waiter **served)
 {
     if (channel->count > 0) {
-        memcpy(item, place(channel, 0), channel->item_size);
+        memcpy(item, item_at(channel, 0), channel->item_size);
         channel->first = (channel->first + 1) % channel->capacity;
         channel->count--;
         if ((*served = weft__line_pop(&channel->senders))) /* there is a place now */
-            memcpy(place(channel, channel->count++), (*served)->item, channel->item_size);
+            memcpy(item_at(channel, channel->count++), (*served)->item, channel->item_size);
         return 0;
     }
     if ((*served = weft__line_pop(&channel->senders))) {
@@ -102,7 +102,7 @@ static int receive_now(struct channel *channel, void *item, struct weft__waiter 
 
 /* Sends or receives; *item is read or written. A channel without an item size is destroyed, or was
  * never made. */
-static int pass(weft *w, struct channel *channel, void *item, bool send, bool wait)
+static int transfer(weft *w, struct channel *channel, void *item, bool send, bool wait)
 {
     if (!channel || !item || channel->item_size == 0)
         return -EINVAL;
@@ -129,25 +129,25 @@ static int pass(weft *w, struct channel *channel, void *item, bool send, bool wa
 int weft_channel_send(weft *w, weft_channel *channel, const void *item)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    return pass(w, channel_of(channel), (void *)(uintptr_t)item, true, true);
+    return transfer(w, channel_of(channel), (void *)(uintptr_t)item, true, true);
 }
 
 int weft_channel_try_send(weft *w, weft_channel *channel, const void *item)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    return pass(w, channel_of(channel), (void *)(uintptr_t)item, true, false);
+    return transfer(w, channel_of(channel), (void *)(uintptr_t)item, true, false);
 }
 
 int weft_channel_receive(weft *w, weft_channel *channel, void *item)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    return pass(w, channel_of(channel), item, false, true);
+    return transfer(w, channel_of(channel), item, false, true);
 }
 
 int weft_channel_try_receive(weft *w, weft_channel *channel, void *item)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    return pass(w, channel_of(channel), item, false, false);
+    return transfer(w, channel_of(channel), item, false, false);
 }
 
 void weft_channel_close(weft *w, weft_channel *public)
