@@ -51,7 +51,7 @@ void weft_channel_destroy(weft_channel *public)
 {
     struct channel *channel = expect_channel(public, __func__);
     if (channel->senders.first || channel->receivers.first)
-        weft__fatal("channel \"%s\" is destroyed while somebody waits for it",
+        weft__fatal("channel \"%s\" is destroyed while a thread waits for it",
                     channel->sync.name ? channel->sync.name : "");
     weft__free(channel->ring);
     channel->ring = NULL;
