@@ -6,8 +6,8 @@
 
 #include "sleep/common.h"
 
-/* How a sleeper sleeps: as the look-out, if there is none yet. The caller is counted as sleeping,
- * and has passed a fence after that. */
+/* How a sleeper sleeps: as the look-out, if the pool is in use and has none. The caller is counted
+ * as sleeping, and has passed a fence after that. */
 struct weft__lookout {
     struct weft__sleep *sleep;
     struct weft__idle *idle;

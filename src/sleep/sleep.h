@@ -164,7 +164,8 @@ static inline void weft__sleep_more_work(struct weft__sleep *sleep)
  * worker that has seen a job of a guest sees the guest here. */
 bool weft__sleep_over_full(struct weft__sleep *sleep);
 
-/* Is there just one too many, the caller? A worker that is counted as asleep here is not AWAKE. */
+/* Is there just one too many, the caller? The caller sees the parking place of each worker that is
+ * counted as asleep at least DROWSY. */
 bool weft__sleep_is_one_too_many(struct weft__sleep *sleep);
 
 /* The worker steps back: it sleeps until there is room, its latch is set, or mail comes. False: it
@@ -211,8 +212,8 @@ unsigned weft__sleep_guests(struct weft__sleep *sleep);
 void weft__sleep_absent(struct weft__sleep *sleep);
 void weft__sleep_present(struct weft__sleep *sleep);
 
-/* After a guest is gone, or a worker is absent. True: no worker may have been woken because of it.
- * The caller looks whether there is work, and if so calls weft__sleep_more_work(). */
+/* After a guest is gone, or a worker is absent. True: there may be work that has woken no sleeper
+ * for lack of room. The caller looks whether there is, and if so calls weft__sleep_more_work(). */
 bool weft__sleep_room_made(struct weft__sleep *sleep);
 
 /* Sleeps until the latch is set or mail comes, and is not woken for new work. May return for no
