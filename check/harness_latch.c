@@ -27,10 +27,10 @@ static void sleep_on(struct weft__latch *latch)
             continue;
         weft__park_drowse(&park, false);
         if (weft__latch_sleep(latch))
-            (void)weft__park_sleep(&park, NULL, weft__one_turn(0));
+            (void)weft__park_sleep(&park, NULL, weft__one_nap(0));
         else
-            weft__park_rouse(&park);
-        weft__latch_rouse(latch);
+            weft__park_get_up(&park);
+        weft__latch_get_up(latch);
     }
     MODEL_ASSERT(result == 1);
 }
@@ -56,7 +56,7 @@ static void wake_owner(void)
 
 static void let_owner_go(void)
 {
-    weft__park_let_go(&park);
+    weft__park_unpin(&park);
 }
 
 static void wait_count(void)
@@ -146,7 +146,7 @@ static void setup_moved(void)
 static void end(void)
 {
     weft__park_take_back(&park);
-    MODEL_ASSERT(!park.held.thread);
+    MODEL_ASSERT(!park.pin.thread);
     thread_moves(true); /* it has ended: nobody else does that any more */
 }
 

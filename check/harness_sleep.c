@@ -133,7 +133,7 @@ static void step_back_and_work(void)
 
 static void leave(void)
 {
-    weft__sleep_guest_left(&sleep_module);
+    weft__sleep_guest_gone(&sleep_module);
     if (weft__sleep_room_made(&sleep_module) && weft__queue_length(&injector) > 0)
         weft__sleep_more_work(&sleep_module); /* as core/search.c */
 }

@@ -143,19 +143,19 @@ int weft__thread_cpu(void)
     return -1;
 }
 
-void weft__thread_hold(struct weft__held *held, int thread, int cpu)
+void weft__pin_set(struct weft__pin *pin, int thread, int cpu)
 {
     (void)cpu;
-    if (held->thread == 0)
+    if (pin->thread == 0)
         thread_moves(true);
-    held->thread = thread;
+    pin->thread = thread;
 }
 
-void weft__thread_release(struct weft__held *held)
+void weft__pin_clear(struct weft__pin *pin)
 {
-    if (held->thread != 0)
+    if (pin->thread != 0)
         thread_moves(false);
-    held->thread = 0;
+    pin->thread = 0;
 }
 
 /* Between two searches, perhaps for the last time: nobody is waited for. */

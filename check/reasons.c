@@ -65,7 +65,7 @@ static const char threads[] = "X1, X2: the last one may come to need what the ot
 static const char unseen[] = "left out, later forks of a guest, which tell nobody, may have no "
                              "look-out until the next worker "
                              "falls asleep; in no harness a guest forks twice";
-static const char watch[] =
+static const char lookout[] =
     "as in weft__wake_any(), where place-events shows it; here it would take "
     "a worker that is made while two others sleep";
 static const char helper[] =
@@ -122,7 +122,7 @@ static const struct known kept[] = {
     {"actor/fiber.h", "weft__fiber_is_wanted_no_more", "acquire A14", OP_LOAD, ACQUIRE, RELAXED,
      killed},
     {"sleep/tickle.c", "work_found", "fence F1 (FoundFence)", OP_FENCE, SEQ_CST, SEQ_CST, unseen},
-    {"sleep/common.c", "wake_watch", "acquire E3", OP_LOAD, ACQUIRE, RELAXED, watch},
+    {"sleep/common.c", "wake_lookout", "acquire E3", OP_LOAD, ACQUIRE, RELAXED, lookout},
     {"core/wait.c", "weft__wait", "release G3: its parking place", OP_STORE, RELEASE, RELAXED,
      helper},
     {"core/wait.c", "weft__wait", "release G3: the same", OP_STORE, RELEASE, RELAXED, helper},
@@ -137,8 +137,8 @@ static const struct known kept[] = {
     {"sleep/events.c", "inc_sleepers", "acquire E2", OP_LOAD, ACQUIRE, RELAXED, fences},
     {"sleep/events.c", "inc_sleepers", "acq_rel E1", OP_CAS, ACQ_REL, RELEASE, fences},
     {"sleep/common.c", "weft__more_work_counted", "acquire E1", OP_LOAD, ACQUIRE, RELAXED, fences},
-    {"sleep/sleep.c", "give_up_place", "acq_rel E1", OP_CAS, ACQ_REL, ACQUIRE, fences},
-    {"sleep/sleep.c", "give_up_place", "acq_rel E1", OP_CAS, ACQ_REL, RELEASE, fences},
+    {"sleep/sleep.c", "give_up_room", "acq_rel E1", OP_CAS, ACQ_REL, ACQUIRE, fences},
+    {"sleep/sleep.c", "give_up_room", "acq_rel E1", OP_CAS, ACQ_REL, RELEASE, fences},
     {"sleep/counters.c", "new_jobs", "acquire E1", OP_LOAD, ACQUIRE, RELAXED, fences},
     {"sleep/counters.c", "no_work", "acq_rel E1", OP_RMW, ACQ_REL, ACQUIRE, fences},
     {"sleep/counters.c", "no_work", "acq_rel E1", OP_RMW, ACQ_REL, RELEASE, fences},

@@ -86,7 +86,7 @@ static bool rfc_no_work(struct weft__sleep *sleep, struct weft__idle *idle,
         bell_wait(&me->bell);
         atomic_fetch_sub_relaxed(&sleep->counters, one_sleeping);
         me->is_sleeping = false;
-        weft__latch_rouse(sleeper->latch);
+        weft__latch_get_up(sleeper->latch);
     }
     weft__lock_drop(&me->bell.lock);
     idle->round = 0;

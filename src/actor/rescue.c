@@ -58,7 +58,7 @@ bool weft__fiber_rescue(const void *at, void *ucontext)
         return false;
     if (is_entitled(fiber, address))
         return open_down_to(fiber, FIBER_SPARE_BEGIN);
-    const char *whose = weft__code_owner(weft__fault_code(ucontext));
+    const char *whose = weft__code_name(weft__fault_code(ucontext));
     if (whose)
         weft__fatal("an actor has overflowed its stack inside %s, which may hold a lock", whose);
     char *end = end_of_frames(fiber, weft__fault_stack(ucontext));

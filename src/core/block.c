@@ -50,7 +50,7 @@ static void mark(struct weft__worker *worker, const struct weft__blocked *what, 
     /* release B3: the slots, as they are now. A thief that misses it waits for a quantum. */
     atomic_store_release(&worker->context->away, true);
     if (worker->kind == WORKER_GUEST)
-        weft__sleep_guest_left(&pool->sleep);
+        weft__sleep_guest_gone(&pool->sleep);
     else
         weft__sleep_absent(&pool->sleep);
     weft__state_is(worker, WORKER_BLOCKED);

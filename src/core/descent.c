@@ -23,7 +23,7 @@ static void keep_clear(struct weft__worker *root)
     struct weft__used_cpus used;
     if (!weft__pool_used_cpus(root->pool, &used))
         return;
-    int other = weft__cpu_other(&used, &root->pool->homes, here, CPU_LEFT);
+    int other = weft__cpu_other(&used, &root->pool->homes, here, CPU_RECENT);
     if (other == here)
         return;
     weft__park_go_to(root->own_park, other);
@@ -139,7 +139,7 @@ static void leave_places(struct weft__wait *wait)
 {
     for (struct weft__worker *me = wait->me; me; me = me->host) {
         if (me->kind == WORKER_GUEST)
-            weft__sleep_guest_left(&me->pool->sleep);
+            weft__sleep_guest_gone(&me->pool->sleep);
         else if (!wait->counted)
             weft__sleep_absent(&me->pool->sleep);
         if (me->kind == WORKER_GUEST || !wait->counted)

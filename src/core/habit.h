@@ -4,7 +4,7 @@
  * for a few pairs of a job's function and what it forks first, how many times in a row they
  * took little time.
  *
- * Worst case: a job that takes long after brief ones. Its first right side waits for one turn of
+ * Worst case: a job that takes long after brief ones. Its first right side waits for one nap of
  * the look-out and two quanta (../sleep/sleep.h); where there is no look-out, nothing is guessed.
  */
 #ifndef WEFT_CORE_HABIT_H

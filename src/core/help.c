@@ -25,7 +25,7 @@ void weft__expect_help(struct weft__worker *me)
 /* Usually the first fork wakes the sleeping worker, since the owner may never come by here again.
  * But if jobs of this kind have been over quickly so far, it is woken only once this job goes on
  * for longer; until then shallow forks look at the clock. That is a guess, and a wrong one costs a
- * turn of the look-out: so it is made only while there is a look-out. */
+ * nap of the look-out: so it is made only while there is a look-out. */
 bool weft__help_is_due_now(struct weft__context *context, weft *w)
 {
     struct weft__help *help = &context->help;
@@ -34,7 +34,7 @@ bool weft__help_is_due_now(struct weft__context *context, weft *w)
         help->started = now;
         help->first_right = atomic_load_relaxed(&weft__slot_of(w)->fn); /* relaxed: own */
         struct weft_pool *pool = context->worker->pool;
-        help->little = help->whole && weft__sleep_is_watched(&pool->sleep) &&
+        help->little = help->whole && weft__sleep_has_lookout_apart(&pool->sleep) &&
                        weft__habit_is_brief(&pool->habits, help->whole, help->first_right);
     }
     return !help->little || now - help->started >= WEFT__LITTLE_NS;

@@ -37,7 +37,7 @@ static void guest_leave(struct weft__worker *guest)
         return;
     }
     weft__worker_spill(guest);
-    weft__sleep_guest_left(&guest->pool->sleep);
+    weft__sleep_guest_gone(&guest->pool->sleep);
     weft__pool_has_room(guest->pool);
     weft__worker_remove(guest);
     weft__worker_rest(guest);

@@ -270,9 +270,9 @@ bool weft__pool_used_cpus(struct weft_pool *pool, struct weft__used_cpus *used)
 {
     if (weft__pool_is_forked(pool))
         return false; /* all others are the parent's */
-    *used = (struct weft__used_cpus){.left = atomic_load_relaxed(&pool->sleep.guest_cpu)};
+    *used = (struct weft__used_cpus){.recent = atomic_load_relaxed(&pool->sleep.guest_cpu)};
     if (weft__sleep_guests(&pool->sleep) > 0)
-        weft__cpu_take(used, used->left);
+        weft__cpu_take(used, used->recent);
     for (unsigned i = 0; i < pool->config.workers; i++)
         take_if_busy(used, pool->workers[i]);
     if (atomic_load_relaxed(&pool->sleep.blocked) == 0)

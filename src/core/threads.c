@@ -68,7 +68,7 @@ static int first_cpu(const struct weft__worker *worker)
     if (!weft__pool_used_cpus(pool, &used))
         return -1;
     weft__cpu_take(&used, weft__thread_cpu());
-    return weft__cpu_other(&used, &pool->homes, worker->home, CPU_LEFT);
+    return weft__cpu_other(&used, &pool->homes, worker->home, CPU_RECENT);
 }
 
 int weft__worker_start(struct weft_pool *pool, struct weft__worker *worker)

@@ -96,7 +96,7 @@ static struct weft__aim aim_of(struct weft__wait *wait, struct weft__worker *me)
     else if (helps_own_only(me))
         aim.help = HELP_OWN_ONLY;
     else if (weft__steps_back(me))
-        aim.help = wait->idle.relieves ? HELP_STARVED : HELP_NOBODY;
+        aim.help = wait->idle.let_in ? HELP_STARVED : HELP_NOBODY;
     else if (!wait->loop)
         aim.help = HELP_OWN_LAST;
     return aim;
@@ -129,7 +129,7 @@ static weft *look_everywhere(struct weft__wait *wait, struct weft__found *found)
         if (found->job)
             where = weft__context_top(host->context);
     }
-    wait->despair = wait->idle.relieves = false;
+    wait->despair = wait->idle.let_in = false;
     return found->job ? where : NULL;
 }
 
@@ -189,7 +189,7 @@ static bool suspend_until(struct weft__context *fiber, struct weft__latch *latch
         weft__hook_waits_for(fiber, awaited->what, NULL);
         if (weft__latch_doze(latch) && weft__latch_sleep(latch))
             weft__hook_suspend(fiber);
-        weft__latch_rouse(latch);
+        weft__latch_get_up(latch);
     }
     return true;
 }

@@ -14,10 +14,10 @@
 
 #include <stdatomic.h>
 
-/* ThreadSanitizer is told of a release before it is done, and of an acquire after that; see
- * os/sanitize.h. A compare-exchange that fails has been told of, too: it may take that for an edge
- * which is not there, but never misses one. The operation stands there twice so that what follows
- * it in a processor's flags need not be kept. */
+/* ThreadSanitizer is told of a release before the operation, and of an acquire after it; see
+ * os/sanitize.h. It is also told of a compare-exchange that fails: it may assume an edge that does
+ * not exist, but never misses one. The operation is written twice, so that the compiler can use the
+ * processor's flags directly after it. */
 #define WEFT__RELEASES(a, operation) (weft__tsan_releases(&(a)->value), (operation))
 #define WEFT__TELLS(a, operation, before)          \
     (__extension__({                               \
@@ -44,7 +44,7 @@
 #define atomic_store_relaxed(a, v) atomic_store_explicit(&(a)->value, (v), memory_order_relaxed)
 #define atomic_store_release(a, v) \
     WEFT__RELEASES(a, atomic_store_explicit(&(a)->value, (v), memory_order_release))
-/* For lazy forks, which there are none of while ThreadSanitizer looks. */
+/* For lazy forks. There are none while ThreadSanitizer is present. */
 #define atomic_store_untold_release(a, v) \
     atomic_store_explicit(&(a)->value, (v), memory_order_release)
 #define atomic_store_seq_cst(a, v) \
@@ -95,7 +95,7 @@ static inline void atomic_fence_seq_cst(void)
 #ifdef WEFT__TSAN
     /* ThreadSanitizer ignores fences. No happens-before edge in this library rests on one
      * (they order stores before loads, nothing more), so to the sanitizer this is a full
-     * barrier without an edge: a read-modify-write of a variable nobody else sees. */
+     * barrier without an edge: a read-modify-write of a variable of this thread alone. */
     struct atomic_u32 barrier = {0};
     (void)atomic_fetch_add_explicit(&barrier.value, 1, memory_order_seq_cst);
 #else
@@ -109,8 +109,8 @@ static inline void atomic_fence_compiler(void)
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* Marks what a thread looks at once more before it rests on what it saw first: weft check
- * leaves out one at a time. */
+/* Marks a second look at something that the thread has seen before. weft check leaves out one such
+ * look at a time. */
 #define WEFT__RECHECK(found) (found)
 
 /* For spinning on a value that another thread is about to change. */

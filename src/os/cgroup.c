@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cgroup.c: /proc/self/cgroup tells where the process is in each hierarchy,
  * /proc/self/mountinfo where the hierarchies can be seen, and the files there what the
- * quota is. A hybrid machine has both versions mounted; only one of them has the CPU
- * controller, but which one shows only in the files, so both are asked.
+ * quota is. A hybrid machine has both versions mounted. Only one of them has the CPU
+ * controller. Only the files show which, so both versions are read.
  *
  * Whatever can't be read or understood is no limit: a wrong small number would cost more
  * than a missing one. */
@@ -89,8 +89,8 @@ static void value_read(const char *dir, const char *name, char value[VALUE_BYTES
 
 /* ---- Quotas ---- */
 
-/* The number that *text begins with, moving past it; 0, which no quota or period is, for
- * anything else: "max", nothing, or too many digits. */
+/* The number that *text begins with; moves *text past it. 0, which is neither a quota nor a period,
+ * for anything else: "max", nothing, or too many digits. */
 static long long number_take(const char **text)
 {
     char *end;
@@ -178,7 +178,7 @@ static bool path_has_dotdot(const char *path)
     return false;
 }
 
-/* What is left of `path` below `root`, or NULL if it is elsewhere. Both count from the
+/* The part of `path` below `root`, or NULL if it is elsewhere. Both count from the
  * root of the process's cgroup namespace, and begin with "/.." outside of it. */
 static const char *path_below(const char *path, const char *root)
 {
@@ -207,8 +207,8 @@ static unsigned limit_climb(const char *root, const char *point, const char *bel
     return cpus;
 }
 
-/* A mount that does not show the process's cgroup is only a guess, for want of a better
- * one: in a container it usually is the container's cgroup. */
+/* A mount that does not show the process's cgroup is only a guess, used if there is nothing better.
+ * In a container it usually is the container's cgroup. */
 static void hierarchy_look(struct hierarchy *h, const char *root, const struct mount *mount)
 {
     if (h->path[0] == '\0')

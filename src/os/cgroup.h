@@ -5,7 +5,7 @@
 
 /* The CPU bandwidth quota, in CPUs, rounded up: the least over the process's cgroup and
  * its ancestors, in both versions of the interface. At least 1; UINT_MAX: there is no
- * limit, or nothing to be learnt about one. `root` is put before every file name: "",
+ * limit, or none is known. `root` is put before every file name: "",
  * or where a test has its own /proc and /sys. */
 unsigned weft__cgroup_cpus(const char *root);
 

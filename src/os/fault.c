@@ -86,21 +86,21 @@ bool weft__fault_divert(void *ucontext, char *sp, void (*fn)(void *), void *arg)
 
 /* ---- Whose code it is ---- */
 
-struct owner {
+struct object {
     const char *name;
     uintptr_t knows; /* an address in it */
     uintptr_t low, high;
 };
 
-static struct owner owners[4];
+static struct object objects[4];
 
 static void note_object(const struct dl_phdr_info *info, uintptr_t low, uintptr_t high)
 {
-    for (size_t i = 0; i < sizeof owners / sizeof owners[0]; i++)
-        if (owners[i].knows == info->dlpi_addr ||
-            (owners[i].knows >= low && owners[i].knows < high)) {
-            owners[i].low = low;
-            owners[i].high = high;
+    for (size_t i = 0; i < sizeof objects / sizeof objects[0]; i++)
+        if (objects[i].knows == info->dlpi_addr ||
+            (objects[i].knows >= low && objects[i].knows < high)) {
+            objects[i].low = low;
+            objects[i].high = high;
         }
 }
 
@@ -122,10 +122,10 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *is_first
 static void learn(void)
 {
     bool is_first = true;
-    owners[0] = (struct owner){.name = "malloc's library", .knows = (uintptr_t)malloc};
-    owners[1] = (struct owner){.name = "the C library", .knows = (uintptr_t)getauxval};
-    owners[2] = (struct owner){.name = "the dynamic linker", .knows = getauxval(AT_BASE)};
-    owners[3] = (struct owner){.name = "weft", .knows = (uintptr_t)weft__code_learn};
+    objects[0] = (struct object){.name = "malloc's library", .knows = (uintptr_t)malloc};
+    objects[1] = (struct object){.name = "the C library", .knows = (uintptr_t)getauxval};
+    objects[2] = (struct object){.name = "the dynamic linker", .knows = getauxval(AT_BASE)};
+    objects[3] = (struct object){.name = "weft", .knows = (uintptr_t)weft__code_learn};
     dl_iterate_phdr(look_at_object, &is_first);
 }
 
@@ -135,10 +135,10 @@ void weft__code_learn(void)
     pthread_once(&once, learn);
 }
 
-const char *weft__code_owner(const void *code)
+const char *weft__code_name(const void *code)
 {
-    for (size_t i = 0; i < sizeof owners / sizeof owners[0]; i++)
-        if ((uintptr_t)code >= owners[i].low && (uintptr_t)code < owners[i].high)
-            return owners[i].name;
+    for (size_t i = 0; i < sizeof objects / sizeof objects[0]; i++)
+        if ((uintptr_t)code >= objects[i].low && (uintptr_t)code < objects[i].high)
+            return objects[i].name;
     return NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fault.h: what the handler of a fault can find out about the code that it has interrupted, and how
- * that goes on somewhere else. */
+/* fault.h: what the handler of a fault can find out about the interrupted code, and how to make
+ * that thread go on somewhere else. */
 #ifndef WEFT_OS_FAULT_H
 #define WEFT_OS_FAULT_H
 
@@ -14,10 +14,10 @@ char *weft__fault_stack(const void *ucontext);
  * False: not on this processor. */
 bool weft__fault_divert(void *ucontext, char *sp, void (*fn)(void *), void *arg);
 
-/* Code that is not the program's own, and may have been interrupted with a lock held: a name for
- * it. NULL: none of these. The first call of weft__code_learn() finds out which objects they are;
- * those that are linked into the program itself can't be told from it. */
+/* The name of the object that the code is part of, if it is not the program's own and may have been
+ * interrupted with a lock held. NULL: it is another object. The first call of weft__code_learn()
+ * finds these objects. Objects that are linked into the program can't be told from the program. */
 void weft__code_learn(void);
-const char *weft__code_owner(const void *code);
+const char *weft__code_name(const void *code);
 
 #endif

@@ -13,7 +13,7 @@ void weft__futex_wait(struct atomic_u32 *word, uint32_t value);
 void weft__futex_wait_for(struct atomic_u32 *word, uint32_t value, uint64_t ns);
 
 /* Wakes up to n sleepers. Uses the word's address only, never the memory, so the word
- * may be gone already; a stranger who sleeps at the same address then wakes for nothing. */
+ * may be gone already. Another thread that sleeps at the same address then wakes for nothing. */
 void weft__futex_wake(struct atomic_u32 *word, unsigned n);
 
 #define WEFT__WAKE_ALL 0x7fffffffu

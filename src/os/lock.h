@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lock.h: a small mutex on a futex, for short sections off the fast path. Zero is free.
- *   FREE -take-> HELD        -take by another-> CONTENDED, and that one sleeps
- *   HELD -drop-> FREE        CONTENDED -drop-> FREE, and one sleeper wakes */
+ *   FREE -take-> HELD        HELD -take-> CONTENDED   by another thread, which sleeps
+ *   HELD -drop-> FREE        CONTENDED -drop-> FREE   by the holder, which wakes one sleeper */
 #ifndef WEFT_OS_LOCK_H
 #define WEFT_OS_LOCK_H
 
@@ -31,7 +31,7 @@ static inline void weft__lock_take(struct weft__lock *lock)
             return;
         weft__relax();
     }
-    /* acquire K1. CONTENDED even if nobody else waits: this one can't know any more. */
+    /* acquire K1. CONTENDED even if no other thread waits: this thread can't know any more. */
     while (atomic_exchange_acquire(&lock->state, LOCK_CONTENDED) != LOCK_FREE)
         weft__futex_wait(&lock->state, LOCK_CONTENDED);
 }

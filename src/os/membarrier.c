@@ -16,7 +16,8 @@ static long membarrier(int command)
     return syscall(SYS_membarrier, command, 0, 0);
 }
 
-/* Asked for by trying: a sandbox may know the query and refuse the rest. */
+/* Tries the barrier instead of asking for it: a sandbox may allow the query and refuse the barrier.
+ */
 static void init(void)
 {
     int saved = errno;

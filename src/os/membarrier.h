@@ -9,8 +9,8 @@
 /* Registers the process, once. False: the kernel has no such thing, or forbids it. */
 bool weft__membarrier_init(void);
 
-/* After init returned true. False: it was forbidden since then, as a process may do that enters a
- * sandbox. From then on it is gone. */
+/* Only after weft__membarrier_init() returned true. False: it was forbidden since then, by a
+ * sandbox that the process has entered. From then on weft__membarrier_is_gone(). */
 bool weft__membarrier(void);
 
 extern struct atomic_bool weft__membarrier_lost;

@@ -7,9 +7,9 @@
 
 #include <stddef.h>
 
-void *weft__alloc(size_t size);   /* zeroed, aligned to a cache line; NULL if there is none */
+void *weft__alloc(size_t size);   /* zeroed, aligned to a cache line; NULL: no memory */
 void *weft__scratch(size_t size); /* the same, but not zeroed */
-void *weft__small(size_t size);   /* nor aligned, but as malloc() does */
+void *weft__small(size_t size);   /* not zeroed, aligned as malloc() does */
 void weft__free(void *p);
 
 /* Address space that costs memory only where it is touched, aligned to its size, which
@@ -17,7 +17,7 @@ void weft__free(void *p);
 void *weft__map(size_t size);
 void weft__unmap(void *p, size_t size);
 
-/* Tests: the allocation that finds this at 1 fails; each one counts down. 0: off. */
+/* For tests: each allocation counts this down; the allocation that finds 1 fails. 0: off. */
 extern struct atomic_u32 weft__alloc_fail_at;
 
 #endif

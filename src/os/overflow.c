@@ -17,8 +17,8 @@ enum { HANDLER_STACK = 64 * 1024, REACH = 64 * 1024 };
 
 static _Thread_local struct {
     unsigned worker;
-    bool visitor;    /* not a worker's thread; */
-    const char *low; /* end of the stack; NULL: neither */
+    bool visitor;    /* an outside thread */
+    const char *low; /* end of the stack; NULL: neither a worker nor a visitor */
     size_t size;
     void *handler_stack; /* ours to free; NULL if the thread had one already */
 } here;
@@ -57,7 +57,7 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     if (here.low && address >= here.low - REACH && address < here.low + REACH) {
         weft__nested *count = atomic_load_relaxed(&nested_here); /* relaxed: as below */
         unsigned nested = count();
-        if (nested > 0 || !here.visitor) { /* else it is none of ours */
+        if (nested > 0 || !here.visitor) { /* else the fault is not in a job */
             explain_stack(nested);
             abort();
         }
@@ -78,9 +78,9 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     } else if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN) {
         before->sa_handler(signal);
     } else {
-        sigaction(signal, before, NULL); /* the instruction faults again, unhandled, */
+        sigaction(signal, before, NULL); /* the instruction faults again, unhandled */
         if (info->si_code <= 0)
-            raise(signal); /* unless there was none: somebody sent it */
+            raise(signal); /* it was sent by kill(): no instruction faults again */
     }
 }
 
@@ -98,7 +98,7 @@ static void install(void)
 void weft__overflow_watch(weft__explain *explain, weft__nested *nested)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    /* relaxed: all say the same, and who installs the handler has said it before. */
+    /* relaxed: all callers store the same, and before the handler is installed. */
     atomic_store_relaxed(&explain_other, explain);
     atomic_store_relaxed(&nested_here, nested);
     pthread_once(&once, install);
@@ -164,7 +164,7 @@ void weft__overflow_leave(void)
 static pthread_key_t visitors;
 static bool have_key;
 
-/* At the end of the thread. If it has got another stack meanwhile, that one stays. */
+/* At the end of the thread. If it has installed another stack meanwhile, that stack stays. */
 static void visitor_leaves(void *handler_stack)
 {
     stack_t current;
@@ -179,8 +179,8 @@ static void make_key(void)
     have_key = pthread_key_create(&visitors, visitor_leaves) == 0;
 }
 
-/* Mapped, not allocated: the program did not ask for it, so it must not be what runs out of memory
- * in its place. */
+/* Mapped, not allocated: the program did not ask for this memory, so it must not fail in place of
+ * an allocation of the program's. */
 static bool give_stack(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

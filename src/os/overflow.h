@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* overflow.h: who runs into a guard page is told what it was before the process dies. */
+/* overflow.h: explains an access to a guard page before the process dies of it. */
 #ifndef WEFT_OS_OVERFLOW_H
 #define WEFT_OS_OVERFLOW_H
 
 #include <stdbool.h>
 
-/* Installs the process's SIGSEGV and SIGBUS handlers, once. `explain` knows of other guard
- * pages: a line for the address, or NULL; `nested` how many jobs are on this thread's stack. Other
- * faults go to whatever handled them before. */
+/* Installs the process's SIGSEGV and SIGBUS handlers, once. `explain` returns a line for an address
+ * in another guard page, or NULL. `nested` returns how many jobs are on this thread's stack. Other
+ * faults go to the handler that was installed before. */
 typedef const char *weft__explain(const void *address);
 typedef unsigned weft__nested(void);
 void weft__overflow_watch(weft__explain *explain, weft__nested *nested);
 
-/* Knows a way out of a fault at the address, which is taken when the handler returns; or returns
- * false. */
+/* Makes the thread go on elsewhere after a fault at the address, once the handler returns. False:
+ * it can't. */
 typedef bool weft__rescue(const void *address, void *ucontext);
 void weft__overflow_rescue_by(weft__rescue *by);
 
-/* A stack for the handler while a thread that is not the pool's own is on stacks that are. NULL:
- * it has one, or there is no memory. */
+/* A stack for the handler, while an outside thread runs on the pool's stacks. NULL: the thread has
+ * such a stack, or there is no memory. */
 void *weft__overflow_lend(void);
 void weft__overflow_take_back(void *lent);
 
-/* On a worker's thread: an alternate stack for the handler, and where the guard is.
- * Without memory for it the thread simply dies unexplained. */
+/* On a worker's thread: an alternate stack for the handler, and where the guard page is. Without
+ * memory for it the overflow is not explained. */
 void weft__overflow_enter(unsigned worker);
 void weft__overflow_leave(void);
 
-/* The same on a thread that is not the pool's own, and has the stack from `low` to `high`: once,
- * until the thread ends, so that coming and going costs no system call. An alternate stack that the
- * thread has is used, and one that it gets later is left alone. */
+/* The same on an outside thread, whose stack is from `low` to `high`. Done once, and valid until
+ * the thread ends: so later visits cost no system call. An alternate stack that the thread has is
+ * used. One that it gets later is not touched. */
 void weft__overflow_visit(const char *low, const char *high);
 
 #endif

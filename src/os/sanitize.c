@@ -16,8 +16,8 @@ __attribute__((constructor(101))) static void look(void)
 
 #if defined __x86_64__ && defined __LP64__
 
-/* Called from anywhere, with the argument on the stack: all general registers are kept. A second
- * argument is zero. */
+/* Called with the argument on the stack; keeps all general registers. The second argument of the
+ * function is zero. */
 #define THUNK(name, function)                                                           \
     __asm__(".text\n"                                                                   \
             ".globl " name "\n.hidden " name "\n.type " name ", @function\n" name ":\n" \

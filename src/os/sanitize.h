@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* sanitize.h: a program may be compiled with ThreadSanitizer and linked with a library that is not,
- * as an installed one is. Then the sanitizer sees what the program does with its data, but not what
- * the library does to hand them from thread to thread, and takes it for races. So it is told, at
- * run time, if it is there: of each release and each acquire (../os/atomic.h), and of each switch
- * of stacks (strand.h).
+ * such as an installed one. Then the sanitizer sees what the program does with its data, but not
+ * how the library hands data from thread to thread, and reports races. So if the sanitizer is
+ * present at run time, the library tells it of each release and each acquire (../os/atomic.h), and
+ * of each switch of stacks (strand.h).
  *
- * A fork that costs nothing has nothing that it could be told by: while it is there, pools take the
- * eager road, on which each fork goes by a deque. */
+ * A lazy fork has no instruction at which the sanitizer could be told. So while it is present,
+ * pools take the eager road, on which each fork goes through a deque. */
 #ifndef WEFT_OS_SANITIZE_H
 #define WEFT_OS_SANITIZE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Is the library itself compiled with it? Then nothing has to be said but for stacks. */
+/* Is the library itself compiled with it? Then only switches of stacks have to be told. */
 #if defined __SANITIZE_THREAD__
 #define WEFT__TSAN 1
 #elif defined __has_feature
@@ -35,8 +35,8 @@ WEFT__OF_TSAN void *__tsan_create_fiber(unsigned flags);
 WEFT__OF_TSAN void __tsan_destroy_fiber(void *fiber);
 WEFT__OF_TSAN void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 
-/* AddressSanitizer may keep variables of a frame elsewhere. An address of the frame itself; or p,
- * if it does not. Weak, as above. */
+/* An address in the frame of the variable p. AddressSanitizer may keep variables outside of their
+ * frame; else it is p. Weak, as above. */
 __attribute__((weak)) void *__asan_get_current_fake_stack(void);
 __attribute__((weak)) void *__asan_addr_is_in_fake_stack(void *stack, void *p, void **low,
                                                          void **high);
@@ -64,11 +64,12 @@ static inline bool weft__tsan_is_outside(void)
     return __builtin_expect(weft__tsan_found, 0);
 }
 
-/* What was released at that address is known from here on; and what was done so far, to whoever
- * acquires it; and this thread is about to go on on another stack. Only if it is there.
+/* tell_acquired: this thread has acquired what was released at the address. tell_releases: it is
+ * about to release there. tell_switch: it is about to switch to another stack. Only if the
+ * sanitizer is present.
  *
- * A call that hardly ever comes would cost its caller registers, and what saves them, each time. So
- * where it can be said to the compiler that they are kept, it is. */
+ * An ordinary call here would make the caller save registers each time, though it is hardly ever
+ * executed. So on x86-64 the call keeps all general registers, and the compiler is told so. */
 #if defined __x86_64__ && defined __LP64__
 #define WEFT__TELL(thunk, argument)                                                            \
     __asm__ volatile("lea -128(%%rsp), %%rsp\n\tpush %0\n\tcall " thunk                        \

@@ -92,8 +92,8 @@ static void stack_make(struct weft__strand *strand, void *low, size_t size)
 
 /* ---- Sanitizers ----
  *
- * made, started and dropped, of a new strand; leaving before a switch, and back after it. Leaving
- * and back are part of their caller: ThreadSanitizer counts calls and returns per fiber. */
+ * made() and dropped() are called for each strand, leaving() before a switch, back() after it. The
+ * last two are inlined: ThreadSanitizer counts calls and returns per fiber. */
 
 #define PART static inline __attribute__((always_inline))
 
@@ -118,8 +118,8 @@ PART void back(struct weft__strand *strand)
     __sanitizer_finish_switch_fiber(strand->fake, &strand->came->low, &strand->came->size);
 }
 
-/* Only a stack that is being left loses its fake, so a strand that was dropped while it waited is
- * entered and left once more, as far as ASan can see. */
+/* ASan frees the fake stack of a stack only when that is left for the last time. So a strand that
+ * is dropped while it waits is entered and left once more, for ASan only. */
 static void dropped(struct weft__strand *strand)
 {
     __asan_unpoison_memory_region(strand->low, strand->size); /* frames that never returned */
@@ -174,7 +174,7 @@ PART void leaving(struct weft__strand *from, struct weft__strand *to, bool last)
     __tsan_switch_to_fiber(to->fiber, 0);
 }
 #else
-/* Nothing here is counted, so it may be a call that keeps all registers: a switch is a jump. */
+/* Calls are not counted here, so this may be a call that keeps all registers. */
 PART void leaving(struct weft__strand *from, struct weft__strand *to, bool last)
 {
     (void)from;

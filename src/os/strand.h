@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* strand.h: a stack that can be left and come back to: a fiber's, or a thread's own.
  *
- * Compilers take it for granted that a function stays on its thread. Whoever calls
- * weft__strand_switch must not hold the address of anything thread-local over the call, nor
- * use errno or pthread_self() on both sides of it: reach such things in functions that are
- * not inlined. */
+ * Compilers assume that a function stays on its thread. A caller of weft__strand_switch must not
+ * keep the address of a thread-local variable across the call, nor use errno or pthread_self() on
+ * both sides of it: use these in functions that are not inlined. */
 #ifndef WEFT_OS_STRAND_H
 #define WEFT_OS_STRAND_H
 
 #include <stddef.h>
 
-/* How it is done: a few lines of assembly, or <ucontext.h>, which knows more processors but
- * makes a system call at each switch, and carries the signal mask along. */
+/* A switch is a few lines of assembly, or <ucontext.h>, which works on more processors, but makes a
+ * system call at each switch and also switches the signal mask. */
 #if !defined __LP64__ || !(defined __x86_64__ || defined __aarch64__)
 #undef WEFT_STRAND_UCONTEXT
 #define WEFT_STRAND_UCONTEXT 1
@@ -40,7 +39,7 @@ struct weft__strand {
     const void *low; /* of a thread's own stack: ASan tells when it was left */
     size_t size;
     void *fake;                /* where ASan has its variables; NULL: not there */
-    struct weft__strand *came; /* the one that switched to this one last */
+    struct weft__strand *came; /* the strand that switched to this one last */
 #else
     void *fiber; /* ThreadSanitizer's; NULL: it is not there */
 #endif
@@ -55,9 +54,9 @@ void weft__strand_make(struct weft__strand *strand, void *low, size_t size, void
  * it (and again if another thread uses the record). */
 void weft__strand_of_thread(struct weft__strand *strand);
 
-/* Leaves `from`, which runs now, and goes on with `to`; returns when somebody switches to
+/* Leaves `from`, which runs now, and goes on with `to`. Returns when another strand switches to
  * `from`, perhaps on another thread. `from` is left once `to` runs, not earlier: only `to` may
- * tell others about it. */
+ * tell other threads about it. */
 void weft__strand_switch(struct weft__strand *from, struct weft__strand *to)
     __attribute__((noinline));
 

@@ -71,7 +71,7 @@ weft__strand_swap:
     .size weft__strand_swap, . - weft__strand_swap
 
 /* Where a new strand comes out of weft__strand_swap: x19 is a function, x20 its argument.
- * There is nobody to return to, and unwinders stop here. */
+ * There is no caller to return to, and unwinders stop here. */
     .globl weft__strand_start
     .hidden weft__strand_start
     .type weft__strand_start, %function

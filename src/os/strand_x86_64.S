@@ -55,7 +55,7 @@ weft__strand_swap:
     restore %rbp, 48
     addq $56, %rsp
     .cfi_adjust_cfa_offset -56
-    /* The processor expects that to go back to who called from the other stack. Among strands
+    /* The processor predicts a return to the caller on the other stack. Among strands
      * that all switch in the same place it is right, and so are the returns that follow: half the
      * time of a jump. Between a thread and its strands it is not, as with a jump. */
     ret
@@ -63,7 +63,7 @@ weft__strand_swap:
     .size weft__strand_swap, . - weft__strand_swap
 
 /* Where a new strand comes out of weft__strand_swap: %rbx is a function, %r12 its argument.
- * There is nobody to return to, and unwinders stop here. */
+ * There is no caller to return to, and unwinders stop here. */
     .globl weft__strand_start
     .hidden weft__strand_start
     .type weft__strand_start, @function

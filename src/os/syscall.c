@@ -15,7 +15,7 @@ struct call {
     bool takes_descriptor; /* first */
 };
 
-/* Those that wait, as far as a program may be surprised that they do. Not every machine has all. */
+/* System calls that may wait. Not every machine has all of them. */
 static const struct call calls[] = {
     {SYS_read, "read", true},
     {SYS_write, "write", true},
@@ -90,7 +90,7 @@ static const struct call *call_of(long number)
     return NULL;
 }
 
-/* Of a thread: the beginning of a file, as one line. False: there is none, or nothing in it. */
+/* The first line of a file about a thread. False: there is no such file, or it is empty. */
 static bool read_line(int thread, const char *name, char *text, size_t size)
 {
     char path[64];
@@ -124,7 +124,7 @@ static bool by_number(int thread, char *text, size_t size)
     return true;
 }
 
-/* The function of the kernel that it waits in; "0": none, or not for everybody. */
+/* The function of the kernel that the thread waits in; "0": none, or the kernel hides it. */
 static bool by_place(int thread, char *text, size_t size)
 {
     char line[100];

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* By the number that weft__thread_number() has for it. "system call read of descriptor 5", or
- * else where in the kernel it is. False: it computes, or has ended, or the kernel does not tell. */
+/* `thread` is the thread's weft__thread_number(). Writes "system call read of descriptor 5", or
+ * else where in the kernel it is. False: it computes, has ended, or the kernel does not tell. */
 bool weft__syscall_of(int thread, char *text, size_t size);
 
 #endif

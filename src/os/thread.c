@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 static _Thread_local struct {
-    bool is;           /* or the rest means nothing */
-    cpu_set_t allowed; /* before */
+    bool is;           /* if not, the other field means nothing */
+    cpu_set_t allowed; /* where it may run without the pin */
 } pinned;
 
 static _Thread_local pid_t own_number; /* 0 until asked for, and in a forked child */
@@ -37,7 +37,7 @@ int weft__thread_number(void)
 
 static _Thread_local struct weft__stack stack; /* empty until asked for */
 
-/* Everything but what a thread does to itself: those signals can't wait. */
+/* All signals but those that a thread causes itself, which can't wait. */
 static void asynchronous_signals(sigset_t *set)
 {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
@@ -67,9 +67,9 @@ struct start {
     cpu_set_t allowed;
 };
 
-/* glibc has a pointer into a block of memory for each thread, but none to its beginning. So a tool
- * that looks for leaks takes it for possibly lost where threads live until the program ends, as the
- * default pool's do. Here is one to its beginning. */
+/* glibc keeps a pointer into a block of memory for each thread, but none to its beginning. So a
+ * tool that looks for leaks reports the block as possibly lost if the thread lives until the
+ * program ends, as those of the default pool do. This is a pointer to its beginning. */
 static _Thread_local void *volatile own_block;
 
 static void keep_own_block(void)
@@ -93,7 +93,8 @@ static void *begin(void *p)
     return start.run(start.arg);
 }
 
-/* A thread that is where it should be does not have to wait for the CPU of the one that made it. */
+/* A thread that starts on its own CPU does not have to wait for the CPU of the thread that made it.
+ */
 static void start_on(struct start *start, pthread_attr_t *attr, int cpu)
 {
     if (sched_getaffinity(0, sizeof start->allowed, &start->allowed) != 0 ||
@@ -127,7 +128,7 @@ static int create(pthread_t *thread, size_t stack_size, int cpu, struct start *s
 
 enum { STACK_DEFAULT = 64 << 20, STACK_SHORT = 8 << 20 };
 
-/* Where the process is not to have more than so much, what is reserved is gone for others. */
+/* If address space is limited, a large stack takes it away from the program. */
 static bool address_space_is_short(void)
 {
     struct rlimit limit;
@@ -139,7 +140,7 @@ static int create_with_default(pthread_t *thread, int cpu, struct start *start)
     int error = ENOMEM;
     if (!address_space_is_short())
         error = create(thread, STACK_DEFAULT, cpu, start);
-    /* EAGAIN: that is what there is too little memory for a stack is called, too. */
+    /* EAGAIN may also mean that there is too little memory for a stack. */
     return error == ENOMEM || error == EAGAIN ? create(thread, STACK_SHORT, cpu, start) : error;
 }
 
@@ -157,7 +158,7 @@ int weft__thread_start(pthread_t *thread, size_t stack_size, int cpu, void *(*ru
         return -ENOMEM;
     *start = (struct start){.run = run, .arg = arg};
     int saved = errno, error = create_sized(thread, stack_size, cpu, start);
-    if (error && start->pinned) { /* perhaps because it may not be pinned */
+    if (error && start->pinned) { /* perhaps because it must not be pinned */
         start->pinned = false;
         error = create_sized(thread, stack_size, -1, start);
     }
@@ -181,8 +182,8 @@ void weft__thread_enter(const char *name, unsigned index, bool explain_overflow)
     snprintf(full, sizeof full, "%.*s%s", NAME_MAX_LENGTH - digits, name, number);
     pthread_setname_np(pthread_self(), full);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-    weft__thread_be_punctual(); /* the look-out's turn is short */
-    sigset_t block;             /* again, for threads that somebody else started */
+    weft__thread_be_punctual(); /* the look-out's nap is short */
+    sigset_t block;             /* again, for threads that the program started */
     asynchronous_signals(&block);
     pthread_sigmask(SIG_BLOCK, &block, NULL);
     if (explain_overflow)
@@ -215,28 +216,28 @@ void weft__thread_unpin(void)
     errno = saved;
 }
 
-void weft__thread_hold(struct weft__held *held, int thread, int cpu)
+void weft__pin_set(struct weft__pin *pin, int thread, int cpu)
 {
     int saved = errno;
-    if (held->thread == 0 && sched_getaffinity(thread, sizeof held->allowed, &held->allowed) != 0)
-        CPU_ZERO(&held->allowed);
-    bool held_there = held->thread != 0 && held->cpu == cpu;
-    if (!held_there && is_one_of(&held->allowed, cpu)) {
+    if (pin->thread == 0 && sched_getaffinity(thread, sizeof pin->allowed, &pin->allowed) != 0)
+        CPU_ZERO(&pin->allowed);
+    bool pinned_there = pin->thread != 0 && pin->cpu == cpu;
+    if (!pinned_there && is_one_of(&pin->allowed, cpu)) {
         cpu_set_t one = only(cpu);
         if (sched_setaffinity(thread, sizeof one, &one) == 0) {
-            held->thread = thread;
-            held->cpu = cpu;
+            pin->thread = thread;
+            pin->cpu = cpu;
         }
     }
     errno = saved;
 }
 
-void weft__thread_release(struct weft__held *held)
+void weft__pin_clear(struct weft__pin *pin)
 {
     int saved = errno;
-    if (held->thread != 0)
-        sched_setaffinity(held->thread, sizeof held->allowed, &held->allowed);
-    held->thread = 0;
+    if (pin->thread != 0)
+        sched_setaffinity(pin->thread, sizeof pin->allowed, &pin->allowed);
+    pin->thread = 0;
     errno = saved;
 }
 
@@ -247,7 +248,7 @@ int weft__thread_cpu(void)
 
 bool weft__thread_yield(void)
 {
-    enum { LONG_NS = 300000 }; /* far more than a yield to nobody, less than a time slice */
+    enum { LONG_NS = 300000 }; /* far more than a yield on an idle CPU, less than a time slice */
     uint64_t before = weft__clock_now();
     sched_yield();
     return weft__clock_now() - before < LONG_NS;

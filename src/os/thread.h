@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /* Starts run(arg) with asynchronous signals blocked, pinned to this CPU if the caller may use it;
- * else where the caller may run. A stack size of 0 is the default: much, since memory is used only
- * where it is touched; less where address space is short. 0 or a negative errno value. */
+ * else on any CPU of the caller's. A stack size of 0 is the default: large, since memory is used
+ * only where it is touched; smaller if address space is limited. 0 or a negative errno value. */
 int weft__thread_start(pthread_t *thread, size_t stack_size, int cpu, void *(*run)(void *),
                        void *arg);
 
@@ -19,11 +19,11 @@ int weft__thread_start(pthread_t *thread, size_t stack_size, int cpu, void *(*ru
 void weft__thread_enter(const char *name, unsigned index, bool explain_overflow);
 void weft__thread_leave(void);
 
-/* Waits of the calling thread that have a time limit end within microseconds of it. */
+/* Makes waits of the calling thread with a time limit end within microseconds of that limit. */
 void weft__thread_be_punctual(void);
 
-/* Keeps the calling thread on one of the CPUs it may use; unpin gives back the others. Failure is
- * harmless. */
+/* Keeps the calling thread on one of the CPUs that it may use, until weft__thread_unpin(). Failure
+ * is harmless. */
 void weft__thread_pin(int cpu);
 void weft__thread_unpin(void);
 int weft__thread_cpu(void); /* where the caller runs; -1: unknown */
@@ -31,18 +31,18 @@ int weft__thread_cpu(void); /* where the caller runs; -1: unknown */
 /* The kernel's number of the caller. Cheap after the first call. */
 int weft__thread_number(void);
 
-/* Keeps a thread, the caller or another one, on this CPU from `hold` until `release`; if it is held
- * already, on this one from now on. Nothing happens if it may not run there. One at a time for each
- * thread, which must not end meanwhile. */
-struct weft__held {
-    int thread; /* 0: it is not held, and the rest means nothing */
+/* A thread, the caller or another one, stays on one CPU from weft__pin_set() to weft__pin_clear().
+ * A second weft__pin_set() moves it to another CPU. Nothing happens if it may not run there. At
+ * most one pin for each thread, which must not end meanwhile. */
+struct weft__pin {
+    int thread; /* 0: it is not pinned, and the rest means nothing */
     int cpu;
-    cpu_set_t allowed; /* before */
+    cpu_set_t allowed; /* where it may run without the pin */
 };
-void weft__thread_hold(struct weft__held *held, int thread, int cpu);
-void weft__thread_release(struct weft__held *held);
+void weft__pin_set(struct weft__pin *pin, int thread, int cpu);
+void weft__pin_clear(struct weft__pin *pin);
 
-/* Lets others run. False: that took long, because others want this CPU. */
+/* Lets other threads run. False: that took long, because others want this CPU. */
 bool weft__thread_yield(void);
 
 /* Nanoseconds of CPU time; 0: unknown. */
@@ -54,8 +54,8 @@ struct weft__stack {
 };
 struct weft__stack weft__thread_stack(void);
 
-/* Times the process was forked on the way to here; a pool made at another count has no
- * workers in this process. */
+/* How often fork() was called between the first process and this one. A pool that was made at
+ * another count has no workers in this process. */
 uint32_t weft__fork_count(void);
 
 /* Calls `in_child` in every forked child from now on. */

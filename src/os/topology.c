@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* topology.c: the affinity mask says which CPUs there are. Which of them share a core is
- * asked from hwloc, if the library was built with it, or else from /sys; hwloc also puts
- * cores that share caches side by side. Who can't be asked knows of no shared cores, and
- * the order is that of the numbers. */
+ * asked from hwloc, if the library was built with it, or else from /sys. hwloc also puts
+ * cores that share caches side by side. If neither can be read, no CPUs share a core, and
+ * they are in the order of their numbers. */
 #include "os/topology.h"
 
 #include "os/cgroup.h"
@@ -32,9 +32,8 @@ enum {
 
 /* ---- Cores ---- */
 
-/* The core of each CPU, plus 1; 0: unknown. Finding out takes milliseconds, so that is
- * done once in a process, and not at all where the order can't matter. Written under
- * cores_once only. */
+/* The core of each CPU, plus 1; 0: unknown. Finding out takes milliseconds: it is done
+ * once in a process, and only if the order matters. Written under cores_once only. */
 static uint16_t cores[CPUS_CACHED];
 static pthread_once_t cores_once = PTHREAD_ONCE_INIT;
 

@@ -23,7 +23,7 @@ unsigned weft__workers_auto(void);
 struct weft__cpu {
     int id;
     int core;        /* equal for the threads of one core; smaller ones come first */
-    unsigned thread; /* which of its core's threads it is, counting those that are there */
+    unsigned thread; /* its index among the threads of its core */
 };
 
 /* Sets `thread` and sorts by it, then by core. */

@@ -3,8 +3,8 @@
 #ifndef WEFT_OS_UNLOAD_H
 #define WEFT_OS_UNLOAD_H
 
-/* From now on the object that this library is part of, which may be a plugin that dlopen() loaded,
- * stays in memory, whatever dlclose() is told. */
+/* From now on the object that this library is part of stays in memory, also after dlclose(). It may
+ * be a plugin that dlopen() loaded. */
 void weft__keep_loaded(void);
 
 #endif

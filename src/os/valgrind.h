@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* valgrind.h: what valgrind has to be told, if the library is compiled where its header is. A few
- * instructions that do nothing outside valgrind. */
+/* valgrind.h: tells valgrind about stacks, if its header was there when the library was compiled. A
+ * few instructions, which do nothing outside valgrind. */
 #ifndef WEFT_OS_VALGRIND_H
 #define WEFT_OS_VALGRIND_H
 
@@ -13,8 +13,9 @@
 #endif
 #endif
 
-/* A stack that is not a thread's own: who switches to it has not lost its way, and back traces end
- * where it ends. A number for the second, which comes before the memory is given back. */
+/* Registers a stack that is not a thread's own, so that valgrind accepts switches to it, and ends
+ * back traces there. The second function takes the number that the first has returned, and is
+ * called before the memory is freed. */
 static inline unsigned weft__valgrind_stack(void *low, size_t size)
 {
 #if WEFT__HAVE_VALGRIND

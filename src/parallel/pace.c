@@ -67,20 +67,22 @@ static unsigned open_forks(size_t elements, size_t stretch)
 }
 
 /* Those who search can take a part of it at once, if it is worth their while. */
-static unsigned forks_for(unsigned hungry, size_t elements, size_t stretch)
+static unsigned forks_for(unsigned searchers, size_t elements, size_t stretch)
 {
-    return hungry && stretch && elements >= stretch ? 32 - (unsigned)__builtin_clz(hungry) : 0;
+    return searchers && stretch && elements >= stretch ? 32 - (unsigned)__builtin_clz(searchers)
+                                                       : 0;
 }
 
 void weft__pacer_plan(struct weft__pacer *pacer, weft__key *key, size_t elements, size_t min,
-                      unsigned hungry)
+                      unsigned searchers)
 {
     enum { FIRST = 8 }; /* the first leaf is a part of so many */
     size_t stretch = weft__pace_stretch(key);
     size_t leaf = stretch < elements / FIRST ? stretch : elements / FIRST;
     /* What is longer than this has two halves that are not too short. */
     size_t least = min > SIZE_MAX / 2 ? SIZE_MAX : min ? 2 * min - 1 : 1;
-    unsigned open = open_forks(elements, stretch), at_once = forks_for(hungry, elements, stretch);
+    unsigned open = open_forks(elements, stretch),
+             at_once = forks_for(searchers, elements, stretch);
     *pacer = (struct weft__pacer){
         .key = key,
         .least = least,
@@ -93,8 +95,8 @@ void weft__pacer_plan(struct weft__pacer *pacer, weft__key *key, size_t elements
 void weft__pacer_take_up(struct weft__pacer *pacer, weft *w, weft__key *key, size_t elements,
                          size_t min)
 {
-    unsigned hungry = weft__sleep_hungry(&weft__worker_of(w)->pool->sleep);
-    weft__pacer_plan(pacer, key, elements, min, hungry);
+    unsigned searchers = weft__sleep_searchers(&weft__worker_of(w)->pool->sleep);
+    weft__pacer_plan(pacer, key, elements, min, searchers);
 }
 
 void weft__pacer_start(struct weft__pacer *pacer, weft *w, weft__key *key, size_t elements,

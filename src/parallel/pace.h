@@ -99,7 +99,7 @@ void weft__pacer_take_up(struct weft__pacer *pacer, weft *w, weft__key *key, siz
 
 /* What both do, while so many search for work. */
 void weft__pacer_plan(struct weft__pacer *pacer, weft__key *key, size_t elements, size_t min,
-                      unsigned hungry);
+                      unsigned searchers);
 
 /* Before a leaf, and after it, if it has done all these elements. */
 void weft__pacer_leaf(struct weft__pacer *pacer, weft *w);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* common.h: what the protocols share, for their files alone: the word that counts, whom to
- * wake, and the way to sleep in one's own parking place. The look-out is in lookout.h. */
+/* common.h: what the protocols share, for their files alone: the word that counts, which sleepers
+ * to wake, and how a worker sleeps in its parking place. The look-out is in lookout.h. */
 #ifndef WEFT_SLEEP_COMMON_H
 #define WEFT_SLEEP_COMMON_H
 
@@ -41,7 +41,7 @@ static inline bool lookout_in(uint64_t counters)
 
 static inline int guests_at_work(struct weft__sleep *sleep)
 {
-    /* relaxed: a heuristic, or the caller has a fence before, or has seen the guest's job. */
+    /* relaxed: a heuristic, or the caller has passed a fence, or has seen the guest's job. */
     return (int)(uint32_t)atomic_load_relaxed(&sleep->guests);
 }
 
@@ -53,7 +53,7 @@ static inline uint32_t entries_of(struct weft__sleep *sleep)
 
 static inline int workers_at_work(struct weft__sleep *sleep, uint64_t counters)
 {
-    /* relaxed: the caller has a fence before, or wants a hint. */
+    /* relaxed: the caller has passed a fence, or wants a hint. */
     int absent = atomic_load_relaxed(&sleep->absent);
     return (int)sleep->workers - absent - (int)inactive_in(counters);
 }
@@ -64,7 +64,7 @@ static inline bool at_work(struct weft__sleep *sleep, uint64_t counters)
 }
 
 /* How many more threads may be up; negative: there are too many. */
-static inline int places_left(struct weft__sleep *sleep, uint64_t counters)
+static inline int free_room(struct weft__sleep *sleep, uint64_t counters)
 {
     int absent = atomic_load_relaxed(&sleep->absent); /* relaxed: as above */
     return (int)sleeping_in(counters) + absent - guests_at_work(sleep);
@@ -77,35 +77,38 @@ static inline unsigned at_most(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* Wakes up to n of those who sleep in a parking place of their own, those on another CPU than
- * the caller's first, because the caller goes on working on its own; if it is about to sleep, the
- * other way round. How many it woke, but for the one more that it wakes if all are deep asleep. */
+/* What sleepers are woken for. */
 enum weft__for {
-    FOR_FORKS, /* or more of what others have: their owners run them at the latest */
-    FOR_JOBS,  /* nobody else does. So who is woken is not held on the look-out's CPU: if that
-                  CPU is not to be had, neither of them would come. If no other one is free, the
-                  kernel chooses */
+    FOR_FORKS, /* work that its owner runs at the latest */
+    FOR_JOBS,  /* work that no other thread runs. So a woken sleeper is not pinned to the look-out's
+                  CPU: if neither of them got that CPU, the job would wait. If no other CPU is
+                  free, the kernel chooses */
 };
+
+/* Wakes up to n of the sleepers in parking places. Sleepers on another CPU than the caller's come
+ * first, because the caller goes on working on its own; if it `waits`, it is about to sleep, and
+ * they come last. Returns how many it woke; if all sleep and there is no look-out, it wakes one
+ * more, which is not counted. */
 unsigned weft__wake_any(struct weft__sleep *sleep, unsigned n, enum weft__for what, bool waits);
 
-/* How many sleepers may be woken: a guest at work stands in for one. */
+/* How many sleepers may be woken: a guest at work takes the place of one. */
 static inline unsigned room(struct weft__sleep *sleep, uint64_t counters)
 {
-    int places = places_left(sleep, counters);
-    return places > 0 ? at_most((unsigned)places, sleeping_in(counters)) : 0;
+    int more = free_room(sleep, counters);
+    return more > 0 ? at_most((unsigned)more, sleeping_in(counters)) : 0;
 }
 
-/* New jobs have to wait because guests are in all places: does nobody sleep who would see to it
- * that they don't wait for ever? Then one is woken, who finds that there is no place, and looks
- * out. */
-static inline bool needs_watch(const struct weft__sleep *sleep, uint64_t counters)
+/* There is no room for a worker, because of guests, so new jobs have to wait. True: there is no
+ * look-out that lets a worker in later. Then a sleeper is woken; it finds no room, and becomes the
+ * look-out. */
+static inline bool lacks_lookout(const struct weft__sleep *sleep, uint64_t counters)
 {
     return sleep->look_ns && sleeping_in(counters) > 0 && !lookout_in(counters);
 }
 
-/* There is work for one more worker, by the counters: is everybody at it who could be? Then a
- * spare one may take the place of one that is blocked. */
-static inline void call_spare_if_none_is_left(struct weft__sleep *sleep, uint64_t counters)
+/* There is work for one more worker. If the counters say that none is idle or asleep, a spare may
+ * take the place of a blocked worker. */
+static inline void call_spare_if_all_work(struct weft__sleep *sleep, uint64_t counters)
 {
     /* relaxed: a heuristic. */
     if (idle_in(counters) + sleeping_in(counters) == 0 &&
@@ -119,11 +122,11 @@ static inline void call_spare_if_none_is_left(struct weft__sleep *sleep, uint64_
 bool weft__work_found_counted(struct weft__sleep *sleep, struct weft__idle *idle);
 void weft__more_work_counted(struct weft__sleep *sleep);
 
-/* The caller stops looking: takes it off the inactive ones. The counters before. What follows is
- * after a fence. */
+/* The caller stops searching: takes it off the inactive workers. Returns the counters before that.
+ * What follows is after a fence. */
 uint64_t weft__stop_looking(struct weft__sleep *sleep);
 
-/* Doze: false if the latch is set. `at_once`: the latch is never SLEEPY. */
+/* Doze. False: the latch is set. `at_once`: the latch is never SLEEPY. */
 bool weft__doze_off(const struct weft__sleeper *sleeper, bool counted, bool at_once);
 
 /* Takes back what the sleeper announced. */
@@ -131,13 +134,13 @@ void weft__stay_awake(const struct weft__sleeper *sleeper);
 
 enum sleep_outcome { LATCH_WAS_SET, WORK_WAS_POSTED, LOOKED_OUT, SLEPT };
 
-/* The caller has dozed off and counted itself as sleeping: fence, last look, sleep. True of the
- * last look: there is something, and it does not sleep. */
+/* The caller has dozed off and counted itself as sleeping: fence, last look, sleep. If the last
+ * look returns true, there is something to do, and the caller does not sleep. */
 typedef bool weft__last_look(const struct weft__sleeper *sleeper, struct weft__sleep *sleep);
 enum sleep_outcome weft__sleep_unless(weft__last_look *last_look, struct weft__sleep *sleep,
                                       struct weft__idle *idle, const struct weft__sleeper *sleeper);
 
-/* The same: the last look is at the queues. */
+/* The same, with a last look at the queues. */
 enum sleep_outcome weft__sleep_counted(struct weft__sleep *sleep, struct weft__idle *idle,
                                        const struct weft__sleeper *sleeper);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The `counters` protocol and its variants: idle and sleeping workers are counted, and new
- * work wakes somebody if too few are idle. Nobody gets sleepy first. */
+ * work wakes a sleeper if too few are idle. Workers don't get sleepy first. */
 #include "os/thread.h"
 #include "sleep/common.h"
 
 enum counters_kind {
     ONE,    /* each post wakes at most one */
-    LOCAL,  /* for forks: an empty deque means that those who are idle are enough */
-    BLOCKS, /* as many as make those awake a power of two */
+    LOCAL,  /* for forks: an empty deque means that enough workers are idle */
+    BLOCKS, /* until the number of workers awake is a power of two */
     ALL,    /* as many as there are new jobs */
     TWO,    /* as many as it takes for two to be idle */
 };
@@ -17,7 +17,7 @@ static enum counters_kind kind_of(const struct weft__sleep *sleep)
     return (enum counters_kind)sleep->protocol->kind;
 }
 
-/* So many idle workers are enough for so many new jobs. */
+/* How many idle workers are enough for these new jobs. */
 static unsigned enough_for(const struct weft__sleep *sleep, unsigned jobs)
 {
     return kind_of(sleep) == TWO && jobs < 2 ? 2 : jobs;
@@ -32,7 +32,7 @@ static unsigned up_to_a_power_of_two(const struct weft__sleep *sleep, uint64_t c
     return power - awake;
 }
 
-/* How many to wake where so many idle ones are missing. */
+/* How many sleepers to wake if so many idle workers are missing. */
 static unsigned how_many(const struct weft__sleep *sleep, uint64_t counters, unsigned missing)
 {
     switch (kind_of(sleep)) {
@@ -47,8 +47,8 @@ static unsigned how_many(const struct weft__sleep *sleep, uint64_t counters, uns
     }
 }
 
-/* The local rule is wrong when a fork lies there because nobody looks: so it holds only while
- * there is a look-out, who will. */
+/* The local rule is wrong if a fork is still on the deque because no worker searches. So it is used
+ * only while there is a look-out, which finds that fork. */
 static bool idle_ones_are_enough(struct weft__sleep *sleep, uint64_t counters, bool was_empty)
 {
     if (kind_of(sleep) == LOCAL)
@@ -65,7 +65,7 @@ static bool new_fork(struct weft__sleep *sleep, bool was_empty)
     if (most > 0)
         weft__wake_any(sleep, at_most(how_many(sleep, counters, 1), most), FOR_FORKS, false);
     else
-        call_spare_if_none_is_left(sleep, counters);
+        call_spare_if_all_work(sleep, counters);
     return most > 0 || idle_in(counters) > 0;
 }
 
@@ -79,10 +79,10 @@ static void new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits)
     if (most > 0 && idle < enough)
         weft__wake_any(sleep, at_most(how_many(sleep, counters, enough - idle), most), FOR_JOBS,
                        waits);
-    else if (most == 0 && needs_watch(sleep, counters))
+    else if (most == 0 && lacks_lookout(sleep, counters))
         weft__wake_any(sleep, 1, FOR_JOBS, waits);
     else
-        call_spare_if_none_is_left(sleep, counters);
+        call_spare_if_all_work(sleep, counters);
 }
 
 static bool no_work(struct weft__sleep *sleep, struct weft__idle *idle,
@@ -95,7 +95,8 @@ static bool no_work(struct weft__sleep *sleep, struct weft__idle *idle,
     }
     if (!weft__doze_off(sleeper, true, false))
         return false;
-    /* IncSleepers. acq_rel E1: release: whoever counts this one sees its parking place DROWSY. */
+    /* IncSleepers. acq_rel E1: release: a waker that counts this worker sees its parking place
+     * DROWSY. */
     atomic_fetch_add_acq_rel(&sleep->counters, one_sleeping);
     enum sleep_outcome outcome = weft__sleep_counted(sleep, idle, sleeper);
     idle->round = outcome == LOOKED_OUT ? sleep->rounds : 0;

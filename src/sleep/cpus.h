@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cpus.h: which CPUs those who work for a pool use, and where somebody else is not in their way.
- * All of it is a guess: the kernel moves threads as it likes. */
+/* cpus.h: which CPUs the threads at work in a pool use, and which CPU another thread can use
+ * without disturbing them. All of it is a guess: the kernel moves threads as it likes. */
 #ifndef WEFT_SLEEP_CPUS_H
 #define WEFT_SLEEP_CPUS_H
 
@@ -11,7 +11,7 @@
 
 enum weft__cpu_use {
     CPU_FREE,
-    CPU_LEFT, /* by the guest that came last: it may come again */
+    CPU_RECENT, /* used by the guest that came last, which may come again */
     CPU_TAKEN,
 };
 
@@ -19,7 +19,7 @@ enum { WEFT__CPUS_KNOWN = 1024 }; /* others count as free */
 
 struct weft__used_cpus {
     uint64_t taken[WEFT__CPUS_KNOWN / 64];
-    int left; /* or -1 */
+    int recent; /* the CPU of the guest that came last, or -1 */
 };
 
 static inline void weft__cpu_take(struct weft__used_cpus *used, int cpu)
@@ -32,11 +32,11 @@ static inline enum weft__cpu_use weft__cpu_use_of(const struct weft__used_cpus *
 {
     if (cpu >= 0 && cpu < WEFT__CPUS_KNOWN && used->taken[cpu / 64] >> cpu % 64 & 1)
         return CPU_TAKEN;
-    return cpu == used->left ? CPU_LEFT : CPU_FREE;
+    return cpu == used->recent ? CPU_RECENT : CPU_FREE;
 }
 
-/* `cpu`, if its use is bearable; else one of these that is used less, the next one after it, if
- * there is any. */
+/* `cpu`, if its use is at most `bearable`. Else the least used CPU of `cpus`, the nearest one after
+ * `cpu`; or `cpu`, if none is used less. */
 static inline int weft__cpu_other(const struct weft__used_cpus *used, const struct weft__cpus *cpus,
                                   int cpu, enum weft__cpu_use bearable)
 {

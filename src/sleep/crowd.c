@@ -8,24 +8,24 @@
 static struct {
     struct weft__lock lock;
     struct weft__crowd *first;
-} spare;
+} unused;
 
-static struct weft__crowd *take_spare(enum crowd_kind kind)
+static struct weft__crowd *take_unused(enum crowd_kind kind)
 {
-    weft__lock_take(&spare.lock);
-    struct weft__crowd **at = &spare.first;
+    weft__lock_take(&unused.lock);
+    struct weft__crowd **at = &unused.first;
     while (*at && (*at)->kind != kind)
         at = &(*at)->next;
     struct weft__crowd *crowd = *at;
     if (crowd)
         *at = crowd->next;
-    weft__lock_drop(&spare.lock);
+    weft__lock_drop(&unused.lock);
     return crowd;
 }
 
 struct weft__crowd *weft__crowd_get(enum crowd_kind kind)
 {
-    struct weft__crowd *crowd = take_spare(kind);
+    struct weft__crowd *crowd = take_unused(kind);
     if (crowd) {
         atomic_store_relaxed(&crowd->state, 0); /* relaxed: its workers are not there yet */
         return crowd;
@@ -38,22 +38,22 @@ struct weft__crowd *weft__crowd_get(enum crowd_kind kind)
 
 void weft__crowd_put(struct weft__crowd *crowd)
 {
-    weft__lock_take(&spare.lock);
-    crowd->next = spare.first;
-    spare.first = crowd;
-    weft__lock_drop(&spare.lock);
+    weft__lock_take(&unused.lock);
+    crowd->next = unused.first;
+    unused.first = crowd;
+    weft__lock_drop(&unused.lock);
 }
 
 void weft__crowd_forked(void)
 {
-    spare.lock = (struct weft__lock){0};
+    unused.lock = (struct weft__lock){0};
 }
 
 static bool state_cas(struct weft__crowd *crowd, uint32_t *old, uint32_t state)
 {
     if (crowd->kind == CROWD_SEQ_CST)
         return atomic_cas_seq_cst(&crowd->state, old, state); /* seq_cst V2 */
-    /* acq_rel V1: acquire: the news of those who tickled before. */
+    /* acq_rel V1: acquire: the news of the threads that tickled before. */
     return atomic_cas_acq_rel(&crowd->state, old, state);
 }
 
@@ -81,9 +81,9 @@ void weft__crowd_be_awake(struct weft__crowd *crowd, unsigned number)
         state_cas(crowd, &state, state & CROWD_ASLEEP);
 }
 
-/* With the lock: the caller is asleep, unless it was tickled. The lock makes it one step with
- * the wait: who tickles has to get it before it wakes anybody, and finds everybody at rest who
- * sleeps. */
+/* Under the lock: the caller is asleep, unless it was tickled. The lock makes this one step with
+ * the wait: a thread that tickles takes the lock before it wakes the sleepers, and finds them all
+ * counted as resting. */
 static bool go_to_sleep(struct weft__crowd *crowd, const struct weft__park *park,
                         struct atomic_u64 *counted, bool *rests_last)
 {
@@ -97,22 +97,22 @@ static bool go_to_sleep(struct weft__crowd *crowd, const struct weft__park *park
     return true;
 }
 
-/* relaxed, the notices: the lock, which is taken afterwards, orders them. They are 32 bits wide:
- * who is kept from this wait while they go round, each of them a sleep and a wake, sleeps on. */
-static void wait_for_notice(struct weft__crowd *crowd, uint32_t notice, struct weft__turns *turns)
+/* relaxed, the notices: the lock, which is taken afterwards, orders them. They are 32 bits wide: a
+ * sleeper that does not get here before 2^32 sleeps and wakes of others have passed sleeps on. */
+static void wait_for_notice(struct weft__crowd *crowd, uint32_t notice, struct weft__naps *naps)
 {
     while (atomic_load_relaxed(&crowd->notices) == notice &&
-           weft__turn_wait(turns, &crowd->notices, notice))
+           weft__nap_wait(naps, &crowd->notices, notice))
         ;
 }
 
-/* Its time is up: false if it has been woken meanwhile. */
+/* The sleeper's time is up. False: a waker has woken it meanwhile. */
 static bool get_up(struct weft__crowd *crowd, uint32_t notice)
 {
     weft__lock_take(&crowd->lock);
     bool by_itself = atomic_load_relaxed(&crowd->notices) == notice; /* relaxed: under the lock */
     if (by_itself) {
-        crowd->asleep--; /* bit 0 may stay: it costs the next one to tickle a look */
+        crowd->asleep--; /* bit 0 may stay: it costs the next tickle one look */
         if (crowd->census)
             weft__census_rouse(crowd->census, 1);
     }
@@ -121,7 +121,7 @@ static bool get_up(struct weft__crowd *crowd, uint32_t notice)
 }
 
 enum park_result weft__crowd_sleep(struct weft__crowd *crowd, struct weft__park *park,
-                                   struct atomic_u64 *counted, struct weft__turns turns)
+                                   struct atomic_u64 *counted, struct weft__naps naps)
 {
     bool rests_last = false;
     weft__lock_take(&crowd->lock);
@@ -131,11 +131,11 @@ enum park_result weft__crowd_sleep(struct weft__crowd *crowd, struct weft__park 
     if (!asleep)
         return PARK_WAS_NUDGED;
     if (rests_last)
-        park->census->all_rest(park->census); /* which may wake somebody, this one too */
-    weft__turns_begin(&turns, park);
-    wait_for_notice(crowd, notice, &turns);
+        park->census->all_rest(park->census); /* which may wake any thread, the caller too */
+    weft__naps_begin(&naps, park);
+    wait_for_notice(crowd, notice, &naps);
     bool by_itself = get_up(crowd, notice);
-    weft__turns_end(&turns);
+    weft__naps_end(&naps);
     return by_itself ? PARK_TIMED_OUT : PARK_WAS_WOKEN;
 }
 
@@ -144,8 +144,8 @@ void weft__crowd_wake_all(struct weft__crowd *crowd)
     weft__lock_take(&crowd->lock);
     unsigned n = crowd->asleep;
     if (n > 0) {
-        /* All are taken off before any wakes (bug 28). They can't leave without the lock,
-         * so their pool, where they are counted, lives. relaxed: a hint to others. */
+        /* All sleepers are taken off the count before any wakes (bug 28). They can't leave without
+         * the lock, so their pool, where they are counted, lives. relaxed: a hint to others. */
         atomic_fetch_sub_relaxed(crowd->counted, n);
         if (crowd->census)
             weft__census_rouse(crowd->census, n);

@@ -15,7 +15,7 @@ static uint64_t jec_in(const struct weft__sleep *sleep, uint64_t counters)
     return counters & ~(sleep->jec_one - 1);
 }
 
-/* Even: somebody got sleepy since the last new work. */
+/* Even: a worker got sleepy since the last new work. */
 static bool jec_is_sleepy(const struct weft__sleep *sleep, uint64_t counters)
 {
     return (counters & sleep->jec_one) == 0;
@@ -27,10 +27,10 @@ static uint64_t jec_next(const struct weft__sleep *sleep, uint64_t counters)
     return counters + sleep->jec_one;
 }
 
-/* Moves the event counter on if its parity is the one given; the counters after that. */
+/* Moves the event counter on, if it has the given parity. Returns the counters after that. */
 static uint64_t jec_step_if(struct weft__sleep *sleep, bool sleepy)
 {
-    /* acquire E1: the parking places of all who are counted as sleeping. */
+    /* acquire E1: the parking places of all workers that are counted as sleeping. */
     uint64_t old = atomic_load_acquire(&sleep->counters);
     while (jec_is_sleepy(sleep, old) == sleepy) {
         /* acq_rel E1: acquire as above; release E2: a worker that finds the counter moved
@@ -41,22 +41,23 @@ static uint64_t jec_step_if(struct weft__sleep *sleep, bool sleepy)
     return old;
 }
 
-/* One more event, whatever the parity; the counters after that. */
+/* One more event, whatever the parity. Returns the counters after that. */
 static uint64_t jec_count(struct weft__sleep *sleep)
 {
-    /* acq_rel E1: acquire: the parking places of all who are counted as sleeping; release E2: as
-     * above. */
+    /* acq_rel E1: acquire: the parking places of all workers that are counted as sleeping; release
+     * E2: as above. */
     return atomic_fetch_add_acq_rel(&sleep->counters, sleep->jec_one) + sleep->jec_one;
 }
 
-/* One is idle: that one finds it, and wakes the next if there is more. To wake another because
- * older forks still lie there woke all of 32 workers for a burst of 50 us. */
+/* If a worker is idle, it finds the fork, and wakes the next worker if there is more. Waking
+ * another one here because older forks are still pending has woken all of 32 workers for a burst of
+ * 50 us. */
 static inline bool fork_posted(struct weft__sleep *sleep, uint64_t counters)
 {
     if (idle_in(counters) > 0)
         return true;
     if (room(sleep, counters) == 0) {
-        call_spare_if_none_is_left(sleep, counters);
+        call_spare_if_all_work(sleep, counters);
         return false;
     }
     weft__wake_any(sleep, 1, FOR_FORKS, false);
@@ -85,13 +86,13 @@ static void new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits)
     unsigned idle = idle_in(counters), most = room(sleep, counters);
     if (most > 0 && idle < jobs)
         weft__wake_any(sleep, at_most(jobs - idle, most), FOR_JOBS, waits);
-    else if (most == 0 && needs_watch(sleep, counters))
+    else if (most == 0 && lacks_lookout(sleep, counters))
         weft__wake_any(sleep, 1, FOR_JOBS, waits);
     else
-        call_spare_if_none_is_left(sleep, counters);
+        call_spare_if_all_work(sleep, counters);
 }
 
-/* What the event counter is from now on, unless new work comes. */
+/* Returns what the event counter is from now on, unless new work comes. */
 static uint64_t get_sleepy(struct weft__sleep *sleep)
 {
     if (sleep->protocol->kind == PLAIN)
@@ -100,8 +101,7 @@ static uint64_t get_sleepy(struct weft__sleep *sleep)
     return jec_in(sleep, jec_step_if(sleep, false));
 }
 
-/* IncSleepers: counts the caller as sleeping, unless new work was announced since it got
- * sleepy. */
+/* IncSleepers: counts the caller as sleeping, unless new work was posted since it got sleepy. */
 static bool inc_sleepers(struct weft__sleep *sleep, const struct weft__idle *idle)
 {
     uint64_t old = atomic_load_relaxed(&sleep->counters);
@@ -111,7 +111,7 @@ static bool inc_sleepers(struct weft__sleep *sleep, const struct weft__idle *idl
             (void)atomic_load_acquire(&sleep->counters);
             return false;
         }
-        /* acq_rel E1: release: whoever counts this one sees its parking place DROWSY. */
+        /* acq_rel E1: release: a waker that counts this worker sees its parking place DROWSY. */
     } while (!atomic_cas_acq_rel(&sleep->counters, &old, old + one_sleeping));
     return true;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* latch.h: says that something is over. The core latch is one word:
  *
- *   UNSET  -doze--> SLEEPY     by the owner, who is about to sleep
+ *   UNSET  -doze--> SLEEPY     by the owner, which is about to sleep
  *   SLEEPY -sleep-> SLEEPING   by the owner, after it made its parking place DROWSY
  *   UNSET  -sleep-> SLEEPING   the same in one step, under `events-latch`
- *   SLEEPY, SLEEPING -rouse-> UNSET   by the owner, back from sleep
+ *   SLEEPY, SLEEPING -get up-> UNSET  by the owner, back from sleep
  *   any    -set---> SET        by the setter; final
  *
  * Every step is a read-modify-write of `state`, so its modification order decides set
@@ -57,7 +57,7 @@ static inline bool weft__latch_sleep_at_once(struct weft__latch *latch)
     return atomic_cas_release(&latch->state, &state, LATCH_SLEEPING); /* release L2: as above */
 }
 
-static inline void weft__latch_rouse(struct weft__latch *latch)
+static inline void weft__latch_get_up(struct weft__latch *latch)
 {
     /* relaxed: publishes nothing; the owner probes again. */
     uint32_t state = LATCH_SLEEPING;
@@ -120,8 +120,8 @@ static inline void weft__count_latch_up(struct weft__count_latch *latch)
 
 static inline void weft__count_latch_down(struct weft__count_latch *latch)
 {
-    /* acq_rel C1 with itself: release C1 by each, acquire C1 by the last, who sets the latch
-     * for all. Unless this was the last count, it is the last touch: the owner may leave. */
+    /* acq_rel C1 with itself: release C1 by each thread, acquire C1 by the last, which sets the
+     * latch for all. Unless this was the last count, it is the last touch: the owner may leave. */
     if (atomic_fetch_sub_acq_rel(&latch->count, 1) == 1)
         weft__spin_latch_set(&latch->spin);
 }
@@ -133,24 +133,24 @@ static inline void weft__lock_latch_wait(struct weft__latch *latch)
         uint32_t state = LATCH_UNSET;
         if (atomic_cas_relaxed(&latch->state, &state, LATCH_SLEEPING))
             state = LATCH_SLEEPING;
-        if (state != LATCH_SET) /* SLEEPING; or SLEEPY, while another one borrows */
+        if (state != LATCH_SET) /* SLEEPING; or SLEEPY, while another waiter borrows */
             weft__futex_wait(&latch->state, state);
     }
 }
 
-/* Whoever sets a lock latch may hold something until then, a pool. A waiter that wants to use that
- * borrows it first: the latch is SLEEPY meanwhile, and who sets it then leaves the hold to the
- * waiter. */
+/* The setter of a lock latch may keep a pool alive until the set. A waiter that wants to use the
+ * pool borrows it first: the latch is SLEEPY meanwhile. If the setter sets the latch then, the
+ * waiter has to let go of the pool instead. */
 
 /* False: it is set. */
 static inline bool weft__lock_latch_borrow(struct weft__latch *latch)
 {
-    /* relaxed, all: the hold is there, and who is to drop it is decided by this word alone. */
+    /* relaxed, all: the pool lives, and this word alone decides which thread lets go of it. */
     uint32_t state = LATCH_UNSET;
     while (state != LATCH_SET) {
         if (state != LATCH_SLEEPY && atomic_cas_relaxed(&latch->state, &state, LATCH_SLEEPY))
             return true;
-        if (state == LATCH_SLEEPY) { /* another one's: not for long */
+        if (state == LATCH_SLEEPY) { /* another waiter borrows: not for long */
             weft__relax();
             state = atomic_load_relaxed(&latch->state);
         }
@@ -158,20 +158,20 @@ static inline bool weft__lock_latch_borrow(struct weft__latch *latch)
     return false;
 }
 
-/* False: it was set meanwhile, and the hold is the caller's to drop. */
+/* False: the latch was set meanwhile, and the caller has to let go of the pool. */
 static inline bool weft__lock_latch_return(struct weft__latch *latch)
 {
     uint32_t state = LATCH_SLEEPY;
-    /* release L3: what was done with it comes before the setter drops it. If the caller does, all
-     * that the setter did has to come before: that is the probe's acquire (L1). */
+    /* release L3: what the waiter did with the pool comes before the setter lets go of it. If the
+     * caller has to do that, all that the setter did comes before: the probe's acquire (L1). */
     return atomic_cas_release(&latch->state, &state, LATCH_SLEEPING) || !weft__latch_probe(latch);
 }
 
-/* False: what the caller holds is somebody else's from now on. */
+/* False: a waiter borrows, and lets go of the pool instead of the caller. */
 static inline bool weft__lock_latch_set(struct weft__latch *latch)
 {
-    /* release L1: the result. acquire L3: who has borrowed is done. Last touch; waking uses the
-     * address only. */
+    /* release L1: the result. acquire L3: what waiters did that borrowed before. Last touch; waking
+     * uses the address only. */
     uint32_t state = atomic_exchange_acq_rel(&latch->state, LATCH_SET);
     if (state != LATCH_UNSET)
         weft__futex_wake(&latch->state, WEFT__WAKE_ALL);

@@ -3,8 +3,8 @@
 
 #include "os/clock.h"
 
-/* Relaxed, all accesses here: the fences order those that matter, and who looks out decides nothing
- * but who looks. */
+/* Relaxed, all accesses here: the fences order those that matter. Nothing else depends on which
+ * sleeper is the look-out. */
 
 static bool take_duty(struct weft__sleep *sleep, struct weft__park *park)
 {
@@ -35,8 +35,8 @@ static bool is_used(struct weft__sleep *sleep, struct weft__idle *idle)
     return came || at_work(sleep, atomic_load_relaxed(&sleep->counters));
 }
 
-/* Jobs are in the injector, but guests keep all workers from them. After a while one is let in:
- * what the guests do may depend on it. */
+/* Jobs are in the injector, but because of guests there is no room for a worker. After a while the
+ * look-out takes one of them: what the guests do may depend on it. */
 static bool is_starved(struct weft__sleep *sleep, struct weft__idle *idle, uint64_t now)
 {
     if (!sleep->holds_injected || !sleep->holds_injected(sleep)) {
@@ -48,40 +48,40 @@ static bool is_starved(struct weft__sleep *sleep, struct weft__idle *idle, uint6
     return now - idle->starved >= WEFT__STARVED_NS;
 }
 
-/* A searcher has the last place, and should have taken what there is by now. If it does not, it
- * has no CPU. True: at two looks in a row; then the look-out takes its place, and the searcher
- * steps back when it runs again. */
+/* There is no more room, but a searcher, which should have taken the work by now. If it has not, it
+ * has no CPU. True: that was so at two looks in a row. Then the look-out takes the searcher's
+ * place, and the searcher steps back when it runs again. */
 static bool is_overlooked(struct weft__sleep *sleep, struct weft__idle *idle, uint64_t counters)
 {
     bool before = idle->overlooked;
-    bool now = places_left(sleep, counters) == 0 && idle_in(counters) > 0 && sleep->holds_work &&
+    bool now = free_room(sleep, counters) == 0 && idle_in(counters) > 0 && sleep->holds_work &&
                sleep->holds_work(sleep);
     idle->overlooked = now && !before;
     return now && before;
 }
 
-/* Somebody was woken, and does not run: perhaps because something of higher priority has the CPU on
- * which it was to wake up. */
-static void let_all_go(struct weft__sleep *sleep)
+/* A worker was woken and does not run, perhaps because a thread of higher priority has the CPU to
+ * which it is pinned. */
+static void unpin_all(struct weft__sleep *sleep)
 {
     for (unsigned i = 0; i < sleep->places; i++) {
         struct weft__park *park = atomic_load_acquire(&sleep->parks[i]); /* acquire E3 */
         if (park && atomic_load_relaxed(&park->state) == PARK_AWAKE)
-            weft__park_let_go(park);
+            weft__park_unpin(park);
     }
 }
 
-/* Is there something for it to take? */
+/* Is there something for the look-out to take? */
 static bool has_reason(struct weft__sleep *sleep, struct weft__idle *idle, uint64_t now)
 {
     uint64_t counters = atomic_load_relaxed(&sleep->counters);
-    if (places_left(sleep, counters) > 0)
+    if (free_room(sleep, counters) > 0)
         return !sleep->holds_work || sleep->holds_work(sleep);
     idle->overtakes = is_overlooked(sleep, idle, counters);
     if (idle->overtakes)
-        let_all_go(sleep);
-    idle->relieves = is_starved(sleep, idle, now);
-    return idle->overtakes || idle->relieves;
+        unpin_all(sleep);
+    idle->let_in = is_starved(sleep, idle, now);
+    return idle->overtakes || idle->let_in;
 }
 
 bool weft__lookout_leaves(struct weft__lookout *lookout)
@@ -89,14 +89,14 @@ bool weft__lookout_leaves(struct weft__lookout *lookout)
     struct weft__sleep *sleep = lookout->sleep;
     if (!weft__lookout_relieve(sleep, lookout->park))
         return true; /* its waker has done that */
-    /* fence F1: off duty before it looks who is at work. Partner: EnterFence, or a worker's own
-     * step to work, which is on the same word. Who starts either sees that nobody looks out, and
-     * wakes somebody when it forks; or is seen here. */
+    /* fence F1: off duty before it looks whether a thread is at work. Partner: EnterFence, or a
+     * worker's own step to work, which is on the same word. A thread that starts to work sees that
+     * there is no look-out, and wakes a sleeper when it forks; or it is seen here. */
     atomic_fence_seq_cst();
     return !is_used(sleep, lookout->idle) || !take_duty(sleep, lookout->park);
 }
 
-/* Where it is not in the way of those who work, nor they in its. The CPU to sleep on. */
+/* The CPU for the look-out to sleep on: where no other thread of the pool is at work. */
 static int choose_cpu(struct weft__lookout *lookout)
 {
     struct weft__sleep *sleep = lookout->sleep;
@@ -109,14 +109,14 @@ static int choose_cpu(struct weft__lookout *lookout)
     return cpu;
 }
 
-/* Its turn: for how long it sleeps on. */
-static uint64_t look_out(struct weft__turns *turns)
+/* At the end of a nap: returns how long the next nap is. */
+static uint64_t look_out(struct weft__naps *naps)
 {
-    struct weft__lookout *lookout = turns->arg;
+    struct weft__lookout *lookout = naps->arg;
     struct weft__sleep *sleep = lookout->sleep;
     struct weft__idle *idle = lookout->idle;
     uint64_t now = weft__clock_now();
-    turns->cpu = choose_cpu(lookout);
+    naps->cpu = choose_cpu(lookout);
     if (is_used(sleep, idle)) {
         idle->used = now;
         if (has_reason(sleep, idle, now))
@@ -128,17 +128,17 @@ static uint64_t look_out(struct weft__turns *turns)
     if (sleep->every_second && (silence || now - idle->second >= WEFT__SILENCE_NS)) {
         idle->second = now;
         sleep->every_second(sleep);
-        if (silence) /* and another one, without anybody, has passed */
+        if (silence) /* a second one without use has passed */
             sleep->every_second(sleep);
     }
     return silence && weft__lookout_leaves(lookout) ? WEFT__SLEEP_ON : sleep->look_ns;
 }
 
-struct weft__turns weft__lookout_turns(struct weft__lookout *lookout)
+struct weft__naps weft__lookout_naps(struct weft__lookout *lookout)
 {
     struct weft__sleep *sleep = lookout->sleep;
     struct weft__idle *idle = lookout->idle;
-    struct weft__turns never = weft__one_turn(0);
+    struct weft__naps never = weft__one_nap(0);
     idle->looks_out = false;
     if (!sleep->look_ns)
         return never;
@@ -152,8 +152,8 @@ struct weft__turns weft__lookout_turns(struct weft__lookout *lookout)
     idle->looks_out = true;
     if (idle->second == 0)
         idle->second = now;
-    if (came) /* else those at work may be workers that have just been made: its first look tells */
+    if (came) /* else the threads at work may be new workers: its first look tells */
         idle->used = now;
     choose_cpu(lookout);
-    return (struct weft__turns){.ns = sleep->look_ns, .look = look_out, .arg = lookout};
+    return (struct weft__naps){.ns = sleep->look_ns, .look = look_out, .arg = lookout};
 }

@@ -11,13 +11,13 @@
 static struct {
     struct weft__lock lock;
     struct weft__park *first;
-} spare;
+} unused;
 
 void weft__park_init(struct weft__park *park)
 {
-    atomic_store_relaxed(&park->cpu, -1); /* relaxed, both: whoever shares it publishes it */
+    atomic_store_relaxed(&park->cpu, -1); /* relaxed, both: published when it is shared */
     atomic_store_relaxed(&park->thread, 0);
-    park->held.thread = 0;
+    park->pin.thread = 0;
     park->census = NULL;
     park->crowd = NULL;
     park->place = 0;
@@ -26,11 +26,11 @@ void weft__park_init(struct weft__park *park)
 
 struct weft__park *weft__park_get(void)
 {
-    weft__lock_take(&spare.lock);
-    struct weft__park *park = spare.first;
+    weft__lock_take(&unused.lock);
+    struct weft__park *park = unused.first;
     if (park)
-        spare.first = park->next;
-    weft__lock_drop(&spare.lock);
+        unused.first = park->next;
+    weft__lock_drop(&unused.lock);
     if (!park)
         park = weft__alloc(sizeof *park);
     if (park)
@@ -40,45 +40,47 @@ struct weft__park *weft__park_get(void)
 
 void weft__park_put(struct weft__park *park)
 {
-    weft__lock_take(&spare.lock);
-    park->next = spare.first;
-    spare.first = park;
-    weft__lock_drop(&spare.lock);
+    weft__lock_take(&unused.lock);
+    park->next = unused.first;
+    unused.first = park;
+    weft__lock_drop(&unused.lock);
 }
 
 void weft__park_forked(void)
 {
-    spare.lock = (struct weft__lock){0};
+    unused.lock = (struct weft__lock){0};
     weft__crowd_forked();
 }
 
 void weft__park_drowse(struct weft__park *park, bool counted)
 {
-    /* relaxed: whoever must see this learns of it through the latch (L2) or the sleep
-     * module's counters (E1), which the owner changes afterwards. */
+    /* relaxed: wakers see this through the latch (L2) or the sleep module's counters (E1), which
+     * the owner changes afterwards. */
     atomic_store_relaxed(&park->state, counted ? PARK_DROWSY : PARK_DROWSY | PARK_UNCOUNTED);
 }
 
-void weft__park_rouse(struct weft__park *park)
+void weft__park_get_up(struct weft__park *park)
 {
-    /* relaxed: a nudge that this overwrites asked for just what the owner is about to do.
+    /* relaxed: a nudge that this overwrites asked for what the owner is about to do anyway.
      * It can't overwrite WAKING: the owner was never ASLEEP. */
     atomic_store_relaxed(&park->state, PARK_AWAKE);
 }
 
 /* ---- On which CPU it wakes up ----
  *
- * A kernel may wake a thread on the CPU of its waker, which goes on computing there, though others
- * are idle; those of virtual machines often do. So who sleeps until it is woken is held on a CPU of
- * its own meanwhile, or on the one that its waker chooses, and lets itself go when it is awake. If
- * it does not get that CPU, because something of higher priority runs there, the look-out lets it
- * go. Who looks up by itself goes to its CPU, but is not held: nobody would let it go.
+ * A kernel may wake a thread on the CPU of its waker, which goes on computing there, though other
+ * CPUs are idle; kernels of virtual machines often do. So a sleeper that sleeps until a waker comes
+ * is pinned to a CPU of its own, or to the CPU that its waker chooses, and unpins itself when it is
+ * awake. If it does not get that CPU, because a thread of higher priority runs there, the look-out
+ * unpins it. The look-out itself goes to its CPU before each nap, but is not pinned: no other
+ * thread would unpin it.
  *
  *   0 -lend-> its number -claim-> AT_IT -unclaim-> its number -take back-> 0
  *
- * Who holds a thread has read where it may run; who lets it go puts that back. Two at once would
- * put back what the other one has set: so `held` belongs to who has claimed it. Who can't claim it
- * does nothing: another one is about to move it, too. */
+ * A thread that pins the sleeper saves where the sleeper may run; a thread that unpins it restores
+ * that. Two of them at once would restore what the other has set: so `pin` belongs to the thread
+ * that has claimed it. A thread that can't claim it does nothing: another thread is moving the
+ * sleeper. */
 
 enum { AT_IT = -1 };
 
@@ -87,15 +89,15 @@ void weft__park_lend(struct weft__park *park)
     atomic_store_release(&park->thread, weft__thread_number()); /* release P3 */
 }
 
-/* Its number; 0: another one is at it. */
+/* The number of the sleeper's thread; 0: another thread has claimed it, or it must not be moved. */
 static int claim(struct weft__park *park)
 {
     int thread = atomic_load_relaxed(&park->thread); /* relaxed: the next step decides */
-    /* acquire P3: who had it before has let it go, or says in `held` that it did not. */
+    /* acquire P3: `pin`, as the thread that had claimed it before has left it. */
     return thread > 0 && atomic_cas_acquire(&park->thread, &thread, AT_IT) ? thread : 0;
 }
 
-/* Last touch of a look-out: the thread may end now. */
+/* Last touch by a look-out: the sleeper's thread may end now. */
 static void unclaim(struct weft__park *park, int thread)
 {
     atomic_store_release(&park->thread, thread); /* release P3 */
@@ -116,94 +118,94 @@ void weft__park_go_to(struct weft__park *park, int cpu)
     int thread = claim(park);
     if (!thread)
         return;
-    weft__thread_hold(&park->held, thread, cpu);
-    weft__thread_release(&park->held);
+    weft__pin_set(&park->pin, thread, cpu);
+    weft__pin_clear(&park->pin);
     unclaim(park, thread);
 }
 
-/* Before each turn. Who looks up by itself may have been moved since the last one. */
-static void go_to_bed(struct weft__turns *turns)
+/* Before each nap. The kernel may have moved the look-out since the last one. */
+static void go_to_bed(struct weft__naps *naps)
 {
-    if (turns->ns != WEFT__SLEEP_ON) {
-        if (weft__thread_cpu() != turns->cpu)
-            weft__park_go_to(turns->park, turns->cpu);
+    if (naps->ns != WEFT__SLEEP_ON) {
+        if (weft__thread_cpu() != naps->cpu)
+            weft__park_go_to(naps->park, naps->cpu);
         return;
     }
-    int thread = turns->is_on != turns->cpu ? claim(turns->park) : 0;
-    turns->is_on = turns->cpu;
+    int thread = naps->is_on != naps->cpu ? claim(naps->park) : 0;
+    naps->is_on = naps->cpu;
     if (!thread)
         return;
-    weft__thread_hold(&turns->park->held, thread, turns->cpu);
-    unclaim(turns->park, thread);
+    weft__pin_set(&naps->park->pin, thread, naps->cpu);
+    unclaim(naps->park, thread);
 }
 
-void weft__park_let_go(struct weft__park *park)
+void weft__park_unpin(struct weft__park *park)
 {
     int thread = claim(park);
     if (!thread)
         return;
-    weft__thread_release(&park->held);
+    weft__pin_clear(&park->pin);
     unclaim(park, thread);
 }
 
-/* By the waker, who has the sleeper to itself: it wakes up on this CPU; -1: wherever the kernel
- * likes. */
+/* By the waker, which has the sleeper to itself: the sleeper wakes up on this CPU; -1: the kernel
+ * chooses. */
 static void choose_cpu(struct weft__park *park, int cpu)
 {
     int thread = claim(park);
     if (!thread)
         return;
     if (cpu >= 0) {
-        weft__thread_hold(&park->held, thread, cpu);
+        weft__pin_set(&park->pin, thread, cpu);
         atomic_store_relaxed(&park->cpu, cpu); /* relaxed: a hint. It sleeps there next time */
     } else {
-        weft__thread_release(&park->held);
+        weft__pin_clear(&park->pin);
     }
     unclaim(park, thread);
 }
 
-void weft__turns_begin(struct weft__turns *turns, struct weft__park *park)
+void weft__naps_begin(struct weft__naps *naps, struct weft__park *park)
 {
-    turns->park = park;
-    turns->cpu = atomic_load_relaxed(&park->cpu); /* relaxed: own writes */
-    turns->is_on = -1;
+    naps->park = park;
+    naps->cpu = atomic_load_relaxed(&park->cpu); /* relaxed: own writes */
+    naps->is_on = -1;
 }
 
-/* Also if it never came to sleep: its waker may have held it before. */
-void weft__turns_end(const struct weft__turns *turns)
+/* Also if it never came to sleep: its waker may have pinned it. */
+void weft__naps_end(const struct weft__naps *naps)
 {
-    weft__park_let_go(turns->park);
+    weft__park_unpin(naps->park);
 }
 
-bool weft__turn_wait(struct weft__turns *turns, struct atomic_u32 *word, uint32_t value)
+bool weft__nap_wait(struct weft__naps *naps, struct atomic_u32 *word, uint32_t value)
 {
-    if (turns->cpu >= 0)
-        go_to_bed(turns);
-    if (turns->ns == WEFT__SLEEP_ON) {
+    if (naps->cpu >= 0)
+        go_to_bed(naps);
+    if (naps->ns == WEFT__SLEEP_ON) {
         weft__futex_wait(word, value);
         return true;
     }
     uint64_t now = weft__clock_now();
-    if (turns->end == 0)
-        turns->end = now + turns->ns;
-    if (now < turns->end) {
-        weft__futex_wait_for(word, value, turns->end - now);
+    if (naps->end == 0)
+        naps->end = now + naps->ns;
+    if (now < naps->end) {
+        weft__futex_wait_for(word, value, naps->end - now);
         return true;
     }
-    turns->ns = turns->look ? turns->look(turns) : WEFT__GET_UP;
-    turns->end = 0;
-    return turns->ns != WEFT__GET_UP;
+    naps->ns = naps->look ? naps->look(naps) : WEFT__GET_UP;
+    naps->end = 0;
+    return naps->ns != WEFT__GET_UP;
 }
 
-/* True: woken; false: its time is up, and no waker has got hold of it. */
-static bool wait_awake(struct weft__park *park, struct weft__turns *turns)
+/* True: a waker has woken it; false: its time is up, and no waker has claimed it. */
+static bool wait_awake(struct weft__park *park, struct weft__naps *naps)
 {
     uint32_t state;
     /* acquire P2: what the waker did before it said AWAKE, its count among it. */
     while ((state = atomic_load_acquire(&park->state)) != PARK_AWAKE) {
         if (state == PARK_WAKING)
             weft__futex_wait(&park->state, state);
-        else if (!weft__turn_wait(turns, &park->state, state) &&
+        else if (!weft__nap_wait(naps, &park->state, state) &&
                  atomic_cas_relaxed(&park->state, &state, PARK_AWAKE))
             return false; /* relaxed: nothing was handed over */
     }
@@ -211,7 +213,7 @@ static bool wait_awake(struct weft__park *park, struct weft__turns *turns)
 }
 
 enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *counted,
-                                  struct weft__turns turns)
+                                  struct weft__naps naps)
 {
     struct weft__census *census = park->census;
     park->counted = counted;
@@ -219,18 +221,18 @@ enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *co
     uint32_t state = PARK_DROWSY | kind;
     /* release P1: hands `counted` to the waker. */
     if (!atomic_cas_release(&park->state, &state, PARK_ASLEEP | kind)) {
-        weft__park_rouse(park);
+        weft__park_get_up(park);
         return PARK_WAS_NUDGED;
     }
-    /* Not before: who nudges it may rest next, and then all would seem to. If it has been woken
-     * already, its waker took it off before it comes on. */
+    /* Not before: a waker that nudges it may rest next, and then all would seem to rest. If a waker
+     * has woken it already, that waker has taken it off the census before it adds itself here. */
     if (census)
         weft__census_rest(census);
-    weft__turns_begin(&turns, park);
-    bool woken = wait_awake(park, &turns);
+    weft__naps_begin(&naps, park);
+    bool woken = wait_awake(park, &naps);
     if (!woken && census)
         weft__census_rouse(census, 1);
-    weft__turns_end(&turns);
+    weft__naps_end(&naps);
     return woken ? PARK_WAS_WOKEN : PARK_TIMED_OUT;
 }
 

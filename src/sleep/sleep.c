@@ -49,7 +49,7 @@ int weft__sleep_init(struct weft__sleep *sleep, enum weft_sleep protocol, unsign
     sleep->workers = workers;
     sleep->places = places;
     sleep->look_ns = WEFT__LOOK_NS;
-    atomic_store_relaxed(&sleep->lookout_cpu, -1); /* relaxed, both: nobody else is here */
+    atomic_store_relaxed(&sleep->lookout_cpu, -1); /* relaxed, both: no other thread is here */
     atomic_store_relaxed(&sleep->guest_cpu, -1);
     if (sleep->protocol->crowded) {
         sleep->crowd = weft__crowd_get((enum crowd_kind)sleep->protocol->kind);
@@ -71,14 +71,14 @@ void weft__sleep_place(struct weft__sleep *sleep, unsigned place, struct weft__p
 {
     park->crowd = sleep->crowd;
     park->place = place;
-    /* release E3: who looks for somebody to wake sees a parking place that is made. */
+    /* release E3: a waker that looks for sleepers sees a complete parking place. */
     atomic_store_release(&sleep->parks[place], park);
 }
 
 void weft__sleep_start_looking(struct weft__sleep *sleep, struct weft__idle *idle, uint64_t used)
 {
     *idle = (struct weft__idle){.used = used, .entries = entries_of(sleep)};
-    /* relaxed: a hint to those who post work. */
+    /* relaxed: a hint to threads that post work. */
     atomic_fetch_add_relaxed(&sleep->counters, one_inactive);
 }
 
@@ -96,31 +96,31 @@ bool weft__sleep_would_wake(struct weft__sleep *sleep)
 }
 
 /* A look-out that sleeps on the caller's CPU may not get it back for some milliseconds: kernels
- * are in no hurry to move it, least of all those of virtual machines. */
-bool weft__sleep_is_watched(struct weft__sleep *sleep)
+ * move it late, above all kernels of virtual machines. */
+bool weft__sleep_has_lookout_apart(struct weft__sleep *sleep)
 {
     return lookout_in(atomic_load_relaxed(&sleep->counters)) &&
            atomic_load_relaxed(&sleep->lookout_cpu) != weft__thread_cpu();
 }
 
-unsigned weft__sleep_hungry(struct weft__sleep *sleep)
+unsigned weft__sleep_searchers(struct weft__sleep *sleep)
 {
     return idle_in(atomic_load_relaxed(&sleep->counters));
 }
 
-/* ---- Who is at work ---- */
+/* ---- Threads at work ---- */
 
 void weft__sleep_guest_entered(struct weft__sleep *sleep)
 {
     atomic_store_relaxed(&sleep->guest_cpu, weft__thread_cpu()); /* relaxed: a hint */
     atomic_fetch_add_relaxed(&sleep->guests, one_guest_came);    /* relaxed: the fence orders it */
-    /* fence F1 (EnterFence): counted as at work before it looks whether anybody sleeps, or looks
-     * out; partners: SleepFence, after which a sleeper looks whether anybody is at work, and the
-     * fence after which a look-out that goes looks once more. */
+    /* fence F1 (EnterFence): the guest is counted as at work before it looks for sleepers and for a
+     * look-out. Partners: SleepFence, after which a sleeper looks whether a thread is at work, and
+     * the fence after which a look-out that goes off duty looks once more. */
     atomic_fence_seq_cst();
 }
 
-void weft__sleep_guest_left(struct weft__sleep *sleep)
+void weft__sleep_guest_gone(struct weft__sleep *sleep)
 {
     atomic_fetch_sub_relaxed(&sleep->guests, 1); /* relaxed: room_made() orders it */
 }
@@ -132,7 +132,7 @@ unsigned weft__sleep_guests(struct weft__sleep *sleep)
 
 void weft__sleep_absent(struct weft__sleep *sleep)
 {
-    atomic_fetch_add_relaxed(&sleep->absent, 1); /* relaxed: as guest_left() */
+    atomic_fetch_add_relaxed(&sleep->absent, 1); /* relaxed: as guest_gone() */
 }
 
 void weft__sleep_present(struct weft__sleep *sleep)
@@ -143,9 +143,9 @@ void weft__sleep_present(struct weft__sleep *sleep)
 
 bool weft__sleep_room_made(struct weft__sleep *sleep)
 {
-    /* fence F1 (LeaveFence): the place is free before the counters, and then the queues, are looked
-     * at. Partners: SleepFence, after which who steps back looks whether there is room; and
-     * PushFence: who posts a job sees that there is room, or the caller sees the job. */
+    /* fence F1 (LeaveFence): the room is free before the caller looks at the counters, and then at
+     * the queues. Partners: SleepFence, after which a worker that steps back looks for room; and
+     * PushFence: a thread that posts a job sees the room, or the caller sees the job. */
     atomic_fence_seq_cst();
     uint64_t counters = atomic_load_relaxed(&sleep->counters); /* relaxed: after the fence */
     return idle_in(counters) == 0 && room(sleep, counters) > 0;
@@ -154,12 +154,12 @@ bool weft__sleep_room_made(struct weft__sleep *sleep)
 bool weft__sleep_over_full(struct weft__sleep *sleep)
 {
     uint64_t counters = atomic_load_relaxed(&sleep->counters); /* relaxed: looked at again */
-    return guests_at_work(sleep) > 0 && places_left(sleep, counters) < 0;
+    return guests_at_work(sleep) > 0 && free_room(sleep, counters) < 0;
 }
 
 bool weft__sleep_is_one_too_many(struct weft__sleep *sleep)
 {
-    return places_left(sleep, atomic_load_acquire(&sleep->counters)) == -1; /* acquire E1 */
+    return free_room(sleep, atomic_load_acquire(&sleep->counters)) == -1; /* acquire E1 */
 }
 
 bool weft__sleep_has_lookout(struct weft__sleep *sleep)
@@ -176,23 +176,22 @@ bool weft__sleep_needs_lookout(struct weft__sleep *sleep, unsigned self)
 
 /* ---- Stepping back ---- */
 
-/* The caller counts as a sleeper by now: is there a place for it? Or mail, which is for it alone.
- */
+/* The caller is counted as a sleeper: is there room for it? Or mail, which is for it alone. */
 static bool finds_room(const struct weft__sleeper *sleeper, struct weft__sleep *sleep)
 {
     uint64_t counters = atomic_load_relaxed(&sleep->counters); /* relaxed: after the fence */
-    return WEFT__RECHECK(places_left(sleep, counters) > 0) || sleeper->mail(sleeper->arg);
+    return WEFT__RECHECK(free_room(sleep, counters) > 0) || sleeper->mail(sleeper->arg);
 }
 
-/* Counts the caller as sleeping, if there are still too many: of several, just so many as are too
- * many step back. */
-static bool give_up_place(struct weft__sleep *sleep)
+/* Counts the caller as sleeping, if too many threads are still up. So of several workers, only as
+ * many step back as are too many. */
+static bool give_up_room(struct weft__sleep *sleep)
 {
     uint64_t old = atomic_load_relaxed(&sleep->counters);
     do {
-        if (places_left(sleep, old) >= 0)
+        if (free_room(sleep, old) >= 0)
             return false;
-        /* acq_rel E1: release: whoever counts this one sees its parking place DROWSY. */
+        /* acq_rel E1: release: a waker that counts this worker sees its parking place DROWSY. */
     } while (!atomic_cas_acq_rel(&sleep->counters, &old, old + one_sleeping));
     return true;
 }
@@ -200,14 +199,14 @@ static bool give_up_place(struct weft__sleep *sleep)
 bool weft__sleep_step_back(struct weft__sleep *sleep, struct weft__idle *idle,
                            const struct weft__sleeper *sleeper)
 {
-    if (idle->sleepy) { /* in a crowd: it has a place of its own for this */
+    if (idle->sleepy) { /* in a crowd; but it sleeps in its own parking place here */
         weft__crowd_be_awake(sleep->crowd, idle->sleepy);
         idle->sleepy = 0;
     }
     idle->round = 0;
     if (!weft__doze_off(sleeper, true, sleep->protocol->at_once))
         return false;
-    if (!give_up_place(sleep)) {
+    if (!give_up_room(sleep)) {
         weft__stay_awake(sleeper);
         return false;
     }
@@ -229,8 +228,8 @@ static enum park_result sleep_uncounted(const struct weft__sleeper *sleeper, uin
         weft__stay_awake(sleeper);
         return PARK_WAS_NUDGED;
     }
-    enum park_result result = weft__park_sleep(sleeper->park, NULL, weft__one_turn(ns));
-    weft__latch_rouse(sleeper->latch);
+    enum park_result result = weft__park_sleep(sleeper->park, NULL, weft__one_nap(ns));
+    weft__latch_get_up(sleeper->latch);
     return result;
 }
 

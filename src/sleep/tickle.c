@@ -6,8 +6,8 @@
 #include "sleep/crowd.h"
 #include "sleep/lookout.h"
 
-/* Those who stepped back sleep each in a place of their own, and know nothing of a tickle. How many
- * of them it woke. */
+/* Workers that have stepped back sleep in their own parking places, and a tickle does not wake
+ * them. Returns how many it woke. */
 static unsigned wake_aside(struct weft__sleep *sleep, unsigned n, bool waits)
 {
     if (atomic_load_relaxed(&sleep->aside) == 0) /* relaxed: after PushFence or LeaveFence */
@@ -23,30 +23,31 @@ static bool new_fork(struct weft__sleep *sleep, bool was_empty)
     weft__crowd_tickle(sleep->crowd);
     if (idle_in(counters) == 0)
         wake_aside(sleep, 1, false);
-    call_spare_if_none_is_left(sleep, counters);
+    call_spare_if_all_work(sleep, counters);
     return idle_in(counters) + sleeping_in(counters) > 0;
 }
 
 static void new_jobs(struct weft__sleep *sleep, unsigned jobs, bool waits)
 {
     bool seq_cst = sleep->crowd->kind == CROWD_SEQ_CST;
-    /* relaxed: whoever stepped back did so for a guest that came before. */
+    /* relaxed: a worker that has stepped back did so for a guest that came before. */
     bool had_guests = atomic_load_relaxed(&sleep->guests) > 0;
     if (seq_cst)
         atomic_fence_seq_cst(); /* fence F1 (PushFence); partner: after getting sleepy */
     weft__crowd_tickle(sleep->crowd);
     if (had_guests && !seq_cst)
-        atomic_fence_seq_cst(); /* fence F1 (PushFence); partner: SleepFence of who steps back */
+        atomic_fence_seq_cst(); /* fence F1 (PushFence); partner: SleepFence of a worker that steps
+                                   back */
     if (had_guests)
         wake_aside(sleep, jobs, waits);
-    call_spare_if_none_is_left(sleep, atomic_load_relaxed(&sleep->counters)); /* relaxed: a hint */
+    call_spare_if_all_work(sleep, atomic_load_relaxed(&sleep->counters)); /* relaxed: a hint */
 }
 
 static void more_work(struct weft__sleep *sleep)
 {
     uint64_t counters = atomic_load_acquire(&sleep->counters); /* acquire E1 */
-    if (guests_at_work(sleep) > 0 && places_left(sleep, counters) <= 0)
-        call_spare_if_none_is_left(sleep, counters);
+    if (guests_at_work(sleep) > 0 && free_room(sleep, counters) <= 0)
+        call_spare_if_all_work(sleep, counters);
     else if (wake_aside(sleep, 1, false) == 0)
         new_jobs(sleep, 1, false);
 }
@@ -56,7 +57,7 @@ static bool work_found(struct weft__sleep *sleep, struct weft__idle *idle)
     if (idle->sleepy)
         weft__crowd_be_awake(sleep->crowd, idle->sleepy);
     uint64_t old = weft__stop_looking(sleep);
-    /* Nobody was passed over in its favour; but there should be another look-out. */
+    /* New work wakes all sleepers anyway; but there should be another look-out. */
     if (!sleep->look_ns || sleeping_in(old) == 0 || idle_in(old) != 1)
         return false;
     atomic_fence_seq_cst(); /* fence F1 (FoundFence): as in weft__work_found_counted() */
@@ -70,7 +71,7 @@ static bool fall_asleep(struct weft__sleep *sleep, struct weft__idle *idle, stru
         atomic_fence_seq_cst(); /* fence F1 (SleepFence); partner: EnterFence */
     struct weft__lookout lookout = {sleep, idle, park};
     enum park_result result =
-        weft__crowd_sleep(sleep->crowd, park, &sleep->counters, weft__lookout_turns(&lookout));
+        weft__crowd_sleep(sleep->crowd, park, &sleep->counters, weft__lookout_naps(&lookout));
     weft__lookout_relieve(sleep, park);
     idle->woken = result == PARK_WAS_WOKEN;
     if (!idle->woken)
@@ -98,7 +99,7 @@ static bool no_work(struct weft__sleep *sleep, struct weft__idle *idle,
     } else if (weft__crowd_get_sleepy(crowd, sleeper->park->place + 1)) {
         idle->sleepy = sleeper->park->place + 1;
         idle->round++;
-    } /* else somebody else is, and this one tries again */
+    } /* else another worker is sleepy, and this worker tries again */
     weft__thread_yield();
     return false;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A ring of items, a line of receivers while it is empty, a line of senders while it is full.
- * Never are there items and waiting receivers, or room and waiting senders: who comes first
- * is served directly. */
+ * There are never items and waiting receivers, or free places and waiting senders: the first in
+ * line is served directly. */
 #include "core/misuse.h"
 #include "os/fatal.h"
 #include "os/memory.h"
@@ -51,11 +51,11 @@ void weft_channel_destroy(weft_channel *public)
 {
     struct channel *channel = expect_channel(public, __func__);
     if (channel->senders.first || channel->receivers.first)
-        weft__fatal("channel \"%s\" is destroyed while somebody waits for it",
+        weft__fatal("channel \"%s\" is destroyed while a thread waits for it",
                     channel->sync.name ? channel->sync.name : "");
     weft__free(channel->ring);
     channel->ring = NULL;
-    channel->item_size = channel->capacity = 0; /* none any more: see pass() */
+    channel->item_size = channel->capacity = 0; /* as if never made: see transfer() */
 }
 
 void weft_channel_from_outside(weft_channel *channel)
@@ -64,12 +64,12 @@ void weft_channel_from_outside(weft_channel *channel)
     atomic_store_relaxed(&it->sync.outside, true); /* relaxed: see sync.c */
 }
 
-static char *place(struct channel *channel, size_t i)
+static char *item_at(struct channel *channel, size_t i)
 {
     return channel->ring + (channel->first + i) % channel->capacity * channel->item_size;
 }
 
-/* All under the lock, as what follows. *served: whose wait is over. */
+/* Both under the lock. *served: the waiter whose wait is over, or NULL. */
 static int send_now(struct channel *channel, const void *item, struct weft__waiter **served)
 {
     if (channel->closed)
@@ -77,7 +77,7 @@ static int send_now(struct channel *channel, const void *item, struct weft__wait
     if ((*served = weft__line_pop(&channel->receivers)))
         memcpy((*served)->item, item, channel->item_size);
     else if (channel->count < channel->capacity)
-        memcpy(place(channel, channel->count++), item, channel->item_size);
+        memcpy(item_at(channel, channel->count++), item, channel->item_size);
     else
         return -EAGAIN;
     return 0;
@@ -86,11 +86,11 @@ static int send_now(struct channel *channel, const void *item, struct weft__wait
 static int receive_now(struct channel *channel, void *item, struct weft__waiter **served)
 {
     if (channel->count > 0) {
-        memcpy(item, place(channel, 0), channel->item_size);
+        memcpy(item, item_at(channel, 0), channel->item_size);
         channel->first = (channel->first + 1) % channel->capacity;
         channel->count--;
-        if ((*served = weft__line_pop(&channel->senders))) /* there is room for it now */
-            memcpy(place(channel, channel->count++), (*served)->item, channel->item_size);
+        if ((*served = weft__line_pop(&channel->senders))) /* there is a place now */
+            memcpy(item_at(channel, channel->count++), (*served)->item, channel->item_size);
         return 0;
     }
     if ((*served = weft__line_pop(&channel->senders))) {
@@ -100,9 +100,9 @@ static int receive_now(struct channel *channel, void *item, struct weft__waiter 
     return channel->closed ? -EPIPE : -EAGAIN;
 }
 
-/* What both have in common; *item is read or written. One without an item size is destroyed, or was
+/* Sends or receives; *item is read or written. A channel without an item size is destroyed, or was
  * never made. */
-static int pass(weft *w, struct channel *channel, void *item, bool send, bool wait)
+static int transfer(weft *w, struct channel *channel, void *item, bool send, bool wait)
 {
     if (!channel || !item || channel->item_size == 0)
         return -EINVAL;
@@ -129,25 +129,25 @@ static int pass(weft *w, struct channel *channel, void *item, bool send, bool wa
 int weft_channel_send(weft *w, weft_channel *channel, const void *item)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    return pass(w, channel_of(channel), (void *)(uintptr_t)item, true, true);
+    return transfer(w, channel_of(channel), (void *)(uintptr_t)item, true, true);
 }
 
 int weft_channel_try_send(weft *w, weft_channel *channel, const void *item)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    return pass(w, channel_of(channel), (void *)(uintptr_t)item, true, false);
+    return transfer(w, channel_of(channel), (void *)(uintptr_t)item, true, false);
 }
 
 int weft_channel_receive(weft *w, weft_channel *channel, void *item)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    return pass(w, channel_of(channel), item, false, true);
+    return transfer(w, channel_of(channel), item, false, true);
 }
 
 int weft_channel_try_receive(weft *w, weft_channel *channel, void *item)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    return pass(w, channel_of(channel), item, false, false);
+    return transfer(w, channel_of(channel), item, false, false);
 }
 
 void weft_channel_close(weft *w, weft_channel *public)

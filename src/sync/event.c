@@ -34,7 +34,8 @@ bool weft_event_is_set(const weft_event *event)
     return atomic_load_acquire(&event_of(event, __func__)->set); /* acquire W2 */
 }
 
-/* Always through the lock: who waited may free the event, so whoever set it must be out. */
+/* Always through the lock: the waiter may free the event, so the thread that set it must have
+ * dropped the lock before. */
 void weft_event_wait(weft *w, weft_event *public)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
@@ -71,6 +72,6 @@ void weft_event_reset(weft *w, weft_event *public)
     struct event *event = event_of(public, __func__);
     weft__lock_take(&event->sync.lock);
     weft__sync_used_by(&event->sync, weft__sync_caller(w));
-    atomic_store_relaxed(&event->set, false); /* relaxed: tells nobody anything */
+    atomic_store_relaxed(&event->set, false); /* relaxed: hands nothing over */
     weft__lock_drop(&event->sync.lock);
 }

@@ -28,10 +28,10 @@ static const char *title_of(const struct weft__mutex *mutex)
     return mutex->sync.name ? mutex->sync.name : "";
 }
 
-/* ---- What a thread notes of those it holds ---- */
+/* ---- The mutexes that a thread holds ---- */
 
-/* An actor takes no other work on top while it holds one, and unlocks all when it ends. A thread
- * outside brings it along when it comes into a pool. */
+/* By an actor or an outside thread. An actor takes no other work on top while it holds a mutex, and
+ * unlocks all when it ends. An outside thread still holds its mutexes when it comes into a pool. */
 static void note_of_others(struct weft__mutex *mutex)
 {
     struct weft__context *fiber = weft__fiber_here();
@@ -63,7 +63,7 @@ static void forget_of_others(struct weft__mutex *mutex)
     fiber->mutexes--;
 }
 
-/* The thread's list of those it holds makes its waits careful; see worker.h. */
+/* While a thread's list of mutexes is not empty, its waits are careful; see worker.h. */
 static void note(struct weft__mutex *mutex, struct weft__worker *me, weft *w)
 {
     if (!me) {
@@ -91,7 +91,8 @@ static void forget(struct weft__mutex *mutex, struct weft__worker *me)
     }
 }
 
-/* Some job below on this thread's stack holds it, and can't go on before this one does. */
+/* A job further down on this thread's stack holds the mutex, and can't go on before the job on top.
+ */
 static bool is_own(const struct weft__mutex *mutex, struct weft__worker *me)
 {
     const struct weft__mutex *held = me ? weft__root_of(me)->held_mutexes : NULL;
@@ -115,7 +116,7 @@ static uintptr_t holder_in(uintptr_t word)
     return word & ~(uintptr_t)MUTEX_FLAGS;
 }
 
-/* Also past an heir, unless it is kept for that. */
+/* Takes it also past an heir, unless it is kept for the heir. */
 static bool take(struct weft__mutex *mutex, uintptr_t name)
 {
     uintptr_t word = atomic_load_relaxed(&mutex->word); /* relaxed: the exchange decides */
@@ -127,7 +128,7 @@ static bool take(struct weft__mutex *mutex, uintptr_t name)
     return false;
 }
 
-/* The usual case: nobody is there. */
+/* The usual case: no thread holds it or waits for it. */
 static bool take_free(struct weft__mutex *mutex, uintptr_t name)
 {
     uintptr_t word = MUTEX_FREE;
@@ -137,7 +138,7 @@ static bool take_free(struct weft__mutex *mutex, uintptr_t name)
 static bool spin(struct weft__mutex *mutex, struct weft__worker *me, uintptr_t name)
 {
     if (is_own(mutex, me))
-        return false; /* a deadlock: straight to where it is found */
+        return false; /* a deadlock, which weft__sync_wait() finds */
     for (int i = 0; i < WEFT__MUTEX_SPINS; i++) {
         if (take(mutex, name))
             return true;
@@ -148,7 +149,8 @@ static bool spin(struct weft__mutex *mutex, struct weft__worker *me, uintptr_t n
 
 /* ---- Standing in line: under the lock ---- */
 
-/* False: who unlocks it knows that somebody is in line, or its heir will see to it. */
+/* False: the caller has to wait. The holder sees LINE when it unlocks; or there is an heir, which
+ * sets LINE. */
 static bool take_or_queue(struct weft__mutex *mutex, uintptr_t name)
 {
     uintptr_t word;
@@ -161,31 +163,32 @@ static bool take_or_queue(struct weft__mutex *mutex, uintptr_t name)
     return false;
 }
 
-/* By the heir. False: another one has passed it, and who that is will wake it again. */
+/* By the heir. False: another thread has passed it, and will wake it again. */
 static bool inherit_or_queue(struct weft__mutex *mutex, uintptr_t name)
 {
     uintptr_t word = atomic_load_relaxed(&mutex->word), next; /* relaxed: the exchange decides */
     do {
         uintptr_t holder = holder_in(word);
-        bool anybody = holder != MUTEX_FREE || mutex->line.first;
-        next = (holder ? holder : name) | (anybody ? MUTEX_LINE : 0);
-    } while (!atomic_cas_acquire(&mutex->word, &word, next)); /* acquire W3, if nobody held it */
+        bool waiters = holder != MUTEX_FREE || mutex->line.first;
+        next = (holder ? holder : name) | (waiters ? MUTEX_LINE : 0);
+    } while (!atomic_cas_acquire(&mutex->word, &word, next)); /* acquire W3, if it was free */
     if (holder_in(word) != MUTEX_FREE)
         return false;
-    mutex->passed = 0; /* who is next in line was not passed yet, as the first */
+    mutex->passed = 0; /* the next in line was not the first before, so it was not passed */
     return true;
 }
 
-/* An heir has just been woken: it waits as others do until the holder is out. */
+/* The heir has just been woken. It spins for a while, as other threads do, until the mutex is free.
+ */
 static void spin_as_heir(const struct weft__mutex *mutex)
 {
     for (int i = 0; i < WEFT__MUTEX_SPINS && weft__mutex_holder(mutex) != MUTEX_FREE; i++)
         weft__relax();
 }
 
-/* The last one in line has left it. Who unlocks it has nobody to wake, and may find that out only
- * when it has the lock. */
-static void left_line(struct weft__sync *sync)
+/* A waiter has left the line. If it was the last, the flag goes. The holder that unlocks has no
+ * waiter to wake then, and may find that out only under the lock. */
+static void line_withdrawn(struct weft__sync *sync)
 {
     struct weft__mutex *mutex = (struct weft__mutex *)sync;
     uintptr_t word = atomic_load_relaxed(&mutex->word); /* relaxed, both: flags are the lock's */
@@ -201,7 +204,7 @@ static void wait(struct weft__mutex *mutex, struct weft__worker *me, uintptr_t n
     struct weft__waiter waiter = {
         .worker = me,
         .blocked = {BLOCKED_MUTEX, &mutex->sync},
-        .left = left_line,
+        .withdrawn = line_withdrawn,
     };
     if (weft__mutex_is_of_fiber(name) && weft__mutex_holder(mutex) == name) /* no report knows it */
         weft__fatal(
@@ -243,7 +246,7 @@ bool weft_mutex_trylock(weft *w, weft_mutex *public)
 
 /* ---- Unlocking ---- */
 
-/* Somebody is in line, or its heir was passed too often. False: that one has left the line. */
+/* A waiter is in line, or the heir was passed too often. False: the waiter has left the line. */
 static bool hand_on(struct weft__mutex *mutex)
 {
     struct weft__waiter *heir = NULL;
@@ -257,10 +260,10 @@ static bool hand_on(struct weft__mutex *mutex)
     if (word & MUTEX_LINE) {
         heir = weft__line_pop(&mutex->line);
         keep |= heir->vain >= WEFT__MUTEX_VAIN;
-        /* Before it could find the mutex free: a report would say that nobody holds it. */
+        /* Before the mutex is free: else a report could say that no thread holds it. */
         weft__sync_rouse(heir, 0);
     }
-    /* release W3. Nobody frees it before the heir has had it, which needs the lock. */
+    /* release W3. The mutex is not freed before the heir has had it, which needs the lock. */
     atomic_store_release(&mutex->word, keep ? MUTEX_HEIR | MUTEX_KEPT : MUTEX_HEIR);
     weft__lock_drop(&mutex->sync.lock);
     weft__sync_let_go(heir);
@@ -274,7 +277,7 @@ static void unlock(struct weft__mutex *mutex)
         word = atomic_load_relaxed(&mutex->word); /* relaxed: its own name */
         while (!(word & MUTEX_LINE) && (!(word & MUTEX_HEIR) || mutex->passed < WEFT__MUTEX_PASSES))
             if (atomic_cas_release(&mutex->word, &word, word & MUTEX_HEIR)) /* release W3 */
-                return; /* that was the last touch: the next holder may free it */
+                return; /* that was the last touch: the next holder may free the mutex */
     } while (!hand_on(mutex));
 }
 

@@ -5,14 +5,14 @@
 
 #include "sync/sync.h"
 
-/* How often others that came later may take it before the one that has waited longest; and how
- * often that one may be woken and find it taken. */
+/* How often threads that came later may take the mutex before the first in line; and how often the
+ * first in line may be woken and find it taken. */
 #ifndef WEFT__MUTEX_PASSES
 #define WEFT__MUTEX_PASSES 1000
 #define WEFT__MUTEX_VAIN 2
 #endif
 
-/* An actor ends: those that it has locked last, but for so many. */
+/* An actor ends: unlocks the mutexes that it has locked last, until `but` are held. */
 void weft__mutex_unlock_all(struct weft__context *fiber, unsigned but);
 
 #endif

@@ -21,8 +21,8 @@ struct weft__worker *weft__sync_caller(weft *w)
 
 void weft__sync_used_by(struct weft__sync *sync, const struct weft__worker *me)
 {
-    /* relaxed, all: written under the lock; who makes a report reads them while nobody of the
-     * pool runs, or while somebody stands in line. */
+    /* relaxed, all: written under the lock. A report reads them while no thread of the pool runs,
+     * or while a thread stands in line. */
     const struct weft__context *fiber = me ? NULL : weft__fiber_here();
     struct weft_pool *pool = me ? me->pool : fiber ? fiber->worker->pool : NULL;
     struct weft_pool *known = atomic_load_relaxed(&sync->pool);
@@ -59,7 +59,7 @@ static void line_push(struct weft__line *line, struct weft__waiter *waiter)
     line->last = waiter;
 }
 
-/* relaxed, both: which of them comes first decides; going is what hands over (W1). */
+/* relaxed, rest() and rouse(): the first of them decides; letting go is what hands over (W1). */
 
 static void rest(struct weft__waiter *waiter)
 {
@@ -102,26 +102,26 @@ static bool line_remove(struct weft__line *line, struct weft__waiter *waiter)
     return true;
 }
 
-/* An actor ends. False: somebody has just let it go, and will say so. */
+/* An actor ends. False: another thread has just ended its wait, and will wake it. */
 static bool withdraw(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter)
 {
     weft__lock_take(&sync->lock);
     bool removed = line_remove(line, waiter);
     if (removed)
         waits_no_more(waiter);
-    if (removed && waiter->left)
-        waiter->left(sync);
+    if (removed && waiter->withdrawn)
+        waiter->withdrawn(sync);
     weft__lock_drop(&sync->lock);
     return removed;
 }
 
-/* False: it ends, and has left the line. */
+/* False: the waiter is an actor that ends, and it has left the line. */
 static bool wait_until_gone(struct weft__sync *sync, struct weft__line *line,
                             struct weft__waiter *waiter)
 {
     struct weft__context *fiber = waiter->fiber;
     uint32_t state;
-    /* acquire W1: what the one that ended the wait did. */
+    /* acquire W1: what the thread that ended the wait did. */
     while ((state = atomic_load_acquire(&waiter->state)) != WAITER_GONE) {
         if (!fiber)
             weft__futex_wait(&waiter->state, state);
@@ -137,10 +137,10 @@ int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct wef
 {
     struct weft__worker *me = waiter->worker;
     waiter->fiber = weft__fiber_here();
-    if (waiter->fiber) /* while nobody can end the wait, and free the name */
+    if (waiter->fiber) /* while no thread can end the wait, and free the name */
         weft__hook_waits_for(waiter->fiber, weft__blocked_words(waiter->blocked.kind),
                              &waiter->blocked);
-    atomic_store_relaxed(&waiter->state, WAITER_QUEUED); /* relaxed: nobody knows it before */
+    atomic_store_relaxed(&waiter->state, WAITER_QUEUED); /* relaxed: the lock shares it */
     line_push(line, waiter);
     weft__lock_drop(&sync->lock);
     if (me) {

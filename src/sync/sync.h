@@ -3,11 +3,11 @@
  * in line. Everything is decided under the lock; waiting is done outside it.
  *
  *   QUEUED  -rest--> RESTING   by the waiter, which counts as resting from then on
- *   QUEUED  -rouse-> ROUSED    by the one that ends the wait, under the object's lock: it
- *   RESTING -rouse-> ROUSED    takes the waiter off the resting ones
- *   ROUSED  -go----> GONE      by the same: the waiter may return, its record with it
+ *   QUEUED  -rouse-> ROUSED    by the waker, the thread that ends the wait, under the object's lock
+ *   RESTING -rouse-> ROUSED    by the waker, which takes the waiter off those that rest
+ *   ROUSED  -go----> GONE      by the waker: the waiter may return, its record with it
  *
- * Whoever ends several waits rouses all before any goes (bug 28). */
+ * A waker that ends several waits rouses all waiters before any goes (bug 28). */
 #ifndef WEFT_SYNC_SYNC_H
 #define WEFT_SYNC_SYNC_H
 
@@ -16,33 +16,36 @@
 
 struct weft__waiter {
     struct weft__waiter *next;    /* under the object's lock */
-    struct weft__worker *worker;  /* NULL: an outside thread, or an actor: */
-    struct weft__context *fiber;  /* which, or NULL */
-    struct weft__blocked blocked; /* what the worker waits for */
+    struct weft__worker *worker;  /* NULL: an outside thread, or an actor */
+    struct weft__context *fiber;  /* the actor's, or NULL */
+    struct weft__blocked blocked; /* what it waits for */
     struct atomic_u32 state;
-    void (*left)(struct weft__sync *sync); /* an actor ends, and is not in line any more; or NULL */
+    /* Called under the lock, after an actor that ends has left the line; or NULL. */
+    void (*withdrawn)(struct weft__sync *sync);
     void *item; /* channels: what to send, or where to put what is received */
-    int result; /* written before it goes */
-    unsigned
-        vain; /* mutexes: how often it was let go, and found it taken; who was is first in line */
+    int result; /* written before it is GONE */
+    /* Mutexes: how often it was let go and found the mutex taken. If ever, it is first in line. */
+    unsigned vain;
 };
 
-/* Under the lock: notes who uses it. NULL: an outside thread, or the actor that runs here. */
+/* Under the lock: notes that `me` uses the object. NULL: an outside thread, or the actor that runs
+ * here. */
 void weft__sync_used_by(struct weft__sync *sync, const struct weft__worker *me);
 
-/* The worker that calls; NULL for an outside thread and for an actor, which is at no worker for
- * long: reports don't know of it. */
+/* The worker that calls; NULL for an outside thread and for an actor. An actor changes workers, so
+ * reports don't show it as a worker. */
 struct weft__worker *weft__sync_caller(weft *w);
 
-/* Under the lock; drops it, waits in the line, and returns when somebody let it go. -ECANCELED: an
- * actor that ends, and holds a mutex; one that waits for a mutex ends here all the same. */
+/* Under the lock; drops it, waits in the line, and returns when a waker lets the waiter go.
+ * -ECANCELED: an actor that ends, and holds a mutex. An actor that waits for a mutex ends here all
+ * the same. */
 int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter);
 
 /* Under the lock. */
-struct weft__waiter *weft__line_pop(struct weft__line *line); /* NULL: nobody waits */
+struct weft__waiter *weft__line_pop(struct weft__line *line); /* NULL: it is empty */
 
-/* Under the lock: the list from `waiter` on can go on, with this result. Let it go after
- * dropping the lock; `waiter` may be NULL. */
+/* By the waker, for all in the list from `waiter` on; `waiter` may be NULL. First rouse, under the
+ * lock, with the result of the wait; then drop the lock, and let them go. */
 void weft__sync_rouse(struct weft__waiter *waiter, int result);
 void weft__sync_let_go(struct weft__waiter *waiter);
 

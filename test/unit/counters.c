@@ -184,7 +184,7 @@ static void guests_take_room(void **state)
         expect_counts(&house, 0, 2);
         weft__sleep_new_jobs(&house.sleep, 1, false);
         expect_counts(&house, 0, 2);
-        weft__sleep_guest_left(&house.sleep);
+        weft__sleep_guest_gone(&house.sleep);
         assert_true(weft__sleep_room_made(&house.sleep));
         weft__sleep_new_jobs(&house.sleep, 1, false);
         expect_counts(&house, 1, 1);

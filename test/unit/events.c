@@ -183,10 +183,10 @@ static void latch_is_never_sleepy(void **state)
         assert_int_equal(house.sleep.protocol->at_once, i == WEFT_SLEEP_EVENTS_LATCH);
         assert_true(weft__latch_doze(&latch));
         assert_false(weft__latch_sleep_at_once(&latch));
-        weft__latch_rouse(&latch);
+        weft__latch_get_up(&latch);
         assert_true(weft__latch_sleep_at_once(&latch));
         assert_int_equal(atomic_load_relaxed(&latch.state), LATCH_SLEEPING);
-        weft__latch_rouse(&latch);
+        weft__latch_get_up(&latch);
         assert_int_equal(atomic_load_relaxed(&latch.state), LATCH_UNSET);
         house_close(&house);
     }
@@ -263,12 +263,12 @@ static void guests_take_room(void **state)
         assert_int_equal(weft__sleep_guests(&house.sleep), 2);
         assert_false(weft__sleep_new_fork(&house.sleep, false));
         expect_counts(&house, 0, 2);
-        weft__sleep_guest_left(&house.sleep);
+        weft__sleep_guest_gone(&house.sleep);
         assert_true(weft__sleep_new_fork(&house.sleep, false));
         expect_counts(&house, 1, 1);
         weft__sleep_new_jobs(&house.sleep, 2, false);
         expect_counts(&house, 1, 1);
-        weft__sleep_guest_left(&house.sleep);
+        weft__sleep_guest_gone(&house.sleep);
         weft__sleep_new_jobs(&house.sleep, 2, false);
         expect_counts(&house, 2, 0);
         wake_up(&house, 2);

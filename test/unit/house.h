@@ -111,7 +111,7 @@ static inline bool step_back(struct house *house, int i)
 /* A guest leaves: is there room for a sleeper now? */
 static inline bool leaves_room(struct house *house)
 {
-    weft__sleep_guest_left(&house->sleep);
+    weft__sleep_guest_gone(&house->sleep);
     return weft__sleep_room_made(&house->sleep);
 }
 

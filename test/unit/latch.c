@@ -45,13 +45,13 @@ static void sleep_after_doze(void **state)
     assert_int_equal(state_of(&set), LATCH_SET);
 }
 
-static void rouse(void **state)
+static void get_up(void **state)
 {
     static const enum latch_state before[] = {LATCH_UNSET, LATCH_SLEEPY, LATCH_SLEEPING, LATCH_SET};
     static const enum latch_state after[] = {LATCH_UNSET, LATCH_UNSET, LATCH_UNSET, LATCH_SET};
     for (int i = 0; i < 4; i++) {
         struct weft__latch latch = in_state(before[i]);
-        weft__latch_rouse(&latch);
+        weft__latch_get_up(&latch);
         assert_int_equal(state_of(&latch), after[i]);
     }
 }
@@ -77,7 +77,7 @@ static void spin_latch_nudges_its_owner(void **state)
     latch.core = in_state(LATCH_SLEEPING);
     weft__spin_latch_set(&latch);
     assert_int_equal(atomic_load_relaxed(&park->state), PARK_NUDGED);
-    weft__park_rouse(park);
+    weft__park_get_up(park);
     weft__park_put(park);
 }
 
@@ -411,14 +411,14 @@ static void bug_09_notify_between_probe_and_wait(void)
             weft__spin_latch_set(&latch);
         CHECK_EQUAL(weft__latch_sleep(&latch.core), step == 3);
         if (step < 3) {
-            weft__park_rouse(park);
+            weft__park_get_up(park);
             CHECK(weft__latch_probe(&latch.core));
             continue;
         }
         weft__spin_latch_set(&latch);
-        CHECK_EQUAL(weft__park_sleep(park, NULL, weft__one_turn(0)),
+        CHECK_EQUAL(weft__park_sleep(park, NULL, weft__one_nap(0)),
                     PARK_WAS_NUDGED); /* must not wait now */
-        weft__latch_rouse(&latch.core);
+        weft__latch_get_up(&latch.core);
         CHECK(weft__latch_probe(&latch.core));
     }
     weft__park_put(park);
@@ -474,7 +474,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(doze),
         cmocka_unit_test(sleep_after_doze),
-        cmocka_unit_test(rouse),
+        cmocka_unit_test(get_up),
         cmocka_unit_test(set_says_whom_to_wake),
         cmocka_unit_test(spin_latch_nudges_its_owner),
         cmocka_unit_test(count_latch_sets_at_zero),

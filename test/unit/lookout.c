@@ -180,7 +180,7 @@ static void looks_out_for_a_second(void **state)
         sched_yield();
     uint64_t came = weft_now();
     weft__sleep_guest_entered(&house.sleep);
-    weft__sleep_guest_left(&house.sleep);
+    weft__sleep_guest_gone(&house.sleep);
     WAIT_UNTIL(!looks_out(&house));
     assert_true(weft_now() - came >= WEFT__SILENCE_NS);
     assert_in_range(atomic_load_relaxed(&seconds), 1, UINT32_MAX);
@@ -203,7 +203,7 @@ static void gets_up_for_work(void **state)
     while (weft_now() - now < 20 * DOZE_NS)
         sched_yield();
     expect_counts(&house, 0, 1);
-    weft__sleep_guest_left(&house.sleep);
+    weft__sleep_guest_gone(&house.sleep);
     assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0); /* by itself */
     expect_counts(&house, 1, 0);
     house_close(&house);
@@ -232,7 +232,7 @@ static void gets_up_for_what_is_overlooked(void **state)
     while (weft_now() - now < 20 * DOZE_NS)
         sched_yield();
     expect_counts(&house, 1, 1);
-    weft__sleep_guest_left(&house.sleep);
+    weft__sleep_guest_gone(&house.sleep);
     assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0); /* by itself */
     expect_counts(&house, 2, 0);
     assert_true(weft__sleep_over_full(&house.sleep)); /* the searcher steps back */
@@ -278,14 +278,14 @@ static cpu_set_t cpus_of(int thread)
     return set;
 }
 
-/* A worker that is awake, but was held on a CPU and gets none, is let go by the look-out. */
+/* A worker that is awake, but was pinned to a CPU and gets none, is unpinned by the look-out. */
 static void lets_go_who_gets_no_cpu(void **state)
 {
     struct house house;
     open_watched(&house, 1);
     cpu_set_t before = cpus_of(0);
     weft__park_lend(house.mice[1].park); /* this thread stands for the worker that was woken */
-    weft__thread_hold(&house.mice[1].park->held, gettid(), sched_getcpu());
+    weft__pin_set(&house.mice[1].park->pin, gettid(), sched_getcpu());
     cpu_set_t held = cpus_of(0);
     start_looking(&house, 1); /* two are at work, */
     weft__sleep_guest_entered(&house.sleep);
@@ -316,7 +316,7 @@ static void starved_jobs_are_relieved(void **state)
         pthread_create(&house.mice[0].thread, NULL, step_back_for_good, &house.mice[0]), 0);
     assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
     assert_true(weft_now() - begun >= WEFT__STARVED_NS);
-    assert_true(house.mice[0].idle.relieves);
+    assert_true(house.mice[0].idle.let_in);
     assert_true(weft__sleep_over_full(&house.sleep));
     house_close(&house);
 }

@@ -71,17 +71,17 @@ static void what_is_soon_over_is_quiet(void **state)
 }
 
 /* A stretch is shared with those who search, even if it is a short one. */
-static void the_hungry_are_served(void **state)
+static void searchers_are_served(void **state)
 {
     weft__key *key = WEFT__KEY(slow_ones_count_at_once);
     struct weft__pacer pacer;
     weft__pace_learn(key, 100, WEFT__STRETCH_NS);
     static const unsigned forks[] = {0, 1, 2, 2, 3};
-    for (unsigned hungry = 0; hungry < 5; hungry++) {
-        weft__pacer_plan(&pacer, key, 99, 1, hungry);
+    for (unsigned searchers = 0; searchers < 5; searchers++) {
+        weft__pacer_plan(&pacer, key, 99, 1, searchers);
         assert_int_equal(pacer.open, 0);
-        weft__pacer_plan(&pacer, key, 100, 1, hungry);
-        assert_int_equal(pacer.open, forks[hungry]);
+        weft__pacer_plan(&pacer, key, 100, 1, searchers);
+        assert_int_equal(pacer.open, forks[searchers]);
     }
     weft__pacer_plan(&pacer, key, 4000, 1, 1);
     assert_int_equal(pacer.open, 3);
@@ -201,7 +201,7 @@ int main(void)
         cmocka_unit_test(slow_ones_count_at_once),
         cmocka_unit_test(short_times_are_the_clocks),
         cmocka_unit_test(what_is_soon_over_is_quiet),
-        cmocka_unit_test(the_hungry_are_served),
+        cmocka_unit_test(searchers_are_served),
         cmocka_unit_test(everybody_is_timed),
         cmocka_unit_test(little_is_concluded_from_few),
         cmocka_unit_test(neighbours_are_both_known),

@@ -40,18 +40,18 @@ static void nudged_does_not_sleep(void **state)
     assert_true(weft__park_wake(park));
     assert_int_equal(state_of(park), PARK_NUDGED);
     assert_false(weft__park_wake(park)); /* the second one changes nothing */
-    assert_int_equal(weft__park_sleep(park, &counted, weft__one_turn(0)), PARK_WAS_NUDGED);
+    assert_int_equal(weft__park_sleep(park, &counted, weft__one_nap(0)), PARK_WAS_NUDGED);
     assert_int_equal(state_of(park), PARK_AWAKE);
     assert_int_equal(atomic_load_relaxed(&counted), 1); /* the nudged one uncounts itself */
     weft__park_put(park);
 }
 
-static void rouse_forgets_a_nudge(void **state)
+static void getting_up_forgets_a_nudge(void **state)
 {
     struct weft__park *park = get();
     weft__park_drowse(park, true);
     assert_true(weft__park_wake(park));
-    weft__park_rouse(park);
+    weft__park_get_up(park);
     assert_int_equal(state_of(park), PARK_AWAKE);
     weft__park_put(park);
 }
@@ -85,7 +85,7 @@ static void sleep_once(struct scene *scene)
 {
     weft__park_drowse(scene->park, true);
     atomic_fetch_add_relaxed(scene->counted, 1);
-    switch (weft__park_sleep(scene->park, scene->counted, weft__one_turn(scene->ns))) {
+    switch (weft__park_sleep(scene->park, scene->counted, weft__one_nap(scene->ns))) {
     case PARK_WAS_WOKEN:
         scene->woken++;
         break;
@@ -144,7 +144,7 @@ static void time_runs_out(void **state)
     struct weft__park *park = get();
     struct atomic_u64 counted = {1};
     weft__park_drowse(park, true);
-    assert_int_equal(weft__park_sleep(park, &counted, weft__one_turn(1000)), PARK_TIMED_OUT);
+    assert_int_equal(weft__park_sleep(park, &counted, weft__one_nap(1000)), PARK_TIMED_OUT);
     assert_int_equal(state_of(park), PARK_AWAKE);
     assert_int_equal(atomic_load_relaxed(&counted), 1); /* nobody uncounted it */
     assert_false(weft__park_wake(park));
@@ -177,7 +177,7 @@ static void *sleep_uncounted(void *arg)
 {
     struct weft__park *park = arg;
     weft__park_drowse(park, false);
-    CHECK(weft__park_sleep(park, NULL, weft__one_turn(0)) == PARK_WAS_WOKEN);
+    CHECK(weft__park_sleep(park, NULL, weft__one_nap(0)) == PARK_WAS_WOKEN);
     return NULL;
 }
 
@@ -204,10 +204,10 @@ static void uncounted_nudge(void **state)
     weft__park_drowse(park, false);
     assert_false(weft__park_wake_counted(park, -1));
     assert_true(weft__park_wake(park));
-    assert_int_equal(weft__park_sleep(park, NULL, weft__one_turn(0)), PARK_WAS_NUDGED);
+    assert_int_equal(weft__park_sleep(park, NULL, weft__one_nap(0)), PARK_WAS_NUDGED);
     weft__park_drowse(park, true);
     assert_true(weft__park_wake_counted(park, -1));
-    assert_int_equal(weft__park_sleep(park, NULL, weft__one_turn(0)), PARK_WAS_NUDGED);
+    assert_int_equal(weft__park_sleep(park, NULL, weft__one_nap(0)), PARK_WAS_NUDGED);
     assert_int_equal(state_of(park), PARK_AWAKE);
     weft__park_put(park);
 }
@@ -258,7 +258,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wake_of_one_awake_does_nothing),
         cmocka_unit_test(nudged_does_not_sleep),
-        cmocka_unit_test(rouse_forgets_a_nudge),
+        cmocka_unit_test(getting_up_forgets_a_nudge),
         cmocka_unit_test(places_are_used_again),
         cmocka_unit_test(time_runs_out),
         cmocka_unit_test(each_sleep_has_one_waker),

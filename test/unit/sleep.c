@@ -82,7 +82,7 @@ static void new_jobs_wake_who_stepped_back(void **state)
 
 static bool guest_goes(struct house *house)
 {
-    weft__sleep_guest_left(&house->sleep);
+    weft__sleep_guest_gone(&house->sleep);
     return false;
 }
 
@@ -173,7 +173,7 @@ static const struct weft__cpus both_cpus = {2, both};
 
 static bool all_are_free(struct weft__sleep *sleep, struct weft__used_cpus *used)
 {
-    *used = (struct weft__used_cpus){.left = -1};
+    *used = (struct weft__used_cpus){.recent = -1};
     asked++;
     return true;
 }

@@ -105,23 +105,23 @@ static void pins_itself(void **state)
     assert_true(CPU_EQUAL(&visit.then, &mine));
 }
 
-/* Another thread is held on a CPU, and then may run where it could before. */
+/* Another thread is pinned to a CPU, and then may run where it could before. */
 static void is_held_and_released(void **state)
 {
     cpu_set_t mine = mask_of(0), one = only(last_cpu(&mine));
     struct visit visit = {.cpu = -1};
     pthread_t thread = arrive(&visit);
-    struct weft__held held = {0};
+    struct weft__pin pin = {0};
     int number = atomic_load(&visit.number), nowhere[] = {CPU_SETSIZE - 1, CPU_SETSIZE, -1};
     for (int i = 0; i < 3; i++)
-        weft__thread_hold(&held, number, nowhere[i]);
-    assert_int_equal(held.thread, 0);
-    weft__thread_hold(&held, number, first_cpu(&mine));
-    weft__thread_hold(&held, number, last_cpu(&mine)); /* and then there */
-    weft__thread_hold(&held, number, CPU_SETSIZE - 1); /* it stays */
+        weft__pin_set(&pin, number, nowhere[i]);
+    assert_int_equal(pin.thread, 0);
+    weft__pin_set(&pin, number, first_cpu(&mine));
+    weft__pin_set(&pin, number, last_cpu(&mine)); /* and then there */
+    weft__pin_set(&pin, number, CPU_SETSIZE - 1); /* it stays */
     cpu_set_t during = mask_of(number);
-    weft__thread_release(&held);
-    weft__thread_release(&held); /* nothing more happens */
+    weft__pin_clear(&pin);
+    weft__pin_clear(&pin); /* nothing more happens */
     leave(&visit, thread);
     assert_true(CPU_EQUAL(&during, &one));
     assert_true(CPU_EQUAL(&visit.then, &mine));
@@ -133,11 +133,11 @@ static void stays_where_it_may_run(void **state)
     cpu_set_t mine = mask_of(0), last = only(last_cpu(&mine));
     struct visit visit = {.cpu = -1, .confined = true, .confined_to = last};
     pthread_t thread = arrive(&visit);
-    struct weft__held held = {0};
+    struct weft__pin pin = {0};
     int number = atomic_load(&visit.number);
-    weft__thread_hold(&held, number, first_cpu(&mine));
+    weft__pin_set(&pin, number, first_cpu(&mine));
     cpu_set_t still = mask_of(number);
-    weft__thread_release(&held);
+    weft__pin_clear(&pin);
     leave(&visit, thread);
     assert_true(CPU_EQUAL(&still, &last));
     assert_true(CPU_EQUAL(&visit.then, &last));

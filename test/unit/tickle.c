@@ -54,10 +54,10 @@ static void tickled_before_sleep(void **state)
         struct weft__crowd *crowd = weft__crowd_get(kind);
         assert_true(weft__crowd_get_sleepy(crowd, 1));
         weft__crowd_tickle(crowd);
-        assert_int_equal(weft__crowd_sleep(crowd, park, &counted, weft__one_turn(0)),
+        assert_int_equal(weft__crowd_sleep(crowd, park, &counted, weft__one_nap(0)),
                          PARK_WAS_NUDGED);
         assert_true(weft__crowd_get_sleepy(crowd, 2)); /* and somebody else is sleepy now */
-        assert_int_equal(weft__crowd_sleep(crowd, park, &counted, weft__one_turn(0)),
+        assert_int_equal(weft__crowd_sleep(crowd, park, &counted, weft__one_nap(0)),
                          PARK_WAS_NUDGED);
         assert_int_equal(atomic_load_relaxed(&crowd->state), 4);
         assert_int_equal(atomic_load_relaxed(&counted), 1); /* the caller's business */
@@ -74,7 +74,7 @@ static void time_is_up(void **state)
     for (enum crowd_kind kind = CROWD_ACQ_REL; kind <= CROWD_SWAPS; kind++) {
         struct weft__crowd *crowd = weft__crowd_get(kind);
         assert_true(weft__crowd_get_sleepy(crowd, 1));
-        assert_int_equal(weft__crowd_sleep(crowd, park, &counted, weft__one_turn(DOZE_NS)),
+        assert_int_equal(weft__crowd_sleep(crowd, park, &counted, weft__one_nap(DOZE_NS)),
                          PARK_TIMED_OUT);
         assert_int_equal(atomic_load_relaxed(&crowd->state), CROWD_ASLEEP);
         assert_int_equal(crowd->asleep, 0);
@@ -248,7 +248,7 @@ static void guests_take_room(void **state)
     assert_false(weft__sleep_has_room(&house.sleep));
     weft__sleep_more_work(&house.sleep);
     expect_counts(&house, 0, 2);
-    weft__sleep_guest_left(&house.sleep);
+    weft__sleep_guest_gone(&house.sleep);
     weft__sleep_more_work(&house.sleep);
     expect_counts(&house, 2, 0);
     wake_up(&house, 2);
