@@ -145,6 +145,7 @@ struct weft__fiber {
     bool may_steal; /* a delegate has ended, or a quantum, since it looked for more to steal */
     bool takes_any; /* there is no other thread for it: see away.c */
     bool is_open;   /* what its stack has to spare can be used: see fiber.c */
+    bool is_new;    /* it is in its first turn */
     bool gave_way;  /* to a newcomer, in this turn */
     unsigned turns; /* quanta left in this turn */
     unsigned

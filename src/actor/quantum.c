@@ -73,7 +73,7 @@ static void end_quantum(struct weft__fiber *fiber, weft *first_free)
         fiber->turns = actor->share;
         /* Newcomers had their turn when it gave way: now it is one of the others'. */
         executor->fresh_turn |= fiber->gave_way;
-        fiber->gave_way = false;
+        fiber->is_new = fiber->gave_way = false;
         if (leaves || weft__executor_should_turn(executor)) {
             executor->begun = false;
             weft__fiber_switch_out(fiber, WHY_QUANTUM);

@@ -237,6 +237,56 @@ static void newcomers_need_not_wait_for_a_quantum(void **state)
     assert_int_equal(quick, 5);
 }
 
+/* Each newcomer starts the next one, and computes until one that was there has gone on. */
+struct chain {
+    weft_pool *pool;
+    unsigned links;     /* still to come */
+    atomic_ulong steps; /* of those that were there: past their first turn */
+    unsigned long seen; /* of these, when the last newcomer began */
+    atomic_uint running;
+};
+
+static int link_in_chain(weft *w, void *arg)
+{
+    struct chain *chain = arg;
+    unsigned long steps = atomic_load(&chain->steps);
+    CHECK(steps > chain->seen);
+    chain->seen = steps;
+    if (chain->links > 0) {
+        chain->links--;
+        atomic_fetch_add(&chain->running, 1);
+        weft_actor_release(start(chain->pool, link_in_chain, chain, NULL));
+    }
+    while (atomic_load(&chain->steps) == steps)
+        weft_poll(w);
+    atomic_fetch_add(&chain->steps, 1); /* its first turn is over */
+    atomic_fetch_sub(&chain->running, 1);
+    return 0;
+}
+
+static int compute_beside_chain(weft *w, void *arg)
+{
+    struct chain *chain = arg;
+    atomic_store(&chain->steps, 1);
+    atomic_store(&chain->running, 1);
+    weft_actor_release(start(chain->pool, link_in_chain, chain, NULL));
+    while (atomic_load(&chain->running) > 0) {
+        weft_poll(w);
+        atomic_fetch_add(&chain->steps, 1);
+    }
+    return 0;
+}
+
+/* Between the first turns of two newcomers, one of those that were there goes on. */
+static void newcomers_don_t_give_way_to_newcomers(void **state)
+{
+    weft_pool *pool = pool_of_one(2000000);
+    struct chain chain = {.pool = pool, .links = 20};
+    assert_int_equal(run_one(pool, compute_beside_chain, &chain), 0);
+    assert_int_equal(chain.links, 0);
+    pool_drop(pool);
+}
+
 enum { SHARE_QUANTUM = 2000000 };
 
 /* How long an actor ran, by its own look at the clock: longer gaps were not its own. */
@@ -320,6 +370,7 @@ int main(void)
         cmocka_unit_test(all_have_their_turn),
         cmocka_unit_test(ping_pong_leaves_turns_to_others),
         cmocka_unit_test(newcomers_need_not_wait_for_a_quantum),
+        cmocka_unit_test(newcomers_don_t_give_way_to_newcomers),
         cmocka_unit_test(newcomers_leave_a_share_to_the_others),
     };
     return cmocka_run_group_tests_name("actor_turns", tests, NULL, NULL);
