@@ -242,7 +242,7 @@ static bool stop_driving(struct weft__executor *executor, struct weft__worker *m
     executor->hungry = false;
     if (weft__inbox_stop(&executor->inbox, me)) {
         if (hungry) /* and it may be somebody else's by now */
-            weft__ticker_hurry(system);
+            weft__ticker_hurry(system, false);
         return true;
     }
     executor->hungry = hungry;
