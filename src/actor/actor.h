@@ -288,12 +288,12 @@ struct weft__executor {
 
     /* For others. */
     WEFT__ALIGNED struct weft__inbox inbox;
-    struct atomic_bool tick;      /* the quantum is over */
-    struct atomic_u64 since;      /* when a fiber saw that the last one was; 0: quanta are counted */
-    struct atomic_bool newcomer;  /* an actor has come that has not run */
-    struct atomic_ptr reserved;   /* struct weft_actor that will send it a delegation */
-    struct atomic_ptr current;    /* struct weft__fiber */
-    struct atomic_u64 load;       /* see load.h; written by the driver */
+    struct atomic_bool tick;     /* the quantum is over */
+    struct atomic_u64 since;     /* when a fiber saw that the last one was; 0: quanta are counted */
+    struct atomic_bool newcomer; /* an actor has come that has not run */
+    struct atomic_ptr reserved;  /* struct weft_actor that will send it a delegation */
+    struct atomic_ptr current;   /* struct weft__fiber */
+    struct atomic_u64 load;      /* see load.h; written by the driver */
     struct atomic_bool is_ageing; /* `ageing` is not empty */
 };
 

@@ -5,8 +5,8 @@
 
 #include "actor/actor.h"
 
-int weft__ticker_start(struct weft__actors *system);  /* 0 or a negative errno value */
-void weft__ticker_busy(struct weft__actors *system);  /* one more executor has a driver */
+int weft__ticker_start(struct weft__actors *system); /* 0 or a negative errno value */
+void weft__ticker_busy(struct weft__actors *system); /* one more executor has a driver */
 void weft__ticker_stop(struct weft__actors *system);
 
 /* A short quantum, if somebody is idle. `has_begun`: the caller's own, just now; else it is the one

@@ -67,7 +67,7 @@ static void idle_ones_need_not_wait_for_a_quantum(void **state)
     assert_int_equal(quick, 5);
 }
 
-enum { THEFTS = 40, YOUNG_NS = 25000 };
+enum { THEFTS = 150, YOUNG_NS = 25000 };
 
 struct thefts {
     atomic_uint all, young; /* of these, before a short quantum was over */
@@ -119,7 +119,7 @@ static int fork_until_stolen(weft *w, void *arg)
     return 0;
 }
 
-/* A short quantum is a whole one, too, where its beginning was seen late: one or two may be missed,
+/* A short quantum is a whole one, too, where its beginning was seen late: some may be missed,
  * where a tick comes while a quantum ends. */
 static void short_quanta_are_not_shorter(void **state)
 {
@@ -130,7 +130,7 @@ static void short_quanta_are_not_shorter(void **state)
     assert_int_equal(weft_actors_setup(pool, &config), 0);
     struct thefts thefts = {.all = 0};
     assert_int_equal(run_one(pool, fork_until_stolen, &thefts), 0);
-    assert_true(atomic_load(&thefts.young) <= 2);
+    assert_true(atomic_load(&thefts.young) <= 4);
     pool_drop(pool);
 }
 
