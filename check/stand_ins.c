@@ -76,7 +76,7 @@ void weft__overflow_take_back(void *lent)
 {
 }
 
-bool weft__ticker_hurry(struct weft__actors *system)
+bool weft__ticker_hurry(struct weft__actors *system, bool has_begun)
 {
     return false;
 }

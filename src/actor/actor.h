@@ -145,6 +145,7 @@ struct weft__fiber {
     bool may_steal; /* a delegate has ended, or a quantum, since it looked for more to steal */
     bool takes_any; /* there is no other thread for it: see away.c */
     bool is_open;   /* what its stack has to spare can be used: see fiber.c */
+    bool is_new;    /* it is in its first turn */
     bool gave_way;  /* to a newcomer, in this turn */
     unsigned turns; /* quanta left in this turn */
     unsigned
@@ -287,11 +288,12 @@ struct weft__executor {
 
     /* For others. */
     WEFT__ALIGNED struct weft__inbox inbox;
-    struct atomic_bool tick;      /* the quantum is over */
-    struct atomic_bool newcomer;  /* an actor has come that has not run */
-    struct atomic_ptr reserved;   /* struct weft_actor that will send it a delegation */
-    struct atomic_ptr current;    /* struct weft__fiber */
-    struct atomic_u64 load;       /* see load.h; written by the driver */
+    struct atomic_bool tick;     /* the quantum is over */
+    struct atomic_u64 since;     /* when a fiber saw that the last one was; 0: quanta are counted */
+    struct atomic_bool newcomer; /* an actor has come that has not run */
+    struct atomic_ptr reserved;  /* struct weft_actor that will send it a delegation */
+    struct atomic_ptr current;   /* struct weft__fiber */
+    struct atomic_u64 load;      /* see load.h; written by the driver */
     struct atomic_bool is_ageing; /* `ageing` is not empty */
 };
 

@@ -175,7 +175,8 @@ void weft__fiber_give_way(struct weft__fiber *fiber)
     if (fiber->gave_way || executor->system->counted)
         return;
     weft__executor_read_letters(executor);
-    if (!executor->fresh)
+    /* Newcomers that give way to newcomers would keep those out for ever that were there. */
+    if (!executor->fresh || (fiber->is_new && executor->ready.first))
         return;
     fiber->gave_way = true;
     fiber->full = false;
@@ -241,7 +242,7 @@ static bool stop_driving(struct weft__executor *executor, struct weft__worker *m
     executor->hungry = false;
     if (weft__inbox_stop(&executor->inbox, me)) {
         if (hungry) /* and it may be somebody else's by now */
-            weft__ticker_hurry(system);
+            weft__ticker_hurry(system, false);
         return true;
     }
     executor->hungry = hungry;

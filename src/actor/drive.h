@@ -24,8 +24,8 @@ void weft__fiber_expect_here(const struct weft__fiber *fiber);
 bool weft__fiber_yield(weft *w); /* true: another fiber ran meanwhile */
 
 /* A newcomer that waits here has its first turn now; the fiber goes on with its own turn after
- * that. Once in a turn. The worst case, that those that were there keep a third of the executor, is
- * argued in README.md, *Newcomers*. */
+ * that. Once in a turn, and in its first one only if it is alone. The worst case, that those that
+ * were there keep a third of the executor, is argued in README.md, *Newcomers*. */
 void weft__fiber_give_way(struct weft__fiber *fiber);
 
 /* The driver's thread goes on with the fiber, and loses the executor. */

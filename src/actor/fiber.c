@@ -102,6 +102,7 @@ struct weft__fiber *weft__fiber_get(struct weft__executor *executor, struct weft
     fiber->is_root = is_root;
     fiber->turns = actor->share;
     fiber->full = true;
+    fiber->is_new = is_root;
     fiber->gave_way = false;
     fiber->top = NULL;
     fiber->arrivals = NULL;

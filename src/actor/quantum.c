@@ -11,6 +11,7 @@
 #include "actor/steal.h"
 #include "actor/unwind.h"
 #include "core/misuse.h"
+#include "os/clock.h"
 
 /* ---- Cancellation ---- */
 
@@ -59,6 +60,8 @@ static void end_quantum(struct weft__fiber *fiber, weft *first_free)
                                                     .full = full});
     weft__arrivals_refuse(fiber);
     weft__executor_quantum(executor);
+    if (!actor->system->counted)
+        atomic_store_relaxed(&executor->since, weft__clock_now()); /* relaxed: a time */
     /* relaxed, both: statistics. */
     atomic_fetch_add_relaxed(&actor->counts.quanta, 1);
     atomic_fetch_add_relaxed(&actor->counts.run_ns, executor->lasted);
@@ -73,7 +76,7 @@ static void end_quantum(struct weft__fiber *fiber, weft *first_free)
         fiber->turns = actor->share;
         /* Newcomers had their turn when it gave way: now it is one of the others'. */
         executor->fresh_turn |= fiber->gave_way;
-        fiber->gave_way = false;
+        fiber->is_new = fiber->gave_way = false;
         if (leaves || weft__executor_should_turn(executor)) {
             executor->begun = false;
             weft__fiber_switch_out(fiber, WHY_QUANTUM);

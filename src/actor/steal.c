@@ -77,7 +77,7 @@ static struct weft__executor *find_destination(struct weft__fiber *fiber)
 void weft__steal_later(struct weft__fiber *fiber, weft *first_free)
 {
     if (fiber->young_quanta < YOUNG_QUANTA && weft__age_has_more(fiber, first_free) &&
-        weft__ticker_hurry(fiber->actor->system))
+        weft__ticker_hurry(fiber->actor->system, true))
         fiber->young_quanta++;
 }
 
@@ -107,7 +107,7 @@ struct weft__actor_slot *weft__steal_at_quantum(struct weft__fiber *fiber, weft 
     struct weft__actor_slot *own =
         two ? take(fiber, victim, (struct weft__event){.runnable = true, .self = true}) : NULL;
     weft__send(to, &away->letter, LETTER_DELEGATION);
-    weft__ticker_hurry(actor->system); /* there may be more to give, and others who want it */
+    weft__ticker_hurry(actor->system, true); /* there may be more to give, and others who want it */
     return own;
 }
 

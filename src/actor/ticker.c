@@ -103,19 +103,29 @@ static uint64_t ring(struct weft__ticker *ticker, uint64_t now)
     return wait;
 }
 
-/* By its own thread, or in its place. True: somebody is at work, or waits for a driver. */
-static bool tick(struct weft__actors *system, uint64_t now)
+enum {
+    TICK_BUSY = 1,  /* somebody is at work, or waits for a driver */
+    TICK_YOUNG = 2, /* a quantum goes on, because it had just begun */
+};
+
+/* By its own thread, or in its place. Those who hurry end no quantum before it is as old as a short
+ * one, or right sides would be stolen that are not. */
+static unsigned tick(struct weft__actors *system, uint64_t now, bool hurry)
 {
-    bool busy = false, undriven = false;
+    unsigned found = 0;
+    bool undriven = false;
     /* relaxed, all but one: requests; one that comes too late is there the next time. */
     weft__actors_set_clock(system, now);
-    atomic_store_relaxed(&system->ticker.last, now);
     for (unsigned i = 0; i < system->executor_count; i++) {
         struct weft__executor *executor = &system->executors[i];
         bool ageing = atomic_load_relaxed(&executor->is_ageing);
         if (!ageing && !atomic_load_relaxed(&executor->inbox.posted))
             continue;
-        busy = true;
+        found |= TICK_BUSY;
+        if (hurry && now < atomic_load_relaxed(&executor->since) + short_quantum(system)) {
+            found |= TICK_YOUNG;
+            continue;
+        }
         bool missed = atomic_load_relaxed(&executor->tick); /* nobody has seen the last one */
         atomic_store_relaxed(&executor->tick, true);
         struct weft__fiber *fiber = atomic_load_acquire(&executor->current); /* acquire A13 */
@@ -129,14 +139,27 @@ static bool tick(struct weft__actors *system, uint64_t now)
     }
     if (undriven) /* perhaps all workers are busy */
         weft__wake_helpers(system->pool);
-    return busy;
+    return found;
+}
+
+static uint64_t length(const struct weft__actors *system, bool hurry)
+{
+    return hurry ? short_quantum(system) : system->quantum;
 }
 
 /* When the next tick is due: `short_quantum`, or a whole one, after the last. */
 static uint64_t due(struct weft__actors *system, bool hurry)
 {
     uint64_t last = atomic_load_relaxed(&system->ticker.last); /* relaxed: a time */
-    return last + (hurry ? short_quantum(system) : system->quantum);
+    return last + length(system, hurry);
+}
+
+/* Of several threads that find it due, one ticks: two ticks in a row would end a quantum that has
+ * just begun, and what is stolen then would be too young. */
+static bool tick_is_mine(struct weft__actors *system, uint64_t now, bool hurry)
+{
+    uint64_t next = due(system, hurry), last = next - length(system, hurry);
+    return now >= next && atomic_cas_relaxed(&system->ticker.last, &last, now); /* as above */
 }
 
 static bool anybody_busy(struct weft__actors *system)
@@ -170,8 +193,8 @@ static void *run(void *arg)
             atomic_store_relaxed(&ticker->hurry, false);
             hurry = true;
         }
-        if (now >= due(system, hurry)) {
-            busy = tick(system, now);
+        if (tick_is_mine(system, now, hurry)) {
+            busy = tick(system, now, hurry);
             hurry = false;
         }
         uint64_t next = due(system, hurry), rest = next > now ? next - now : 1;
@@ -231,7 +254,7 @@ static bool somebody_wants_work(const struct weft__actors *system)
     return false;
 }
 
-bool weft__ticker_hurry(struct weft__actors *system)
+bool weft__ticker_hurry(struct weft__actors *system, bool has_begun)
 {
     struct weft__ticker *ticker = &system->ticker;
     /* relaxed, all: hints; the word publishes the last one. */
@@ -239,9 +262,12 @@ bool weft__ticker_hurry(struct weft__actors *system)
         !somebody_wants_work(system))
         return false;
     uint64_t now = weft__clock_now();
-    if (now >= due(system, true)) { /* at once: to wake the other thread for it takes longer */
-        tick(system, now);
-    } else if (!atomic_load_relaxed(&ticker->hurry)) {
+    if (has_begun) /* perhaps long after the tick */
+        atomic_store_relaxed(&ticker->last, now);
+    if (tick_is_mine(system, now, true) && /* at once: to wake the other thread takes longer */
+        !(tick(system, now, true) & TICK_YOUNG))
+        return true;
+    if (!atomic_load_relaxed(&ticker->hurry)) {
         atomic_store_relaxed(&ticker->hurry, true);
         look_again(ticker);
     }

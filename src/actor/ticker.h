@@ -5,10 +5,13 @@
 
 #include "actor/actor.h"
 
-int weft__ticker_start(struct weft__actors *system);  /* 0 or a negative errno value */
-void weft__ticker_busy(struct weft__actors *system);  /* one more executor has a driver */
-bool weft__ticker_hurry(struct weft__actors *system); /* a short quantum, if somebody is idle */
+int weft__ticker_start(struct weft__actors *system); /* 0 or a negative errno value */
+void weft__ticker_busy(struct weft__actors *system); /* one more executor has a driver */
 void weft__ticker_stop(struct weft__actors *system);
+
+/* A short quantum, if somebody is idle. `has_begun`: the caller's own, just now; else it is the one
+ * that began with the last tick. */
+bool weft__ticker_hurry(struct weft__actors *system, bool has_begun);
 
 /* By a fiber: it is woken then; false: no memory. It has one time at most, and takes it back before
  * it does anything else. */

@@ -67,6 +67,73 @@ static void idle_ones_need_not_wait_for_a_quantum(void **state)
     assert_int_equal(quick, 5);
 }
 
+enum { THEFTS = 150, YOUNG_NS = 25000 };
+
+struct thefts {
+    atomic_uint all, young; /* of these, before a short quantum was over */
+};
+
+struct loot {
+    struct thefts *thefts;
+    uint64_t forked;
+    unsigned executor;
+};
+
+static void note_theft(weft *w, void *arg)
+{
+    struct loot *loot = arg;
+    bool young = weft_now() - loot->forked < YOUNG_NS;
+    if (weft_worker_index(w) == loot->executor)
+        return;
+    atomic_fetch_add(&loot->thefts->young, young);
+    atomic_fetch_add(&loot->thefts->all, 1);
+}
+
+static void look_away(void)
+{
+    uint64_t until = weft_now() + 2 * YOUNG_NS;
+    while (weft_now() < until)
+        ;
+}
+
+/* It looks up at once after a fork, and not for long after that. */
+static void fork_and_look_away(weft *w, struct thefts *thefts, int depth)
+{
+    struct loot loot = {thefts, weft_now(), weft_worker_index(w)};
+    weft *in = weft_fork(w, note_theft, &loot);
+    if (depth > 1)
+        fork_and_look_away(in, thefts, depth - 1);
+    weft_poll(in);
+    look_away();
+    if (!weft_merge(w))
+        note_theft(w, &loot);
+}
+
+static int fork_until_stolen(weft *w, void *arg)
+{
+    struct thefts *thefts = arg;
+    while (atomic_load(&thefts->all) < THEFTS) {
+        fork_and_look_away(w, thefts, 3);
+        look_away();
+    }
+    return 0;
+}
+
+/* A short quantum is a whole one, too, where its beginning was seen late: some may be missed,
+ * where a tick comes while a quantum ends. */
+static void short_quanta_are_not_shorter(void **state)
+{
+    weft_pool *pool = pool_make(2, 0);
+    weft_actors_config config = WEFT_ACTORS_CONFIG_INIT;
+    config.turn = 10000000;
+    config.executors = 2;
+    assert_int_equal(weft_actors_setup(pool, &config), 0);
+    struct thefts thefts = {.all = 0};
+    assert_int_equal(run_one(pool, fork_until_stolen, &thefts), 0);
+    assert_true(atomic_load(&thefts.young) <= 4);
+    pool_drop(pool);
+}
+
 /* ---- Turns ---- */
 
 static void nothing(weft *w, void *arg)
@@ -237,6 +304,59 @@ static void newcomers_need_not_wait_for_a_quantum(void **state)
     assert_int_equal(quick, 5);
 }
 
+/* Each newcomer starts the next one, and computes until one that was there has gone on. */
+struct chain {
+    weft_pool *pool;
+    unsigned links;     /* still to come */
+    atomic_ulong steps; /* of those that were there: past their first turn */
+    unsigned long seen; /* of these, when the last newcomer began */
+    unsigned skipped;   /* newcomers that began when nobody had gone on since the last one */
+    atomic_uint running;
+};
+
+static int link_in_chain(weft *w, void *arg)
+{
+    struct chain *chain = arg;
+    unsigned long steps = atomic_load(&chain->steps);
+    chain->skipped += steps == chain->seen;
+    chain->seen = steps;
+    if (chain->links > 0) {
+        chain->links--;
+        atomic_fetch_add(&chain->running, 1);
+        weft_actor_release(start(chain->pool, link_in_chain, chain, NULL));
+    }
+    while (atomic_load(&chain->steps) == steps)
+        weft_poll(w);
+    atomic_fetch_add(&chain->steps, 1); /* its first turn is over */
+    atomic_fetch_sub(&chain->running, 1);
+    return 0;
+}
+
+static int compute_beside_chain(weft *w, void *arg)
+{
+    struct chain *chain = arg;
+    atomic_store(&chain->steps, 1);
+    atomic_store(&chain->running, 1);
+    weft_actor_release(start(chain->pool, link_in_chain, chain, NULL));
+    while (atomic_load(&chain->running) > 0) {
+        weft_poll(w);
+        atomic_fetch_add(&chain->steps, 1);
+    }
+    return 0;
+}
+
+/* Between the first turns of two newcomers, one of those that were there goes on; or else, now and
+ * then, it gives way at the very beginning of its turn. */
+static void newcomers_don_t_give_way_to_newcomers(void **state)
+{
+    weft_pool *pool = pool_of_one(2000000);
+    struct chain chain = {.pool = pool, .links = 20};
+    assert_int_equal(run_one(pool, compute_beside_chain, &chain), 0);
+    assert_int_equal(chain.links, 0);
+    assert_true(chain.skipped <= 5);
+    pool_drop(pool);
+}
+
 enum { SHARE_QUANTUM = 2000000 };
 
 /* How long an actor ran, by its own look at the clock: longer gaps were not its own. */
@@ -316,10 +436,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(idle_ones_need_not_wait_for_a_quantum),
+        cmocka_unit_test(short_quanta_are_not_shorter),
         cmocka_unit_test(sleepers_wake),
         cmocka_unit_test(all_have_their_turn),
         cmocka_unit_test(ping_pong_leaves_turns_to_others),
         cmocka_unit_test(newcomers_need_not_wait_for_a_quantum),
+        cmocka_unit_test(newcomers_don_t_give_way_to_newcomers),
         cmocka_unit_test(newcomers_leave_a_share_to_the_others),
     };
     return cmocka_run_group_tests_name("actor_turns", tests, NULL, NULL);
