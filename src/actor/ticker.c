@@ -194,8 +194,9 @@ static void *run(void *arg)
             hurry = true;
         }
         if (tick_is_mine(system, now, hurry)) {
-            busy = tick(system, now, hurry);
-            hurry = false;
+            unsigned found = tick(system, now, hurry);
+            busy = found & TICK_BUSY;
+            hurry = found & TICK_YOUNG; /* that one has its end in a moment */
         }
         uint64_t next = due(system, hurry), rest = next > now ? next - now : 1;
         uint64_t wait = ring(ticker, now);
