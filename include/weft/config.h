@@ -90,7 +90,8 @@ typedef struct weft_config {
     int64_t quantum;   /* nanoseconds: a right side that has not waited so long is not taken
                           from the lazy road; default WEFT_QUANTUM_US, else WEFT_QUANTUM; or
                           WEFT_NONE */
-    int spin_rounds;   /* fruitless searches before a worker gets sleepy; or WEFT_NONE */
+    int spin_rounds;   /* fruitless searches before a worker gets sleepy; default WEFT_SPIN, else
+                          32, and none on a single CPU; or WEFT_NONE */
     size_t stack_size; /* of a worker, in bytes; default 64 MiB, of which only what is touched takes
                           memory, or 8 MiB where address space is limited (ulimit -v) */
     const char *name;  /* threads are called NAME-0, NAME-1, ...; default "weft" */

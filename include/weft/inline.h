@@ -150,9 +150,17 @@ WEFT_API inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, 
         struct function##_fork *f = (struct function##_fork *)fork;                   \
         f->result = function##_call(w, &f->arguments_);                               \
     }
-#define WEFT_FORK(w, function, right, ...)                         \
-    struct function##_fork right;                                  \
-    right.arguments_ = (struct function##_arguments){__VA_ARGS__}; \
+/* C++ has no compound literals. */
+/* clang-format off */
+#ifdef __cplusplus
+#define WEFT_VALUE_(type, ...) {__VA_ARGS__}
+#else
+#define WEFT_VALUE_(type, ...) (type){__VA_ARGS__}
+#endif
+/* clang-format on */
+#define WEFT_FORK(w, function, right, ...)                                    \
+    struct function##_fork right;                                             \
+    right.arguments_ = WEFT_VALUE_(struct function##_arguments, __VA_ARGS__); \
     weft *right##_in = weft_fork((w), function##_forked, &right)
 #define WEFT_MERGE(w, function, right) \
     (weft_merge(w) ? (right).result : function##_call((w), &(right).arguments_))

@@ -391,7 +391,7 @@ WEFT_API size_t weft_filter_by_(weft *w, size_t n, size_t size, weft_sift_fn_ *s
         {                                                                          \
             const type element_ = a_.in_[i_];                                      \
             a_.out_[next_] = element_;                                             \
-            next_ += (keep(element_)) ? 1 : 0;                                     \
+            next_ += (keep(element_)) ? (size_t)1 : 0;                             \
         }                                                                          \
         return next_ - to_;                                                        \
     }

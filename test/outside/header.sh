@@ -4,7 +4,7 @@
 # macros define.
 set -eu
 cd "$INCLUDEDIR"
-set -- -Wall -Wextra -Wpedantic -Werror -I. -fsyntax-only
+set -- -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror -I. -fsyntax-only
 for header in weft.h weft/*.h; do
     [ -f "$header" ] || continue
     for debug in 0 1; do
@@ -34,5 +34,22 @@ WEFT_SCAN_DEFINE(scan_all, long, sum)
 WEFT_FILTER_DEFINE(filter_all, long, is_odd)
 WEFT_SORT_DEFINE(sort_all, long, comes_first)
 WEFT_SORT_STABLE_DEFINE(sort_all_stable, long, comes_first)'
-echo "$program" | $CC -std=c17 "$@" -Wshadow -Wno-unused-function -x c -
-echo "$program" | $CXX -std=c++17 "$@" -Wshadow -Wno-unused-function -x c++ -
+echo "$program" | $CC -std=c17 "$@" -Wno-unused-function -x c -
+echo "$program" | $CXX -std=c++17 "$@" -Wno-unused-function -x c++ -
+
+# Typed forks: `w` and `a` are theirs.
+program='#include <weft.h>
+long sum(weft *w, long n, int step);
+WEFT_FORKABLE(long, sum, long n; int step;, sum(w, a->n, a->step))
+long sum(weft *w, long n, int step)
+{
+    if (n < step)
+        return n;
+    WEFT_FORK(w, sum, right, n - step, step);
+    long left = sum(right_in, n / 2, step);
+    return left + WEFT_MERGE(w, sum, right);
+}'
+for debug in 0 1; do
+    echo "$program" | $CC -std=c17 "$@" -DWEFT_DEBUG=$debug -x c -
+    echo "$program" | $CXX -std=c++17 "$@" -DWEFT_DEBUG=$debug -x c++ -
+done
