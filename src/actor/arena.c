@@ -77,7 +77,7 @@ size_t weft__arena_release(struct weft__arena *arena, struct weft__arena_mark ma
     return total - arena->account.total;
 }
 
-struct weft__chunk *weft__arena_leave(struct weft__arena *arena)
+struct weft__chunk *weft__arena_hand_over(struct weft__arena *arena)
 {
     struct weft__chunk *chunks = arena->newest;
     if (chunks) {

@@ -67,7 +67,7 @@ size_t weft__arena_release(struct weft__arena *arena, struct weft__arena_mark ma
 /* All of an arena changes hands in O(1): it is one chunk, and leads to the others, until it becomes
  * part of another arena. NULL: there is nothing, and never was. Adopting counts nothing but what is
  * held. */
-struct weft__chunk *weft__arena_leave(struct weft__arena *arena);
+struct weft__chunk *weft__arena_hand_over(struct weft__arena *arena);
 void weft__arena_adopt(struct weft__arena *arena, struct weft__chunk *chunks);
 
 void weft__arena_drop(struct weft__arena *arena);

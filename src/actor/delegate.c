@@ -177,11 +177,12 @@ static void run_member(struct weft__member *member, struct weft__actor_slot *slo
 }
 
 /* What the victim is told, which finds the rest in the slot. */
-static enum stolen_state leave(struct weft__member *member, struct weft__actor_slot *slot)
+static enum stolen_state hand_over_result(struct weft__member *member,
+                                          struct weft__actor_slot *slot)
 {
     enum member_outcome outcome = outcome_of(member);
     if (outcome == OUTCOME_RETURNED) {
-        weft__memory_leave(member, slot);
+        weft__memory_hand_over(member, slot);
         return STOLEN_DONE;
     }
     weft__memory_drop(member);
@@ -249,7 +250,7 @@ void weft__delegate_run(struct weft__fiber *fiber, struct weft__actor_slot *slot
     weft__slot_of(w)->group = outer_here;
     fiber->may_steal = true;
     trace(weft__executor_of(fiber), fiber, EVENT_END, &member, slot);
-    end_delegate(fiber, slot, leave(&member, slot));
+    end_delegate(fiber, slot, hand_over_result(&member, slot));
 }
 
 /* ---- The bottom of a fiber ---- */

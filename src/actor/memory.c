@@ -28,15 +28,15 @@ static void note_peak(const struct weft__member *member, size_t peak)
 
 /* ---- What a delegate leaves ---- */
 
-void weft__memory_leave(struct weft__member *member, struct weft__actor_slot *slot)
+void weft__memory_hand_over(struct weft__member *member, struct weft__actor_slot *slot)
 {
     struct weft__fiber *fiber = member->fiber;
     size_t used = member->arena.account.used;
     fiber->used -= used;
     if (used > 0)
         atomic_fetch_add_relaxed(&fiber->actor->unmerged, used); /* relaxed: a count */
-    slot->chunks = weft__arena_leave(&member->arena);
-    slot->deferred = weft__cleanups_leave(member);
+    slot->chunks = weft__arena_hand_over(&member->arena);
+    slot->deferred = weft__cleanups_hand_over(member);
 }
 
 bool weft__memory_inherit(struct weft__member *victim, struct weft__actor_slot *slot, bool counts)

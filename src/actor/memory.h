@@ -6,7 +6,7 @@
 #include "actor/actor.h"
 
 /* A delegate has returned: what it has allocated and deferred stays in the slot, for its victim. */
-void weft__memory_leave(struct weft__member *member, struct weft__actor_slot *slot);
+void weft__memory_hand_over(struct weft__member *member, struct weft__actor_slot *slot);
 
 /* Its victim merges it, and counts what it had at most; false: that is past the limit. `counts`:
  * false if a single thread would not have run it. */

@@ -17,7 +17,7 @@ static bool open_down_to(struct weft__fiber *fiber, size_t offset)
 
 /* On the fiber's own stack, below all that its frames have touched. Nothing else runs there: there
  * is room for the way out, and for what was deferred. */
-static void leave(void *arg)
+static void unwind_here(void *arg)
 {
     struct weft__fiber *fiber = arg;
     fiber->top->careful = true;
@@ -29,7 +29,7 @@ void weft__fiber_overflows(struct weft__fiber *fiber)
     if (weft__is_unwinding(fiber->top))
         return; /* that is what the reserve is for */
     if (open_down_to(fiber, FIBER_RESERVE_BEGIN))
-        leave(fiber);
+        unwind_here(fiber);
     weft__fatal("an actor has overflowed its stack, and there is no memory for its end");
 }
 
@@ -63,5 +63,5 @@ bool weft__fiber_rescue(const void *at, void *ucontext)
         weft__fatal("an actor has overflowed its stack inside %s, which may hold a lock", whose);
     char *end = end_of_frames(fiber, weft__fault_stack(ucontext));
     return open_down_to(fiber, FIBER_RESERVE_BEGIN) &&
-           weft__fault_divert(ucontext, end, leave, fiber);
+           weft__fault_divert(ucontext, end, unwind_here, fiber);
 }

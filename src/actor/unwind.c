@@ -41,7 +41,7 @@ static struct weft__cleanup **find_below(struct weft__cleanup **link,
     return link;
 }
 
-struct weft__cleanup *weft__cleanups_leave(struct weft__member *member)
+struct weft__cleanup *weft__cleanups_hand_over(struct weft__member *member)
 {
     struct weft__context *context = &member->fiber->context;
     struct weft__cleanup *all = context->cleanups;

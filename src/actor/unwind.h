@@ -35,7 +35,7 @@ bool weft__is_ending(const struct weft__fiber *fiber);
 weft *weft__first_free(weft *w);
 
 /* What a member that has returned has deferred, and its victim's has become. */
-struct weft__cleanup *weft__cleanups_leave(struct weft__member *member);
+struct weft__cleanup *weft__cleanups_hand_over(struct weft__member *member);
 void weft__cleanups_adopt(struct weft__fiber *fiber, struct weft__cleanup *cleanups);
 
 /* All of the topmost member's run, in w. */
