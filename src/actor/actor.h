@@ -38,26 +38,26 @@ enum letter_kind {
 /* ---- Slots ---- */
 
 /* What an actor's contexts have in the place of struct weft__slot. A slot that is pending becomes
- * marked when somebody looks at it, and keeps what was true when it was forked; one that is stolen
+ * stamped when somebody looks at it, and keeps what was true when it was forked; one that is stolen
  * is its delegate's, until that answers; then it holds what the delegate has left. */
 struct weft__actor_slot {
     struct atomic_fn fn;
     struct atomic_ptr arg;
     struct weft__group *group;
     union {
-        size_t use;                 /* marked: what its member used when it was forked */
+        size_t use;                 /* stamped: what its member used when it was forked */
         struct weft__letter letter; /* stolen */
         struct weft__chunk *chunks; /* done: the delegate's memory, */
     };
     struct atomic_u32 state; /* enum stolen_state */
     union {
-        uint32_t quantum; /* marked: the executor's at whose beginning it was, or will have been,
+        uint32_t quantum; /* stamped: the executor's at whose beginning it was, or will have been,
                              pending */
         uint32_t lineage; /* stolen: what its victim's lineage used when it was forked, in units of
                              ARENA_ALIGNMENT */
     };
     union {
-        weft_fn *right;                 /* what `fn` was before it was marked */
+        weft_fn *right;                 /* what `fn` was before it was stamped */
         struct weft__cleanup *deferred; /* done: and what it has deferred */
     };
     struct weft__member *victim;

@@ -5,21 +5,21 @@
  * A fork notes neither: it costs what it costs in any context. Both are noted later, when somebody
  * looks: at the end of a quantum, and before what a member uses changes. Since all that changes it
  * comes by here first, what it uses then is what it used when the slots were forked that nobody has
- * looked at yet. A slot that was looked at is marked: by the address of a function that is never
+ * looked at yet. A slot that was looked at is stamped: by the address of a function that is never
  * called, in place of the slot's own. A fork or a merge there overwrites it. */
 #ifndef WEFT_ACTOR_AGE_H
 #define WEFT_ACTOR_AGE_H
 
 #include "actor/actor.h"
 
-/* Never called: its address in a slot says that the slot is marked. */
-void weft__marked(weft *w, void *arg);
+/* Never called: its address in a slot says that the slot is stamped. */
+void weft__stamped(weft *w, void *arg);
 
 /* All that is pending below `first_free` is so at the beginning of this quantum of its executor. */
-void weft__age_mark(struct weft__fiber *fiber, weft *first_free, uint32_t quantum);
+void weft__age_stamp(struct weft__fiber *fiber, weft *first_free, uint32_t quantum);
 
 /* The same in the middle of a quantum, before what the topmost member uses changes. */
-void weft__age_note(struct weft__fiber *fiber, weft *first_free);
+void weft__age_stamp_early(struct weft__fiber *fiber, weft *first_free);
 
 /* The fiber comes from another executor, or was away: all of it is pending from this quantum on. */
 void weft__age_anew(struct weft__fiber *fiber, uint32_t quantum);

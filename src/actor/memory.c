@@ -101,7 +101,7 @@ void *weft_alloc(weft *w, size_t bytes)
     weft *first_free = weft__first_free(w);
     weft__fiber_need_room(fiber);
     bytes = weft__arena_round(bytes);
-    weft__age_note(fiber, first_free);
+    weft__age_stamp_early(fiber, first_free);
     void *p = take(member, bytes);
     if (!p) {
         if (!weft__is_unwinding(member))
@@ -156,7 +156,7 @@ void weft_alloc_release(weft *w, weft_mark public)
                     "forked since is not merged");
     if (mark->arena.used > member->arena.account.used)
         weft__fatal("weft_alloc_release: an older mark was released before");
-    weft__age_note(fiber, first_free);
+    weft__age_stamp_early(fiber, first_free);
     fiber->used -= member->arena.account.used - mark->arena.used;
     count_blocks(fiber->actor, 0, weft__arena_release(&member->arena, mark->arena));
 }

@@ -44,8 +44,8 @@ static void ageing_leave(struct weft__fiber *fiber)
     atomic_store_relaxed(&executor->is_ageing, executor->ageing != NULL);
 }
 
-/* Nothing is to be marked: live, all that is below a stolen slot is stolen, too; strict, they were
- * marked when the quantum ended. */
+/* Nothing is to be stamped: live, all that is below a stolen slot is stolen, too; strict, they were
+ * stamped when the quantum ended. */
 static void wait_a_moment(struct weft__fiber *fiber, weft *first_free)
 {
     bool alone = !weft__steal_is_careful(fiber),
@@ -116,7 +116,7 @@ bool weft__actor_merge(weft *w)
     }
     if (!weft__answer_has_come(slot)) {
         /* relaxed, both: own. Not free while others run in the slots above. */
-        atomic_store_relaxed(&slot->fn, weft__marked);
+        atomic_store_relaxed(&slot->fn, weft__stamped);
         weft__merge_await(fiber, slot, w + 1);
         atomic_store_relaxed(&slot->fn, NULL);
     }

@@ -62,9 +62,9 @@ static void end_quantum(struct weft__fiber *fiber, weft *first_free)
     /* relaxed, both: statistics. */
     atomic_fetch_add_relaxed(&actor->counts.quanta, 1);
     atomic_fetch_add_relaxed(&actor->counts.run_ns, executor->lasted);
-    weft__age_mark(fiber, first_free, executor->quanta);
+    weft__age_stamp(fiber, first_free, executor->quanta);
     struct weft__actor_slot *own = NULL;
-    if (!full) /* all that it has is marked now, and will be old enough when the next one ends */
+    if (!full) /* all that it has is stamped now, and will be old enough when the next one ends */
         weft__steal_later(fiber, first_free);
     else if (!weft__balance_move_one(executor))
         own = weft__steal_at_quantum(fiber, first_free);
