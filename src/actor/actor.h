@@ -140,13 +140,13 @@ struct weft__fiber {
     struct weft__member *top;
     enum fiber_state state; /* as what follows: its executor's business */
     enum fiber_why why;
-    bool full;      /* it has run, and not waited, since the quantum began */
-    bool is_root;   /* it is the actor's own, not a delegate's */
-    bool may_steal; /* a delegate has ended, or a quantum, since it looked for more to steal */
-    bool takes_any; /* there is no other thread for it: see away.c */
-    bool is_open;   /* what its stack has to spare can be used: see fiber.c */
-    bool gave_way;  /* to a newcomer, in this turn */
-    unsigned turns; /* quanta left in this turn */
+    bool full;           /* it has run, and not waited, since the quantum began */
+    bool is_root;        /* it is the actor's own, not a delegate's */
+    bool may_steal;      /* a delegate has ended, or a quantum, since it looked for more to steal */
+    bool takes_any;      /* there is no other thread for it: see away.c */
+    bool is_open;        /* what its stack has to spare can be used: see fiber.c */
+    bool gave_way;       /* to a newcomer, in this turn */
+    unsigned quanta_due; /* quanta that it may still run before it goes to the end of the queue */
     unsigned
         young_quanta; /* that were short, and after which it gave nothing, since it last gave */
     unsigned blocks;  /* weft_block_begin() without end */
@@ -271,8 +271,8 @@ struct weft__executor {
 
     /* The driver's. */
     struct weft__fifo ready, woken;
-    void *fresh, **fresh_end; /* letters: actors that have not run */
-    bool fresh_turn;
+    void *fresh, **fresh_end;   /* letters: actors that have not run */
+    bool fresh_came_first;      /* the last choice preferred an actor that has not run */
     bool begun;                 /* a fiber has run since the quantum began */
     struct weft__fiber *ageing; /* wait for delegates, and have more to steal */
     struct weft__fiber *free;

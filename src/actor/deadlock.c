@@ -50,8 +50,8 @@ struct look {
     enum blocked_kind kind; /* of the object; OUTSIDE: none */
     char name[40];          /* of the object: quoted, or its address */
     uint64_t changes;
-    size_t next; /* where `awaits` is among the looks; NOBODY: it does not wait */
-    size_t turn; /* in which it was visited; 0: not yet */
+    size_t next;  /* where `awaits` is among the looks; NOBODY: it does not wait */
+    size_t round; /* in which put_circles() visited it; 0: not yet */
     bool shown;
 };
 
@@ -241,11 +241,11 @@ static bool put_circles(struct looks *looks, const struct report *report)
     bool found = false;
     for (size_t start = 0; start < looks->count; start++) {
         size_t i = start;
-        while (i != NOBODY && looks->all[i].turn == 0) {
-            looks->all[i].turn = start + 1;
+        while (i != NOBODY && looks->all[i].round == 0) {
+            looks->all[i].round = start + 1;
             i = looks->all[i].next;
         }
-        if (i == NOBODY || looks->all[i].turn != start + 1 || !all_still_wait(looks, i))
+        if (i == NOBODY || looks->all[i].round != start + 1 || !all_still_wait(looks, i))
             continue;
         put_circle(looks, i, report);
         found = true;

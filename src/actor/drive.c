@@ -142,7 +142,7 @@ static __attribute__((noinline)) bool yield_by_driver(weft *w, struct weft__fibe
         weft__actor_poll(w); /* or the quantum of those who only yield would never end */
         executor = weft__executor_of(fiber);
     }
-    if (!weft__executor_should_turn(executor))
+    if (!weft__executor_should_switch(executor))
         return false;
     weft__arrivals_refuse(fiber);
     fiber->full = false;
@@ -179,8 +179,8 @@ void weft__fiber_give_way(struct weft__fiber *fiber)
         return;
     fiber->gave_way = true;
     fiber->full = false;
-    fiber->turns++;               /* what is left of the quantum when it goes on is its due */
-    executor->fresh_turn = false; /* the newcomer's turn is the next one */
+    fiber->quanta_due++;                /* what is left of the quantum when it goes on is its due */
+    executor->fresh_came_first = false; /* the newcomer's turn is the next one */
     weft__arrivals_refuse(fiber);
     weft__fiber_switch_out(fiber, WHY_GIVES_WAY);
 }

@@ -119,7 +119,7 @@ static struct weft__fiber *start_fresh(struct weft__executor *executor)
         return NULL;
     }
     fiber->ready_since = weft__actors_clock(executor->system);
-    fiber->turns += executor->begun; /* a whole quantum, after what is left of this one */
+    fiber->quanta_due += executor->begun; /* a whole quantum, after what is left of this one */
     actor->root.fiber = fiber;
     show_executor(executor, actor);
     /* Under the lock: a kill comes before, and the actor sees it before it waits for the first
@@ -138,8 +138,8 @@ struct weft__fiber *weft__executor_next(struct weft__executor *executor)
     weft__executor_read_letters(executor);
     if ((fiber = weft__fifo_pop(&executor->woken)))
         return fiber;
-    executor->fresh_turn = !executor->fresh_turn;
-    if (executor->fresh_turn || !executor->ready.first)
+    executor->fresh_came_first = !executor->fresh_came_first;
+    if (executor->fresh_came_first || !executor->ready.first)
         while (executor->fresh)
             if ((fiber = start_fresh(executor)))
                 return fiber;
@@ -186,7 +186,7 @@ bool weft__executor_thread_is_wanted(const struct weft__executor *executor)
            weft__queue_length(&me->mailbox) > 0 || weft__deque_size(&me->deque) > 0;
 }
 
-bool weft__executor_should_turn(struct weft__executor *executor)
+bool weft__executor_should_switch(struct weft__executor *executor)
 {
     return executor->ready.first || executor->woken.first || executor->fresh ||
            weft__inbox_has_letters(&executor->inbox) || executor->system->simulated ||

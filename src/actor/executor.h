@@ -31,7 +31,7 @@ void weft__executor_read_letters(struct weft__executor *executor);
 struct weft__fiber *weft__executor_next(struct weft__executor *executor);
 
 /* Is there another fiber to run, or a reason for the driver to leave? */
-bool weft__executor_should_turn(struct weft__executor *executor);
+bool weft__executor_should_switch(struct weft__executor *executor);
 
 /* Does the driver's thread have other things to do in the pool? */
 bool weft__executor_thread_is_wanted(const struct weft__executor *executor);

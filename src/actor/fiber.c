@@ -100,7 +100,7 @@ struct weft__fiber *weft__fiber_get(struct weft__executor *executor, struct weft
                       WEFT_BLOCK_SIZE_ - FIBER_RESERVE_BEGIN - UNUSED, weft__fiber_main, fiber);
     fiber->actor = actor;
     fiber->is_root = is_root;
-    fiber->turns = actor->share;
+    fiber->quanta_due = actor->share;
     fiber->full = true;
     fiber->gave_way = false;
     fiber->top = NULL;

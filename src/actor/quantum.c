@@ -69,12 +69,12 @@ static void end_quantum(struct weft__fiber *fiber, weft *first_free)
     else if (!weft__balance_move_one(executor))
         own = weft__steal_at_quantum(fiber, first_free);
     bool leaves = is_wanted_elsewhere(fiber);
-    if (--fiber->turns == 0 || leaves) {
-        fiber->turns = actor->share;
+    if (--fiber->quanta_due == 0 || leaves) {
+        fiber->quanta_due = actor->share;
         /* Newcomers had their turn when it gave way: now it is one of the others'. */
-        executor->fresh_turn |= fiber->gave_way;
+        executor->fresh_came_first |= fiber->gave_way;
         fiber->gave_way = false;
-        if (leaves || weft__executor_should_turn(executor)) {
+        if (leaves || weft__executor_should_switch(executor)) {
             executor->begun = false;
             weft__fiber_switch_out(fiber, WHY_QUANTUM);
         }
