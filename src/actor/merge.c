@@ -112,7 +112,7 @@ bool weft__actor_merge(weft *w)
     struct weft__member *member = fiber->top;
     if (w >= member->cursor) {
         atomic_store_relaxed(&slot->wanted, 0); /* relaxed: own */
-        return weft__quantum_look_up(fiber, w);
+        return weft__quantum_poll(fiber, w);
     }
     if (!weft__answer_has_come(slot)) {
         /* relaxed, both: own. Not free while others run in the slots above. */
@@ -125,7 +125,7 @@ bool weft__actor_merge(weft *w)
     member->cursor = w;
     atomic_store_relaxed(&slot->wanted, 0);
     trace(fiber, EVENT_MERGE, slot);
-    bool cancelled = weft__quantum_look_up(fiber, w); /* the slot may be used from here on */
+    bool cancelled = weft__quantum_poll(fiber, w); /* the slot may be used from here on */
     if (outcome != OUTCOME_RUNS)
         weft__unwind(w, outcome);
     return cancelled || state != STOLEN_REFUSED; /* false: the caller runs it */

@@ -85,9 +85,9 @@ static void end_quantum(struct weft__fiber *fiber, weft *first_free)
     }
 }
 
-/* ---- Looking up ---- */
+/* ---- Polling ---- */
 
-bool weft__quantum_look_up(struct weft__fiber *fiber, weft *first_free)
+bool weft__quantum_poll(struct weft__fiber *fiber, weft *first_free)
 {
     if (fiber->blocks > 0) /* the executor is somebody else's meanwhile */
         return weft__quantum_is_cancelled(fiber);
@@ -111,12 +111,12 @@ void weft__actor_fork(weft *w)
     struct weft__fiber *fiber = weft__fiber_of(w);
     if (weft__executor_of(fiber)->system->counted)                    /* merges count, too */
         atomic_store_relaxed(&weft__slot_of(w)->wanted, SLOT_WANTED); /* relaxed: own */
-    weft__quantum_look_up(fiber, w + 1);
+    weft__quantum_poll(fiber, w + 1);
 }
 
 void weft__actor_poll(weft *w)
 {
-    weft__quantum_look_up(weft__fiber_of(w), w);
+    weft__quantum_poll(weft__fiber_of(w), w);
 }
 
 void weft_poll_slow_(weft *w)

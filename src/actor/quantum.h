@@ -9,7 +9,7 @@
 
 /* Ends the quantum if it is over, and the member if it has to. True: what is pending need not be
  * done. `first_free`: the first free slot. */
-bool weft__quantum_look_up(struct weft__fiber *fiber, weft *first_free);
+bool weft__quantum_poll(struct weft__fiber *fiber, weft *first_free);
 
 bool weft__quantum_is_cancelled(struct weft__fiber *fiber);
 
