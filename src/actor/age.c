@@ -15,7 +15,8 @@ static bool is_stamped(weft *w)
     return atomic_load_relaxed(&weft__slot_of(w)->fn) == weft__stamped; /* relaxed: own */
 }
 
-/* What is stamped lies below what is not, and so does all that belongs to members further down. */
+/* Stops at the first stamp: all slots below a stamped one are stamped, those of lower members, too.
+ */
 void weft__age_stamp(struct weft__fiber *fiber, weft *first_free, uint32_t quantum)
 {
     for (weft *w = first_free; w-- > fiber->context.first && !is_stamped(w);) {
@@ -27,7 +28,8 @@ void weft__age_stamp(struct weft__fiber *fiber, weft *first_free, uint32_t quant
     }
 }
 
-/* Away, it must not look at its executor; it begins anew when it is back. */
+/* While the fiber is away, it must not look at its executor: weft__age_anew() follows when it is
+ * back. */
 void weft__age_stamp_early(struct weft__fiber *fiber, weft *first_free)
 {
     weft__age_stamp(fiber, first_free,

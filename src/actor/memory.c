@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counted memory. What a member uses is what its code asked for since it began and has not
- * released, and what right sides of its left when they were merged: the same, run after run,
- * whoever ran them.
- */
+/* Counted memory. What a member uses is what its code has asked for and not released, and what its
+ * right sides used when they were merged. It does not depend on where the right sides ran. */
 #include "actor/memory.h"
 
 #include "actor/age.h"
@@ -12,21 +10,21 @@
 #include "core/misuse.h"
 #include "os/fatal.h"
 
-/* ---- For people ---- */
+/* ---- For infos ---- */
 
 static void count_blocks(struct weft_actor *actor, size_t more, size_t less)
 {
     atomic_fetch_add_relaxed(&actor->counts.memory, more - less); /* relaxed: statistics */
 }
 
-/* What the actor itself had at most is what all of it would have had on a single thread. */
+/* The peak of the actor itself is that of a run on a single thread. */
 static void note_peak(const struct weft__member *member, size_t peak)
 {
     if (!member->victim) /* relaxed: statistics */
         atomic_store_relaxed(&member->fiber->actor->counts.memory_peak, peak);
 }
 
-/* ---- What a delegate leaves ---- */
+/* ---- From delegate to victim ---- */
 
 void weft__memory_hand_over(struct weft__member *member, struct weft__actor_slot *slot)
 {
@@ -106,7 +104,7 @@ void *weft_alloc(weft *w, size_t bytes)
     if (!p) {
         if (!weft__is_unwinding(member))
             weft__unwind(first_free, OUTCOME_NO_MEMORY);
-        return NULL; /* what it has deferred runs, and has to do without */
+        return NULL; /* a deferred function that runs because the member is past its limit */
     }
     fiber->used += bytes;
     if (member->arena.account.peak > peak)
@@ -121,7 +119,7 @@ void *weft_alloc_result(weft *w, size_t bytes)
 
 /* ---- Marks ---- */
 
-/* What is behind the public one. */
+/* What a weft_mark contains. */
 struct mark {
     struct weft__arena_mark arena;
     struct weft__member *member; /* NULL: not in an actor */

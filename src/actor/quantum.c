@@ -20,7 +20,7 @@ bool weft__quantum_is_cancelled(struct weft__fiber *fiber)
     return weft__group_look(fiber->context.group, &noticed) == GROUP_CANCELLED;
 }
 
-/* Every merge of what is pending has to know that it need not be done. */
+/* Makes every merge of a pending slot take the slow road, where it sees the cancellation. */
 static void call_merges(struct weft__fiber *fiber, weft *first_free)
 {
     for (weft *w = first_free; w-- > fiber->context.first;)
@@ -39,7 +39,7 @@ static bool quantum_is_over(struct weft__executor *executor)
     return true;
 }
 
-/* Pinned to another executor meanwhile? */
+/* Was the actor pinned to another executor meanwhile? */
 static bool is_wanted_elsewhere(struct weft__fiber *fiber)
 {
     int pin = atomic_load_relaxed(&fiber->actor->pin); /* relaxed: a request */
@@ -64,14 +64,14 @@ static void end_quantum(struct weft__fiber *fiber, weft *first_free)
     atomic_fetch_add_relaxed(&actor->counts.run_ns, executor->lasted);
     weft__age_stamp(fiber, first_free, executor->quanta);
     struct weft__actor_slot *own = NULL;
-    if (!full) /* all that it has is stamped now, and will be old enough when the next one ends */
+    if (!full) /* its slots are stamped now, and will be old enough when the next quantum ends */
         weft__steal_later(fiber, first_free);
     else if (!weft__balance_move_one(executor))
         own = weft__steal_at_quantum(fiber, first_free);
     bool leaves = is_wanted_elsewhere(fiber);
     if (--fiber->quanta_due == 0 || leaves) {
         fiber->quanta_due = actor->share;
-        /* Newcomers had their turn when it gave way: now it is one of the others'. */
+        /* A newcomer ran when it gave way: the next choice is the queue. */
         executor->fresh_came_first |= fiber->gave_way;
         fiber->gave_way = false;
         if (leaves || weft__executor_should_switch(executor)) {
@@ -89,7 +89,7 @@ static void end_quantum(struct weft__fiber *fiber, weft *first_free)
 
 bool weft__quantum_poll(struct weft__fiber *fiber, weft *first_free)
 {
-    if (fiber->blocks > 0) /* the executor is somebody else's meanwhile */
+    if (fiber->blocks > 0) /* it is away: another thread drives the executor */
         return weft__quantum_is_cancelled(fiber);
     if (!weft__executor_of(fiber)->system->counted)
         weft__fiber_guard(fiber, false);
