@@ -7,7 +7,7 @@
 void weft__stamped(weft *w, void *arg)
 {
     (void)arg;
-    weft__fatal("a stamp was called in %p", (void *)w);
+    weft__fatal("a stamp is called in %p", (void *)w);
 }
 
 static bool is_stamped(weft *w)
