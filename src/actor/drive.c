@@ -152,7 +152,7 @@ static __attribute__((noinline)) bool yield_by_driver(weft *w, struct weft__fibe
 }
 
 /* Switches straight to the next fiber. This thread drives the executor all the time, so no other
- * thread can run the fiber before its stack is left. */
+ * thread can run the fiber before it has switched out. */
 bool weft__fiber_yield(weft *w)
 {
     struct weft__fiber *fiber = weft__fiber_of(w);

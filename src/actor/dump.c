@@ -38,7 +38,7 @@ struct looks {
     struct reason reasons[REASONS];
 };
 
-/* A name is several words. If it may have changed between two of them, it is left out. */
+/* A name is several words. If it may have changed between two of them, it is not shown. */
 static void look_at_wait(struct look *look, struct weft__actor_counts *counts)
 {
     uint64_t words[sizeof look->waits_name / sizeof(uint64_t)];

@@ -13,10 +13,10 @@
 
 #include <errno.h>
 
-/* For people. */
+/* For infos. */
 static void show_executor(struct weft__executor *executor, struct weft_actor *actor)
 {
-    atomic_store_relaxed(&actor->counts.executor, (int32_t)executor->index); /* relaxed: the same */
+    atomic_store_relaxed(&actor->counts.executor, (int32_t)executor->index); /* relaxed: a hint */
 }
 
 void weft__executor_ready(struct weft__executor *executor, struct weft__fiber *fiber,

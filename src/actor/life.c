@@ -29,7 +29,7 @@ static bool start(struct weft_actor *actor)
     /* relaxed: the letter publishes what matters. */
     if (!atomic_cas_relaxed(&actor->state, &new, ACTOR_STARTED))
         return false;
-    /* relaxed: a hint for people. */
+    /* relaxed: a hint, for infos. */
     atomic_store_relaxed(&actor->counts.activity, WEFT_ACTOR_RUNNABLE);
     weft__executor_start(weft__balance_place_new(actor), actor);
     return true;

@@ -199,7 +199,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* ---- For others ---- */
+/* ---- By other threads ---- */
 
 int weft__ticker_start(struct weft__actors *system)
 {
