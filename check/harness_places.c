@@ -123,7 +123,7 @@ bool weft__quantum_is_cancelled(struct weft__fiber *fiber)
     return false;
 }
 
-void weft__memory_leave(struct weft__member *member, struct weft__actor_slot *slot)
+void weft__memory_hand_over(struct weft__member *member, struct weft__actor_slot *slot)
 {
     slot->chunks = NULL;
     slot->deferred = NULL;

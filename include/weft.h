@@ -2,7 +2,7 @@
 /* weft.h: fork-join parallelism for C.
  *
  * A pool has worker threads. weft_run() makes the calling thread a guest of the pool
- * and runs a job; the job forks, and idle workers take what was forked. Every function
+ * and runs a job. The job forks, and idle workers take what was forked. Every function
  * that runs inside a pool gets its context, `weft *w`, and passes it on.
  *
  *     typedef struct weft weft;                    the context: passed along, never stored
@@ -13,9 +13,10 @@
  * their own, and weft/all.h has all of them.
  *
  * Functions that can fail return 0 or a negative errno value; weft_strerror() says what it means.
- * A NULL pool means the default one, in every function that takes a pool but weft_pool_destroy(),
- * where it is -EINVAL, so that what cleans up does not end it by mistake. A broken rule ends the
- * process, with one line on standard error that says which: weft_mistakes(7) has a list.
+ * A NULL pool means the default pool, in every function that takes a pool but
+ * weft_pool_destroy(): there it is -EINVAL, so that code that cleans up does not destroy the
+ * default pool by mistake. A broken rule ends the process, with one line on standard error that
+ * says which rule: weft_mistakes(7) has a list.
  */
 #ifndef WEFT_H
 #define WEFT_H
@@ -35,41 +36,42 @@ extern "C" {
 /* The version of the library that is linked, "0.2.0". */
 WEFT_API const char *weft_version(void);
 
-/* What a function of the library means by the value that it returned, or the word of strerror(3)
- * for it, whatever its sign. */
+/* What a value means that a function of the library returned. For other values: strerror(3),
+ * whatever the sign. */
 WEFT_API const char *weft_strerror(int error);
 
 /* ---- Pools ------------------------------------------------------------------- */
 
 /* -EINVAL: a value out of range, or a config that does not start as WEFT_CONFIG_INIT; -ENOTSUP: a
  * field this release does not have; -EBUSY: WEFT_USE_CALLER on a thread that is in a pool already;
- * -ENOMEM; or why a thread could not be started. Nothing is left behind on failure. */
+ * -ENOMEM; or the error of starting a thread. On failure nothing remains. */
 WEFT_API WEFT_MUST_USE int weft_pool_create(weft_pool **pool, const weft_config *config);
 
-/* Finishes everything that was submitted, kills actors that are left (weft/actor.h), then joins the
- * workers. -EDEADLK: called from inside a job of this pool; -EPERM: made with WEFT_USE_CALLER by
- * another thread; -ESHUTDOWN: somebody else is destroying it already; -ECHILD: as weft_run(). */
+/* Finishes everything that was submitted, kills actors that are not over (weft/actor.h), then joins
+ * the workers. -EDEADLK: called from inside a job of this pool; -EPERM: made with WEFT_USE_CALLER
+ * by another thread; -ESHUTDOWN: another thread is destroying it already; -ECHILD: as weft_run().
+ */
 WEFT_API int weft_pool_destroy(weft_pool *pool);
 
-/* Made on first use, with default values; NULL if that fails. May be destroyed like any
- * other, also while others use it as NULL: a use that began is finished, the next one makes it
- * anew. A forked child gets one of its own. */
+/* The default pool is made on first use, with default values; NULL if that fails. It may be
+ * destroyed like any other, also while other threads use it as NULL: a use that has begun is
+ * finished, the next use makes a new pool. A forked child gets a default pool of its own. */
 WEFT_API weft_pool *weft_pool_default(void);
 
 WEFT_API unsigned weft_pool_workers(const weft_pool *pool); /* 0: there is no default pool */
 
 /* Runs fn(w, arg) and returns what it failed with, or 0.
- * The caller becomes a guest of the pool and runs the job itself while workers help. It takes the
- * place of one: no more threads compute than the pool has workers, or guests if these are more. (A
- * worker that is in the middle of a job when a guest comes ends that job first.)
- * While it waits, it runs parts of its own job only (see WEFT_GUESTS_HELP). A worker of the same
- * pool runs the job directly.
+ * The caller becomes a guest of the pool and runs the job itself while workers help. A guest takes
+ * the place of a worker: no more threads compute than the pool has workers, or guests if these are
+ * more. (A worker that is in the middle of a job when a guest comes ends that job first.)
+ * While a guest waits, it runs parts of its own job only (see WEFT_GUESTS_HELP). A worker of the
+ * same pool runs the job directly.
  * -EINVAL: no function; -ESHUTDOWN: the pool is being destroyed; -ENOMEM; -ECHILD: this
  * process was forked after the pool was made. */
 WEFT_API WEFT_MUST_USE WEFT_INLINE_ int weft_run(weft_pool *pool, weft_fn *fn, void *arg);
 
-/* A task lives with its caller and must stay where it is until weft_task_wait() has
- * returned. What is in it is the library's business. */
+/* A task is memory of the caller and must stay where it is until weft_task_wait() has
+ * returned. Its contents belong to the library. */
 typedef struct weft_task {
     WEFT_ALIGNAS(8) unsigned char opaque[160];
 } weft_task;
@@ -80,8 +82,8 @@ WEFT_API WEFT_MUST_USE WEFT_INLINE_ int weft_submit(weft_pool *pool, weft_task *
 
 /* Waits until the task is over and returns what it failed with, or 0. A caller that
  * comes before any worker runs the task itself (unless WEFT_NO_GUESTS); a worker runs
- * other work meanwhile. Any number of outside threads may wait, and one job: a second
- * one gets -EBUSY. From a job, wait only for tasks that the job itself submitted. -EINVAL: a task
+ * other jobs meanwhile. Any number of outside threads may wait, and one job: a second
+ * job gets -EBUSY. From a job, wait only for tasks that the job itself submitted. -EINVAL: a task
  * that is zero, and was never submitted; -EDEADLK: the caller is part of the task. */
 WEFT_API WEFT_MUST_USE int weft_task_wait(weft_task *task);
 
@@ -91,8 +93,8 @@ WEFT_API bool weft_task_done(const weft_task *task);
  * io_uring. It belongs to the task: weft_task_wait() closes it. Or a negative errno. */
 WEFT_API WEFT_MUST_USE int weft_task_fd(weft_task *task);
 
-/* Runs fn(w, arg) once on each worker; the first returns when all have. Inside fn,
- * weft_worker_index() tells which one it is. */
+/* Runs fn(w, arg) once on each worker. weft_broadcast() returns when all calls are over,
+ * weft_broadcast_detached() at once. Inside fn, weft_worker_index() tells which worker it is. */
 WEFT_API WEFT_MUST_USE WEFT_INLINE_ int weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg);
 WEFT_API WEFT_MUST_USE WEFT_INLINE_ int weft_broadcast_detached(weft_pool *pool, weft_fn *fn,
                                                                 void *arg);
@@ -107,16 +109,16 @@ WEFT_API WEFT_MUST_USE WEFT_INLINE_ int weft_broadcast_detached(weft_pool *pool,
  *     if (!weft_merge(w))
  *         right.result = compute(w, ...);
  *
- * weft_merge() returns true if the right side is done, false if nobody took it and the
+ * weft_merge() returns true if the right side is done, false if no thread took it and the
  * caller should run it now, in w. Once the computation has failed or was cancelled, a
- * right side that has not started is skipped: merge returns true and what the right
- * side would have written is not. */
+ * right side that has not started is skipped: merge returns true, and the right side has
+ * written nothing. */
 WEFT_API WEFT_INLINE_ weft *weft_fork(weft *w, weft_fn *right, void *arg);
 WEFT_API WEFT_MUST_USE WEFT_INLINE_ bool weft_merge(weft *w);
 
 /* Runs left(w', l) and right(w'', r), perhaps at the same time; returns when both are over.
- * The left side always runs. C++ has one of its own, through which exceptions pass, and guards:
- * see weft/guards.hpp. */
+ * The left side always runs. C++ has a weft_join() of its own, through which exceptions pass, and
+ * guards: see weft/guards.hpp. */
 #ifndef WEFT_THROWS_
 WEFT_API WEFT_INLINE_ void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r);
 #endif
@@ -133,7 +135,7 @@ WEFT_API WEFT_INLINE_ void weft_join(weft *w, weft_fn *left, void *l, weft_fn *r
  *     return left + WEFT_MERGE(w, fib, right);
  *
  * Where WEFT_DEBUG is 1, as it is in unoptimised programs, wrong forks and merges are found at
- * once, and the message has the line. */
+ * once, and the message names the line. */
 
 /* ---- Scopes ------------------------------------------------------------------ */
 
@@ -148,13 +150,13 @@ WEFT_API void weft_scope_open(weft *w, weft_scope *scope);
 /* Cancels the scope with -ETIMEDOUT once weft_now() passes `when`. Call it after open. */
 WEFT_API void weft_scope_deadline(weft_scope *scope, uint64_t when);
 
-/* Runs fn(w, arg) sometime before the scope closes. What one worker spawned, it runs
+/* Runs fn(w, arg) sometime before the scope closes. A worker runs its own spawned jobs
  * last in, first out; the _fifo kind first in, first out. -EINVAL, -ENOMEM, or -ECHILD in a
- * forked child: not spawned. A scope that is closed is a broken rule. */
+ * forked child: not spawned. To spawn into a closed scope is a broken rule. */
 WEFT_API WEFT_MUST_USE int weft_spawn(weft *w, weft_scope *scope, weft_fn *fn, void *arg);
 WEFT_API WEFT_MUST_USE int weft_spawn_fifo(weft *w, weft_scope *scope, weft_fn *fn, void *arg);
 
-/* Nobody waits for it but the pool's destruction. */
+/* Only weft_pool_destroy() waits for it. */
 WEFT_API WEFT_MUST_USE int weft_spawn_detached(weft *w, weft_fn *fn, void *arg);
 
 /* Waits for all children; returns the first failure, -ETIMEDOUT, -ECANCELED or 0. Called with
@@ -164,9 +166,9 @@ WEFT_API WEFT_MUST_USE int weft_scope_close(weft *w, weft_scope *scope);
 /* ---- Failure and cancellation ------------------------------------------------ */
 
 /* The job has failed with `code`, not 0, usually a negative errno value. The first
- * failure in a scope, a run or a task cancels what is left of it: children that have not
- * started never will, and weft_cancelled() is true in those that run. The code is what
- * weft_scope_close(), weft_run() or weft_task_wait() returns; it goes no further out. */
+ * failure in a scope, a run or a task cancels the rest of it: children that have not
+ * started never will, and weft_cancelled() is true in children that run. weft_scope_close(),
+ * weft_run() or weft_task_wait() returns the code; computations around it do not fail. */
 WEFT_API void weft_fail(weft *w, int code);
 
 /* Has this computation, or one around it, failed or passed its deadline? For long loops. */
@@ -181,10 +183,10 @@ WEFT_API weft_pool *weft_pool_of(weft *w);
  * from there on, so k of them at once stay below weft_pool_workers() + k. */
 WEFT_API unsigned weft_worker_index(weft *w);
 
-/* Does one piece of other work, if there is any; true if it did. */
+/* Runs one other job, if there is any; true if it did. */
 WEFT_API bool weft_yield(weft *w);
 
-/* Is there work of this worker's own that nobody has taken yet? */
+/* Does this worker have forks or spawned jobs that no thread has taken yet? */
 WEFT_API bool weft_has_pending(weft *w);
 
 WEFT_API uint64_t weft_now(void); /* monotonic, in nanoseconds */
@@ -192,11 +194,11 @@ WEFT_API uint64_t weft_now(void); /* monotonic, in nanoseconds */
 /* ---- Blocking code ----------------------------------------------------------- */
 
 /* Around code that blocks: reads, writes, other libraries' locks. A spare worker takes the place of
- * the one that is blocked. May be nested. What ends the wait is unknown to weft; so this alone is
- * never reported as a deadlock, unless the pool has a deadlock handler of its own. A job of the
- * same pool that ends the wait should call weft_block_end(w), with the blocked one's w and in its
- * place, before it does: and if it ends several, for all of them before any. `w` is NULL in a
- * thread outside. */
+ * the blocked thread. May be nested. weft does not know what ends the wait, so this alone is never
+ * reported as a deadlock, unless the pool has a deadlock handler of its own. If a job of the same
+ * pool ends the wait, that job should call weft_block_end(w), with the w of the blocked job and in
+ * its place, before it ends the wait; if it ends several waits, for all of them before the first.
+ * `w` is NULL in a thread outside. */
 WEFT_API void weft_block_begin(weft *w);
 WEFT_API void weft_block_end(weft *w);
 

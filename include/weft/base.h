@@ -9,7 +9,7 @@
 
 #if defined __GNUC__
 #define WEFT_API __attribute__((visibility("default")))
-#define WEFT_MUST_USE __attribute__((warn_unused_result)) /* to ignore this is a mistake */
+#define WEFT_MUST_USE __attribute__((warn_unused_result)) /* to ignore the result is a mistake */
 #define WEFT_INLINE_ inline
 #else
 #define WEFT_API
@@ -37,11 +37,11 @@
 #endif
 #endif
 
-/* In a configuration, where zero means the default, and in an info: none, or any. */
+/* None, or any; in configurations, where zero means the default, and in infos. */
 #define WEFT_NONE (-1)
 
-/* Configurations and infos begin with their size, so that those of another release can be told:
- * each has a macro that sets it. */
+/* Configurations and infos begin with their size, so that the library can tell those of another
+ * release. Each has a macro that sets it. */
 #ifdef __cplusplus
 template <typename type> static inline type weft_sized_()
 {

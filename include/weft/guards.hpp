@@ -9,10 +9,10 @@
 
 #include <exception>
 
-/* If an exception leaves the left side of a fork, nobody merges, and whoever takes the right side
- * finds a frame that is gone. A guard merges, however its frame is left: its destructor takes the
- * right side back, or waits for the one who has taken it. What a right side throws on another
- * thread leaves merge(). weft(3) says what is promised.
+/* If an exception leaves the left side of a fork, no merge is called, and a thief of the right side
+ * uses a frame that is gone. A guard merges in any case: its destructor takes the right side back,
+ * or waits for the thief. What a right side throws on another thread leaves merge(). weft(3) says
+ * what is promised.
  *
  *     weft::fork_guard right(w, right_fn, &r);
  *     left = compute(right.context(), ...);
@@ -40,7 +40,7 @@ class weft::fork_guard
     ~fork_guard()
     {
         if (w_ && (weft_merge)(w_))
-            return; /* if it threw, there is another exception already */
+            return; /* an exception of the right side is dropped */
     }
 
     fork_guard(const fork_guard &) = delete;
@@ -105,8 +105,8 @@ static inline void weft_join_guarded_(weft *w, weft_fn *left, void *l, weft_fn *
 #endif
 #endif
 
-/* A scope that is closed however its frame is left: the destructor waits for all children. close()
- * is weft_scope_close(). */
+/* A scope that is closed in any case: the destructor waits for all children. close() is
+ * weft_scope_close(). */
 class weft::scope_guard : public weft_scope
 {
   public:
@@ -118,7 +118,7 @@ class weft::scope_guard : public weft_scope
     ~scope_guard()
     {
         if (w_ && close())
-            return; /* nobody asks */
+            return; /* the failure is dropped: a destructor returns nothing */
     }
 
     scope_guard(const scope_guard &) = delete;

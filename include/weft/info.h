@@ -13,8 +13,9 @@ extern "C" {
 
 /* Starts as WEFT_POOL_INFO_INIT.
  *
- * All infos have their size first. In one of an older release, which is shorter, what it lacks is
- * left out; in one of a newer release, which is longer, what is unknown becomes zero. */
+ * All infos have their size first. An info of an older release is shorter: fields that it lacks are
+ * not written. One of a newer release is longer: fields that the library does not know become zero.
+ */
 typedef struct weft_pool_info {
     size_t size; /* set by WEFT_POOL_INFO_INIT */
     unsigned workers;
@@ -22,12 +23,12 @@ typedef struct weft_pool_info {
     unsigned idle;     /* workers awake, searching */
     unsigned sleeping; /* workers asleep */
     unsigned guests;   /* outside threads working in the pool now */
-    size_t queued;     /* submitted tasks nobody has started */
+    size_t queued;     /* submitted tasks that no thread has started */
     const char *sleep; /* the protocol, as WEFT_SLEEP names it: "events" */
-    const char *fork;  /* "lazy", "eager", or "eager (...)" and why lazy can't be had */
+    const char *fork;  /* "lazy", "eager", or "eager (...)", with the reason why lazy is missing */
     int64_t quantum;   /* nanoseconds, or WEFT_NONE */
     unsigned blocked;  /* workers and guests blocked in weft_block_begin, mutexes and so on */
-    unsigned spares;   /* threads that stand in for them now */
+    unsigned spares;   /* threads that take the places of blocked ones now */
 } weft_pool_info;
 
 #define WEFT_POOL_INFO_INIT WEFT_SIZED_(weft_pool_info)
@@ -41,8 +42,8 @@ typedef struct weft_worker_info {
     uint64_t jobs;      /* run from a queue, not counting right sides run by merge's caller */
     uint64_t steals;    /* of these, taken from others */
     uint64_t injected;  /* of these, submitted from outside */
-    uint64_t sleeps;    /* times it slept until somebody woke it */
-    unsigned depth_max; /* of jobs run while another one waited */
+    uint64_t sleeps;    /* times it slept until a waker woke it */
+    unsigned depth_max; /* the most jobs that waited below the one that ran */
     uint64_t cpu_ns;    /* CPU time of its thread, 0 if unknown */
 } weft_worker_info;
 
@@ -52,8 +53,8 @@ typedef struct weft_worker_info {
 WEFT_API WEFT_MUST_USE int weft_worker_get_info(weft_pool *pool, unsigned worker,
                                                 weft_worker_info *info);
 
-/* Writes what every thread of the pool does, one line each, and what it waits for: for finding out
- * why something does not move. The default pool is not made for that. */
+/* Writes what every thread of the pool does, one line each, and what it waits for: to find out why
+ * a program stands still. The default pool is not made for that. */
 WEFT_API void weft_pool_dump(weft_pool *pool, FILE *out);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* weft/inline.h: forking and merging, for the compiler to put in place. Part of weft.h.
+/* weft/inline.h: forking and merging, inlined by the compiler. Part of weft.h.
  *
- * All names that end in an underscore, and the members of struct weft, are the library's business:
- * they change from release to release. */
+ * Programs must not use names that end in an underscore, nor the members of struct weft: they
+ * change from release to release. */
 #ifndef WEFT_INLINE_H
 #define WEFT_INLINE_H
 
@@ -15,14 +15,14 @@ extern "C" {
 /* ---- The layout -------------------------------------------------------------- */
 
 /* A context is a block of slots, aligned to its size, and `w` points to the first free
- * one. The block begins with the guard: a thread that wants the attention of the thread that
- * owns the context raises it above `w`, and forks take the slow road. A thief that wants a slot
- * says so in the slot itself, and its merge takes the slow road. */
+ * slot. The block begins with the guard: a thread that wants the attention of the owner of the
+ * context raises the guard above `w`, and the owner's forks take the slow road. A thief that wants
+ * a slot sets `wanted_` in the slot, and the owner's merge takes the slow road. */
 struct weft {
     weft_fn *fn_; /* NULL: free */
     void *arg_;
     uint64_t rest_[5];
-    uintptr_t wanted_; /* 0, or above any address: the cheapest to test is what fork tests */
+    uintptr_t wanted_; /* 0, or above any address: so merge's test is the same as fork's */
 #ifdef __cplusplus
     class fork_guard; /* see guards.hpp */
     class scope_guard;
@@ -32,8 +32,8 @@ struct weft {
 #define WEFT_BLOCK_SIZE_ ((uintptr_t)4 << 20)
 
 /* All of this, and the sizes of weft_task, weft_scope, weft_mutex and so on, are compiled into
- * programs. A release that changes any of it changes this number; a thread that enters a pool
- * brings the number of its program with it, and the library compares. */
+ * programs. A release that changes any of it changes this number. Functions that enter a pool pass
+ * the program's number, and the library compares it with its own. */
 #define WEFT_LAYOUT_ 1u
 
 struct weft_task;
@@ -47,7 +47,7 @@ WEFT_API WEFT_MUST_USE int weft_broadcast_detached_(weft_pool *pool, weft_fn *fn
                                                     unsigned layout);
 
 #if defined __GNUC__
-/* The library has copies of its own, for programs that look them up by name. */
+/* The library also exports these functions, for programs that find them by dlsym(3). */
 #define WEFT_ENTRY_ WEFT_API WEFT_MUST_USE inline __attribute__((always_inline)) int
 
 WEFT_ENTRY_ weft_run(weft_pool *pool, weft_fn *fn, void *arg)
@@ -85,9 +85,9 @@ WEFT_API bool weft_merge_slow_(weft *w);
 
 /* The guard, or `wanted_`, is read after the slot is written. Only the compiler has to keep
  * that order: the thread that raises it makes every running thread of the process execute a
- * barrier before it looks at the slot (membarrier(2)). So it is a relaxed load. For x86-64 that is
- * spelled out: with a relaxed load, compilers need two instructions where one compares with
- * memory. */
+ * barrier (membarrier(2)) before it looks at the slot. So a relaxed load is enough. For x86-64 it
+ * is assembler: from a relaxed load, compilers make two instructions where one that compares with
+ * memory is enough. */
 #if defined __x86_64__ && defined __LP64__ && defined __GCC_ASM_FLAG_OUTPUTS__ && \
     !defined __SANITIZE_THREAD__ && !defined WEFT_ATOMIC_LOADS_
 #define WEFT_IS_ABOVE_(p, w)                                \
@@ -176,7 +176,7 @@ WEFT_API void weft_join_checked_(weft *w, weft_fn *left, void *l, weft_fn *right
 #define WEFT_STRING_OF_(x) #x
 #define WEFT_STRING_(x) WEFT_STRING_OF_(x)
 #define WEFT_WHERE_ __FILE__ ":" WEFT_STRING_(__LINE__)
-/* Arguments as they are: a compound literal or a lambda has commas of its own. */
+/* Variadic, because a compound literal or a lambda may contain commas. */
 #define weft_fork(...) weft_fork_checked_(__VA_ARGS__, WEFT_WHERE_)
 #define weft_merge(...) weft_merge_checked_(__VA_ARGS__, WEFT_WHERE_)
 #ifndef WEFT_THROWS_

@@ -18,8 +18,8 @@ typedef struct weft_text {
     size_t size;
 } weft_text;
 
-/* Maps a file into memory, to be read; or says why it can't be opened or mapped. While it is
- * mapped, the file must not get shorter: reading what is gone ends the program with SIGBUS. */
+/* Maps a file into memory, to be read; or returns why it can't be opened or mapped. While it is
+ * mapped, the file must not get shorter: reading beyond its end kills the program with SIGBUS. */
 WEFT_API WEFT_MUST_USE int weft_text_map(const char *path, weft_text *text);
 WEFT_API void weft_text_unmap(weft_text *text);
 
@@ -28,15 +28,15 @@ WEFT_API void weft_text_unmap(weft_text *text);
 typedef void weft_lines_fn(weft *w, const char *begin, const char *end, void *arg);
 WEFT_API void weft_for_lines(weft *w, const weft_text *text, weft_lines_fn *body, void *arg);
 
-/* For a body: the next line from *at on, without its newline, and *at goes behind that. False:
- * *at is `end`, there is none. */
+/* For a body: stores the next line from *at on, without its newline, and moves *at behind the
+ * newline. False: *at is `end`, there is no line. */
 WEFT_API bool weft_line_next(const char **at, const char *end, weft_text *line);
 
 #define WEFT_LINES_BLOCK 65536
 
 /* weft_reduce() of lines: fold gets stretches of whole lines in their order, as offsets in the
- * text, and the result is the same, bit for bit, for any number of workers. A block is so many
- * bytes, 0: WEFT_LINES_BLOCK, and fold gets the lines that begin there. */
+ * text, and the result is the same, bit for bit, for any number of workers. reducer->block is in
+ * bytes, 0: WEFT_LINES_BLOCK; one call of fold gets the lines that begin in one block. */
 WEFT_API void weft_reduce_lines(weft *w, const weft_text *text, const weft_reducer *reducer,
                                 void *arg, void *result);
 

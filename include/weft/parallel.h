@@ -2,24 +2,23 @@
 /* weft/parallel.h: loops, reductions and what is made of them.
  *
  * Everything here splits by itself. A loop runs on the thread that calls it, stretch by
- * stretch, and whoever is idle takes half of what is left; how long a stretch is, is learnt
+ * stretch, and an idle worker takes half of the rest; the length of a stretch is learnt
  * from the clock. So there is no grain to choose, and a short loop costs a few nanoseconds
- * more than a plain one. Functions get ranges wherever that lets the compiler make a fast loop
- * of them.
+ * more than a plain one. Functions get ranges where that lets the compiler make a fast loop.
  *
- * All of it runs in a job. Once the computation has failed or was cancelled (weft_fail), what
- * has not started never does, and results are not complete. Functions that run at the same time
+ * All of it runs in a job. Once the computation has failed or was cancelled (weft_fail), calls that
+ * have not started never do, and results are not complete. Functions that run at the same time
  * must not write what others use.
  *
  * The order of arguments is the same everywhere, also in weft/sort.h, lines.h, ordmap.h and
- * pipeline.h: `w`; what is read; how many; the size of one; what else there is to know; the
- * function; its `arg`; and the result last, followed by its own size or length, if it has one. A
- * function of the caller's gets `w` first, then what it reads, what it writes, and `arg` last. A
- * comparison gets no `w`: it is that of qsort_r().
+ * pipeline.h: `w`; what is read; how many; the size of one; other inputs; the function; its `arg`;
+ * and the result last, followed by its own size or length, if it has one. A function of the caller
+ * gets `w` first, then what it reads, what it writes, and `arg` last. A comparison gets no `w`: it
+ * is that of qsort_r().
  *
- * No memory: the computation fails with -ENOMEM, as by weft_fail(), and results are not complete.
- * Only functions that return an int return -ENOMEM instead: what they make is not there then, and
- * the computation goes on. Where a failure should end one call only, that call is made in a scope:
+ * If there is no memory, the computation fails with -ENOMEM, as by weft_fail(), and results are not
+ * complete. Only functions that return an int return -ENOMEM instead: they make nothing, and the
+ * computation goes on. If a failure should end one call only, make that call in a scope:
  *
  *     weft_scope_open(w, &scope);
  *     weft_reduce(w, 0, n, &reducer, arg, &result);
@@ -47,8 +46,8 @@ WEFT_API void weft_for(weft *w, size_t begin, size_t end, weft_range_fn *body, v
 WEFT_API void weft_for_min(weft *w, size_t begin, size_t end, size_t min, weft_range_fn *body,
                            void *arg);
 
-/* A part of a plane or of space: from begin to end - 1 in each dimension, the one that lies
- * closest together in memory last. In two dimensions the third is not used. */
+/* A part of a plane or of space: from begin to end - 1 in each dimension. The last dimension is the
+ * one whose elements are neighbours in memory. In two dimensions the third is not used. */
 typedef struct weft_box {
     size_t begin[3], end[3];
 } weft_box;
@@ -65,13 +64,13 @@ typedef void weft_element_fn(weft *w, void *element, void *arg);
 WEFT_API void weft_for_each(weft *w, void *base, size_t n, ptrdiff_t stride, weft_element_fn *fn,
                             void *arg);
 
-/* Calls fn for each element of `in` and the one of `out` that is made of it. `out` may be `in`
- * if the sizes are the same. */
+/* Calls fn for each element of `in`, to make the same element of `out`. `out` may be `in` if the
+ * sizes are the same. */
 typedef void weft_map_fn(weft *w, const void *in, void *out, void *arg);
 WEFT_API void weft_map(weft *w, const void *in, size_t n, size_t in_size, weft_map_fn *fn,
                        void *arg, void *out, size_t out_size);
 
-/* The same for two types, with what is done inlined: `static void name(weft *w, const in_type *in,
+/* The same for two types, with fn inlined: `static void name(weft *w, const in_type *in,
  * size_t n, out_type *out)`, which is as fast as a plain loop. `fn` is a macro or function of one
  * element; types are names:
  *
@@ -92,36 +91,36 @@ WEFT_API void weft_map(weft *w, const void *in, size_t n, size_t in_size, weft_m
 
 /* How to make one value of many. The value is collected in an accumulator of `size` bytes,
  * aligned as by malloc(). `fold` adds the elements from begin to end - 1 to it, in that order;
- * `combine` adds what was collected to the right of it. That has to be associative, and to
- * begin with the identity must change nothing. */
+ * `combine` adds the accumulator of the elements to the right of it. `combine` has to be
+ * associative, and the identity combined with a value must be that value. */
 typedef struct weft_reducer {
     size_t size;
     const void *identity; /* what an accumulator begins as; NULL: zeros */
     void (*fold)(weft *w, size_t begin, size_t end, void *accumulator, void *arg);
     void (*combine)(weft *w, void *left, const void *right, void *arg);
     size_t block; /* elements in one call of fold, which is not split; 0: WEFT_REDUCE_BLOCK. If
-                     one takes more than a few nanoseconds, fewer are better, down to 1 */
-    bool (*halt)(weft *w, const void *accumulator, void *arg); /* true: nothing to the right of
-                                                                  this matters. NULL: all does */
+                     an element takes more than a few nanoseconds, fewer are better, down to 1 */
+    bool (*halt)(weft *w, const void *accumulator, void *arg); /* true: elements to the right of
+                                                                  these don't matter. NULL: never */
 } weft_reducer;
 
 #define WEFT_REDUCE_BLOCK 8192
 
-/* The elements from begin to end - 1, made one value. The result is the same, bit for bit,
+/* Makes one value of the elements from begin to end - 1. The result is the same, bit for bit,
  * for any number of workers: blocks of fixed length are folded, each beginning with the
- * identity, and combined in a fixed order. Where `halt` said true, the blocks to the left of
- * that are in the result, and none to the right. */
+ * identity, and combined in a fixed order. If `halt` was true, the result has no blocks to the
+ * right of that place. */
 WEFT_API void weft_reduce(weft *w, size_t begin, size_t end, const weft_reducer *reducer, void *arg,
                           void *result);
 
-/* The same, where rounding may depend on who did what: elements are folded as they come, `block`
- * says nothing, and there is one accumulator for each part that somebody takes. */
+/* The same, but rounding may depend on how the work was spread: `block` is not used, and there is
+ * one accumulator for each part that a thread takes. */
 WEFT_API void weft_reduce_unordered(weft *w, size_t begin, size_t end, const weft_reducer *reducer,
                                     void *arg, void *result);
 
-/* Arrays. `result` is, on entry, what comes before the first element; it, and all elements, or
- * what `map` makes of them, are combined from left to right, as by weft_reduce(). The result has
- * the elements' size; or `size`, if they are mapped. */
+/* Arrays. `result`, as it is on entry, and all elements, or what `map` makes of them, are combined
+ * from left to right, as by weft_reduce(). The result has the size of an element; or `size`, if
+ * they are mapped. */
 typedef void weft_combine_fn(weft *w, void *left, const void *right, void *arg);
 
 WEFT_API void weft_array_reduce(weft *w, const void *in, size_t n, size_t size,
@@ -129,8 +128,9 @@ WEFT_API void weft_array_reduce(weft *w, const void *in, size_t n, size_t size,
 WEFT_API void weft_map_reduce(weft *w, const void *in, size_t n, size_t in_size, weft_map_fn *map,
                               weft_combine_fn *combine, void *arg, void *result, size_t size);
 
-/* The same until `halt` is true: it is asked about `result` as it is on entry, and about the
- * combination of some neighbouring elements, and what follows these is left out. NULL: never. */
+/* The same until `halt` is true. It is asked about `result` as it is on entry, and about the
+ * combination of some neighbouring elements; elements that follow these are not combined. NULL:
+ * never. */
 typedef bool weft_halt_fn(weft *w, const void *accumulator, void *arg);
 
 WEFT_API void weft_array_reduce_until(weft *w, const void *in, size_t n, size_t size,
@@ -142,8 +142,8 @@ WEFT_API void weft_map_reduce_until(weft *w, const void *in, size_t n, size_t in
 
 /* Numbers. weft_sum_T, _min_T, _max_T and _count_T for T i8, u8, i16, u16, i32, u32, i64, u64,
  * f32 and f64. The sum of integers has 64 bits and wraps around; that of f32 and f64 is an f64,
- * the same for any number of workers. The smallest of no numbers is the largest there is, and
- * the other way round; NaNs are left out of both. `count` says how many are equal to `value`. */
+ * the same for any number of workers. The minimum of no numbers is the largest number of the type,
+ * the maximum of none the smallest; both ignore NaNs. `count` is how many are equal to `value`. */
 WEFT_API int64_t weft_sum_i8(weft *w, const int8_t *numbers, size_t n);
 WEFT_API uint64_t weft_sum_u8(weft *w, const uint8_t *numbers, size_t n);
 WEFT_API int64_t weft_sum_i16(weft *w, const int16_t *numbers, size_t n);
@@ -190,12 +190,12 @@ WEFT_API size_t weft_count_f64(weft *w, const double *numbers, size_t n, double 
 
 /* ---- Searching --------------------------------------------------------------- */
 
-/* Where in [begin, end) what is looked for is, or `end` if it is not there. For weft_find_last
- * the last place, otherwise the first one. */
+/* Returns a place in [begin, end) where the thing is, or `end` if there is none: the last place for
+ * weft_find_last(), otherwise the first. */
 typedef size_t weft_find_fn(weft *w, size_t begin, size_t end, void *arg);
 
-/* The first place, the last one, or any; `end`: there is none. As soon as one is found, what
- * can't matter any more is left out. */
+/* The first place, the last, or any; `end`: there is none. Once a place is found, ranges that can't
+ * matter any more are not searched. */
 WEFT_API size_t weft_find_first(weft *w, size_t begin, size_t end, weft_find_fn *find, void *arg);
 WEFT_API size_t weft_find_last(weft *w, size_t begin, size_t end, weft_find_fn *find, void *arg);
 WEFT_API size_t weft_find_any(weft *w, size_t begin, size_t end, weft_find_fn *find, void *arg);
@@ -205,7 +205,7 @@ typedef bool weft_test_fn(weft *w, size_t begin, size_t end, void *arg);
 WEFT_API bool weft_any(weft *w, size_t begin, size_t end, weft_test_fn *test, void *arg);
 WEFT_API bool weft_all(weft *w, size_t begin, size_t end, weft_test_fn *test, void *arg);
 
-/* The sum of what `count` says of these ranges. */
+/* The sum of what `count` returns for these ranges. */
 typedef size_t weft_count_fn(weft *w, size_t begin, size_t end, void *arg);
 WEFT_API size_t weft_count(weft *w, size_t begin, size_t end, weft_count_fn *count, void *arg);
 
@@ -213,17 +213,17 @@ WEFT_API size_t weft_count(weft *w, size_t begin, size_t end, weft_count_fn *cou
 
 /* Arrays have n elements of `size` bytes. `out` may be `in`, but must not overlap it otherwise. */
 
-/* Each element of `out` is all elements of `in` up to that one, combined; exclusive: without
- * that one, beginning with the identity, and `total`, if not NULL, is all of them. combine has
- * to be associative; where it rounds, the result depends on who did what. */
+/* Element i of `out` is the combination of the elements 0 to i of `in`. Exclusive: of the identity
+ * and the elements 0 to i - 1; and `total`, if not NULL, is the combination of all. combine has to
+ * be associative; if it rounds, the result depends on how the work was spread. */
 WEFT_API void weft_scan_inclusive(weft *w, const void *in, size_t n, size_t size,
                                   weft_combine_fn *combine, void *arg, void *out);
 WEFT_API void weft_scan_exclusive(weft *w, const void *in, size_t n, size_t size,
                                   const void *identity, weft_combine_fn *combine, void *arg,
                                   void *out, void *total);
 
-/* The same for one type, with what is done inlined: `static void name(weft *w, const type *in,
- * size_t n, type *out)` is an inclusive scan, several times as fast where that is little.
+/* The same for one type, with combine inlined: `static void name(weft *w, const type *in,
+ * size_t n, type *out)` is an inclusive scan, several times as fast if combine is short.
  * `combine` is a macro or function of two elements; `type` a name:
  *
  *     static inline long add(long a, long b) { return a + b; }
@@ -241,9 +241,9 @@ WEFT_API void weft_scan_exclusive(weft *w, const void *in, size_t n, size_t size
         weft_scan_by_(w_, n_, &scanner_, &arrays_);                                        \
     }
 
-/* Copies elements in their order to `out`, which has room for n, and returns how many: those
- * for which `keep` is true; for which the flag is set; which are not equal to the one before
- * them. Behind them `out` is not defined. */
+/* Copies elements in their order to `out`, which has room for n, and returns how many: elements
+ * for which `keep` is true; whose flag is set; that are not equal to the element before. The rest
+ * of `out` is undefined. */
 typedef bool weft_keep_fn(weft *w, const void *element, void *arg);
 typedef bool weft_equal_fn(weft *w, const void *a, const void *b, void *arg);
 WEFT_API size_t weft_filter(weft *w, const void *in, size_t n, size_t size, weft_keep_fn *keep,
@@ -263,16 +263,16 @@ WEFT_API size_t weft_unique(weft *w, const void *in, size_t n, size_t size, weft
         return weft_filter_by_(w_, n_, sizeof(type), name##_sift_, &arrays_, out_); \
     }
 
-/* The same for those that are kept, in `yes`, and those that are not, in `no`. One of these may
- * be `in`. Returns how many are in `yes`. */
+/* The same with two results: the elements that are kept in `yes`, the others in `no`. One of these
+ * arrays may be `in`. Returns how many are in `yes`. */
 WEFT_API size_t weft_partition(weft *w, const void *in, size_t n, size_t size, weft_keep_fn *keep,
                                void *arg, void *yes, void *no);
 
-/* Negative, zero or positive if a comes before b, is as good, or comes after it. Without a
- * context: what qsort_r() takes can be used here. */
+/* Negative, zero or positive if a comes before b, is equal, or comes after it. It gets no context:
+ * what qsort_r() takes can be used here. */
 typedef int weft_compare_fn(const void *a, const void *b, void *arg);
 
-/* Two sorted arrays, merged; of equal elements those of a come first. `out` is neither of them. */
+/* Merges two sorted arrays; of equal elements those of a come first. `out` overlaps neither. */
 WEFT_API void weft_merge_sorted(weft *w, const void *a, size_t a_n, const void *b, size_t b_n,
                                 size_t size, weft_compare_fn *compare, void *arg, void *out);
 
@@ -283,9 +283,9 @@ WEFT_API void weft_histogram(weft *w, const void *in, size_t n, size_t size, wef
 
 /* ---- State ------------------------------------------------------------------- */
 
-/* What a body has for itself on each worker that takes part: `size` bytes, zeros at first, then
- * made once, and dropped by the caller of the loop, one after the other, when the loop is over.
- * Both may be NULL. */
+/* What a body has for itself on each worker that takes part: `size` bytes of zeros. `make` is
+ * called once for each state, before its first use; `drop` for one state after the other, by the
+ * caller of the loop, when the loop is over. Both may be NULL. */
 typedef struct weft_state {
     size_t size;
     void (*make)(weft *w, void *state, void *arg);
@@ -294,14 +294,14 @@ typedef struct weft_state {
 
 typedef void weft_state_fn(weft *w, size_t begin, size_t end, void *state, void *arg);
 
-/* weft_for() with it. */
+/* weft_for() with a state. */
 WEFT_API void weft_for_with(weft *w, size_t begin, size_t end, const weft_state *state,
                             weft_state_fn *body, void *arg);
 
-/* ---- What follows is the library's business ---------------------------------- */
+/* ---- Programs must not use what follows -------------------------------------- */
 
-/* The loops of a scan. `carry` is what came before `begin`, if anything, and then what came
- * before `end`. */
+/* The loops of a scan. `carry` is the combination of the elements before `begin`, if there are any;
+ * `scan` makes it that of the elements before `end`. */
 typedef struct weft_scanner_ {
     size_t size; /* of the carry */
     void (*scan)(weft *w, size_t begin, size_t end, void *carry, bool has_carry, void *arg);
@@ -311,13 +311,13 @@ typedef struct weft_scanner_ {
 
 WEFT_API void weft_scan_by_(weft *w, size_t n, const weft_scanner_ *scanner, void *arg);
 
-/* Copies those of the elements that are kept to `out`, from `to` on, and says how many. */
+/* Copies the elements that are kept to `out`, from place `to` on, and returns how many. */
 typedef size_t weft_sift_fn_(size_t begin, size_t end, size_t to, void *arg);
 WEFT_API size_t weft_filter_by_(weft *w, size_t n, size_t size, weft_sift_fn_ *sift, void *arg,
                                 void *out);
 
-/* In place is a loop of its own: to compilers that is an overlap like any other, where some go on
- * element by element. */
+/* In place is a loop of its own: compilers take it for any overlap, and some don't vectorise that.
+ */
 #define WEFT_MAPPER_(name, in_type, fn, out_type)                               \
     struct name##_arrays_ {                                                     \
         out_type *out_;                                                         \
@@ -336,7 +336,7 @@ WEFT_API size_t weft_filter_by_(weft *w, size_t n, size_t size, weft_sift_fn_ *s
                 a_.out_[i_] = fn(a_.in_[i_]);                                   \
     }
 
-/* Else what these loops take depends on how they happen to lie in cache lines. */
+/* Without it, the speed of these loops depends on their place in cache lines. */
 #if defined __GNUC__
 #define WEFT_UNROLL_ _Pragma("GCC unroll 4")
 #else
@@ -377,7 +377,7 @@ WEFT_API size_t weft_filter_by_(weft *w, size_t n, size_t size, weft_sift_fn_ *s
         *(type *)left_ = combine(*(const type *)left_, *(const type *)right_);                    \
     }
 
-/* Without a branch that depends on the answer: what is dropped is overwritten by the next one. */
+/* No branch depends on `keep`: an element that is not kept is overwritten by the next. */
 #define WEFT_SIFTER_(name, type, keep)                                             \
     struct name##_arrays_ {                                                        \
         type *out_;                                                                \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* weft/pipeline.h: read, work, write.
  *
- * Items go through stages, one after the other, and each item is in one stage at a time. At most
- * so many are under way; no thread ever waits for one of them. */
+ * Items go through stages, one after the other, and each item is in one stage at a time. The number
+ * of items under way is limited; no thread ever waits for an item. */
 #ifndef WEFT_PIPELINE_H
 #define WEFT_PIPELINE_H
 
@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/* The first stage fills the item; false: there is no more. In the others, false: this item goes
- * no further. */
+/* The first stage fills the item; false: there are no more items. In the other stages, false: this
+ * item goes no further. */
 typedef bool weft_stage_fn(weft *w, void *item, void *arg);
 
 typedef struct weft_stage {
@@ -23,11 +23,12 @@ typedef struct weft_stage {
 } weft_stage;
 
 /* Runs all items through n stages and returns 0, or what it failed with: it is a computation of
- * its own, and weft_fail() in a stage ends it. `item` says what each place for an item is; it is
- * made before it is used for the first time, comes back to the first stage as the last one left
- * it, and is dropped in the end, however it ends. At most `in_flight` items are under way,
- * counted from the oldest one; 0: four for each worker.
- * -EINVAL: no stages, one without a function, no item, or the first one is parallel; -ENOMEM. */
+ * its own, and weft_fail() in a stage ends it. `item` describes the memory of an item: it is made
+ * before its first use, is used again by the first stage without being cleared, and is dropped when
+ * the pipeline ends, in any way. At most `in_flight` items are under way, counted from the oldest;
+ * 0: four for each worker.
+ * -EINVAL: no stages, a stage without a function, no item, or the first stage is parallel; -ENOMEM.
+ */
 WEFT_API WEFT_MUST_USE int weft_pipeline(weft *w, const weft_stage *stages, size_t n,
                                          const weft_state *item, size_t in_flight, void *arg);
 

@@ -25,8 +25,8 @@ extern "C" {
 /* ---- Anything ---------------------------------------------------------------- */
 
 /* In place; equal elements end up in any order. Elements of 4, 8, 12, 16, 20, 24, 32,
- * 40 or 48 bytes are moved as they are; for others a pointer each is sorted first, if there is
- * memory for that. */
+ * 40 or 48 bytes are moved as they are; for other sizes, pointers to the elements are sorted first,
+ * if there is memory for that. */
 WEFT_API void weft_sort(weft *w, void *base, size_t n, size_t size, weft_compare_fn *compare,
                         void *arg);
 
@@ -74,13 +74,13 @@ WEFT_API void weft_sort_f64(weft *w, double *base, size_t n);
         weft_sort_stable_by_(w_, base_, n_, &name##_sorter_, (void *)0); \
     }
 
-/* What follows is the library's business.
+/* Programs must not use what follows.
  *
  * A sorter is what depends on the type: small loops into which the comparison is inlined. The
  * two algorithms around them are in the library, once for all types. */
 typedef struct weft_sorter_ {
     size_t size; /* of an element */
-    size_t few;  /* small() takes at most so many, */
+    size_t few;  /* elements at most for small() */
     bool (*less)(const void *a, const void *b, void *arg);
     size_t (*median)(const void *base, size_t i, size_t j, size_t k, void *arg); /* one of them */
     void (*small)(const void *from, void *to, size_t n, void *arg); /* stable; `to` may be `from` */
@@ -96,17 +96,17 @@ WEFT_API void weft_sort_by_(weft *w, void *base, size_t n, const weft_sorter_ *s
 WEFT_API void weft_sort_stable_by_(weft *w, void *base, size_t n, const weft_sorter_ *sorter,
                                    void *arg);
 
-/* x if c, else y, without a jump: compilers make one of ?: where it can't be predicted. */
+/* x if c, else y, without a jump: from ?: compilers make a jump, which can't be predicted. */
 #define WEFT_EITHER_(type, c, x, y) \
     ((const type *)((uintptr_t)(y) ^ (((uintptr_t)(x) ^ (uintptr_t)(y)) & -(uintptr_t)(c))))
 
-/* So that what small() has on the stack is a few kilobytes. */
+/* Limits the stack of small() to a few kilobytes. */
 #define WEFT_FEW_(type) \
     (sizeof(type) <= 64 ? 32 : sizeof(type) <= 512 ? 2048 / sizeof(type) : (size_t)4)
 
-/* All of it for one type, by a name that nothing in here hides. `before` is an expression: does *a_
- * come before *b_? None of the loops depends on its answers for staying inside, nor for losing
- * nothing. */
+/* All loops for one type, under a typedef name that no parameter hides. `before` is an expression:
+ * does *a_ come before *b_? Whatever it answers, the loops stay inside the arrays and lose no
+ * element. */
 #define WEFT_SORTER_LOOPS_(name, type, before)                                                   \
     typedef type name##_element_;                                                                \
     static inline bool name##_less_(const name##_element_ *a_, const name##_element_ *b_,        \
@@ -146,9 +146,9 @@ WEFT_API void weft_sort_stable_by_(weft *w, void *base, size_t n, const weft_sor
     WEFT_SORTER_LOOPS_(name, type, before) \
     WEFT_SORTER_TABLE_(name, name##_small_)
 
-/* Of the elements seen so far, the first k go to the first part. One element is held, which
- * leaves a gap: what stands at k moves into the gap, the next element to k, and where that was
- * is the next gap. No jump depends on the comparison. */
+/* The first k elements are the first part, as far as the loop has come. `held_` is one element,
+ * which leaves a gap: the element at k moves into the gap, the next element to k, and the next
+ * element's old place is the next gap. No jump depends on the comparison. */
 #define WEFT_SORTER_SPLIT_(name, type, first)                                     \
     static size_t name(void *base_, size_t n_, const void *middle_, void *arg_)   \
     {                                                                             \
@@ -173,9 +173,9 @@ WEFT_API void weft_sort_stable_by_(weft *w, void *base, size_t n, const weft_sor
 /* Merging from both ends at once: two chains of comparisons that don't wait for each other. In
  * k steps neither end takes more than k from either run.
  *
- * If both runs are n / 2 long (the right one perhaps one more), all can be done in one go; the
- * ends meet, unless the comparison contradicts itself. Then, and if the runs are not alike, it is
- * done in goes that can't meet. */
+ * If both runs are n / 2 long (the right one perhaps one more), one loop is enough: the two ends
+ * meet, unless the comparison contradicts itself. Then, and if the lengths differ, it takes several
+ * loops, each so short that the ends can't meet. */
 #define WEFT_SORTER_MERGE_(name, type)                                                            \
     struct name##_ends_ {                                                                         \
         const type *l_, *r_, *l_last_, *r_last_;                                                  \

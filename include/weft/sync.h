@@ -2,8 +2,8 @@
 /* weft/sync.h: mutexes, events and channels that a pool knows of.
  *
  * A job may block in one of these, as it may between weft_block_begin() and weft_block_end(). While
- * it does, a spare worker takes its place, and if in the end nobody in the pool can go on, that is
- * reported with who waits for what (weft_config.deadlock) instead of a silence.
+ * it does, a spare worker takes its place. If no thread in the pool can go on, that is reported,
+ * with what each thread waits for (weft_config.deadlock).
  *
  * All functions that take a context can be called by outside threads, too, with NULL. */
 #ifndef WEFT_SYNC_H
@@ -17,14 +17,14 @@ extern "C" {
 
 /* ---- Mutex ------------------------------------------------------------------- */
 
-/* Starts as zeros or by init. Who runs may take it before those who wait, which are woken one
- * after the other in the order in which they came; but not for ever. The one that has waited
- * longest is passed at most 1000 times, and is woken and finds it taken at most twice: then it is
- * next, whoever else wants it. So the nth in line waits for at most 1001 n sections of others.
+/* Starts as zeros or by init. Waiters are woken one after the other, in the order in which they
+ * came. A running thread may take the mutex before a waiter, but not for ever: the first waiter is
+ * passed at most 1000 times, and is woken and finds it taken at most twice; then the mutex is given
+ * to it. So the nth in line waits for at most 1001 n critical sections of others.
  *
- * While a job holds one, its thread takes no jobs of others when it waits for its own (they might
- * want the same mutex), only children of the scope that it waits for. The same for a thread that
- * locked one before it came into the pool. */
+ * While a job holds a mutex and waits, its thread runs only children of the scope that it waits
+ * for: other jobs might want the same mutex. The same holds for a thread that locked one before it
+ * came into the pool. */
 typedef struct weft_mutex {
     WEFT_ALIGNAS(8) unsigned char opaque[64];
 } weft_mutex;
@@ -52,7 +52,7 @@ typedef struct weft_event {
 
 WEFT_API void weft_event_init(weft_event *event, const char *name);
 WEFT_API void weft_event_wait(weft *w, weft_event *event); /* until it is set */
-WEFT_API void weft_event_set(weft *w, weft_event *event);  /* all who wait go on */
+WEFT_API void weft_event_set(weft *w, weft_event *event);  /* all waiters go on */
 WEFT_API void weft_event_reset(weft *w, weft_event *event);
 WEFT_API bool weft_event_is_set(const weft_event *event);
 
@@ -67,24 +67,24 @@ typedef struct weft_channel {
 /* -EINVAL: no item size, or too large; -ENOMEM. */
 WEFT_API WEFT_MUST_USE int weft_channel_init(weft_channel *channel, const char *name,
                                              size_t item_size, size_t capacity);
-WEFT_API void weft_channel_destroy(weft_channel *channel); /* nobody uses it any more */
+WEFT_API void weft_channel_destroy(weft_channel *channel); /* when no thread uses it any more */
 
 /* Both copy one item. -EINVAL: no channel or no item, or the channel is destroyed. -EPIPE: it is
- * closed; for receivers, and all that was sent has been received. The try kinds give -EAGAIN
- * instead of waiting. */
+ * closed; for receivers: closed, and all that was sent has been received. The try kinds return
+ * -EAGAIN instead of waiting. */
 WEFT_API WEFT_MUST_USE int weft_channel_send(weft *w, weft_channel *channel, const void *item);
 WEFT_API WEFT_MUST_USE int weft_channel_receive(weft *w, weft_channel *channel, void *item);
 WEFT_API WEFT_MUST_USE int weft_channel_try_send(weft *w, weft_channel *channel, const void *item);
 WEFT_API WEFT_MUST_USE int weft_channel_try_receive(weft *w, weft_channel *channel, void *item);
 
-/* No more is sent; who waits to do so gets -EPIPE. Closing twice is closing once. */
+/* Sends fail from now on; senders that wait get -EPIPE. To close it again does nothing. */
 WEFT_API void weft_channel_close(weft *w, weft_channel *channel);
 
 /* ---- Outside ----------------------------------------------------------------- */
 
-/* Threads outside the pool use the object, too: a job that waits for it may be woken by one
- * of them, and is not reported. An object learns that by itself as soon as one does; say so
- * beforehand if jobs may come to wait earlier. */
+/* Says that threads outside the pool use the object, too: a job that waits for it may be woken by
+ * one of them, and is not reported. The object learns it by itself when such a thread uses it; call
+ * this before, if jobs may wait earlier than that. */
 WEFT_API void weft_event_from_outside(weft_event *event);
 WEFT_API void weft_channel_from_outside(weft_channel *channel);
 

@@ -4,40 +4,43 @@
 #include "actor/fiber.h"
 #include "os/fatal.h"
 
-void weft__marked(weft *w, void *arg)
+void weft__stamped(weft *w, void *arg)
 {
     (void)arg;
-    weft__fatal("a mark was called in %p", (void *)w);
+    weft__fatal("a stamp is called in %p", (void *)w);
 }
 
-static bool is_marked(weft *w)
+static bool is_stamped(weft *w)
 {
-    return atomic_load_relaxed(&weft__slot_of(w)->fn) == weft__marked; /* relaxed: own */
+    return atomic_load_relaxed(&weft__slot_of(w)->fn) == weft__stamped; /* relaxed: own */
 }
 
-/* What is marked lies below what is not, and so does all that belongs to members further down. */
-void weft__age_mark(struct weft__fiber *fiber, weft *first_free, uint32_t quantum)
+/* Stops at the first stamp: all slots below a stamped one are stamped, those of lower members, too.
+ */
+void weft__age_stamp(struct weft__fiber *fiber, weft *first_free, uint32_t quantum)
 {
-    for (weft *w = first_free; w-- > fiber->context.first && !is_marked(w);) {
+    for (weft *w = first_free; w-- > fiber->context.first && !is_stamped(w);) {
         struct weft__actor_slot *slot = weft__actor_slot_of(w);
         slot->right = atomic_load_relaxed(&slot->fn); /* relaxed, both: its own thread's */
         slot->quantum = quantum;
         slot->use = fiber->top->arena.account.used;
-        atomic_store_relaxed(&slot->fn, weft__marked);
+        atomic_store_relaxed(&slot->fn, weft__stamped);
     }
 }
 
-/* Away, it must not look at its executor; it begins anew when it is back. */
-void weft__age_note(struct weft__fiber *fiber, weft *first_free)
+/* While the fiber is away, it must not look at its executor: weft__age_anew() follows when it is
+ * back. */
+void weft__age_stamp_early(struct weft__fiber *fiber, weft *first_free)
 {
-    weft__age_mark(fiber, first_free, fiber->blocks > 0 ? 0 : weft__executor_of(fiber)->quanta + 1);
+    weft__age_stamp(fiber, first_free,
+                    fiber->blocks > 0 ? 0 : weft__executor_of(fiber)->quanta + 1);
 }
 
 void weft__age_anew(struct weft__fiber *fiber, uint32_t quantum)
 {
     weft *end = fiber->context.last;
     for (struct weft__member *member = fiber->top; member; member = member->below) {
-        for (weft *w = member->cursor; w < end && is_marked(w); w++)
+        for (weft *w = member->cursor; w < end && is_stamped(w); w++)
             weft__actor_slot_of(w)->quantum = quantum;
         end = member->base;
     }
@@ -45,7 +48,7 @@ void weft__age_anew(struct weft__fiber *fiber, uint32_t quantum)
 
 bool weft__age_is_enough(struct weft__fiber *fiber, weft *w, weft *end)
 {
-    return w < end && is_marked(w) &&
+    return w < end && is_stamped(w) &&
            (int32_t)(weft__executor_of(fiber)->quanta - weft__actor_slot_of(w)->quantum) > 0;
 }
 

@@ -19,7 +19,7 @@ void *weft__arena_take(struct weft__arena *arena, size_t bytes)
     return p;
 }
 
-/* Takes from the beginning of the chunk. */
+/* Makes it the current chunk, from its beginning. */
 static void go_on_in(struct weft__arena *arena, struct weft__chunk *chunk)
 {
     arena->free = (char *)(chunk + 1);
@@ -45,7 +45,9 @@ static size_t chunk_for(size_t bytes)
     return (bytes + sizeof(struct weft__chunk) + ARENA_UNIT - 1) / ARENA_UNIT * ARENA_UNIT;
 }
 
-/* As large as what there is already, so that the number of chunks is a logarithm. */
+/* As large as all chunks together: their number grows as the logarithm of their size, up to
+ * LARGEST.
+ */
 size_t weft__arena_next(const struct weft__arena *arena, size_t bytes, size_t allowed)
 {
     size_t total = arena->account.total;
@@ -71,13 +73,13 @@ size_t weft__arena_release(struct weft__arena *arena, struct weft__arena_mark ma
     }
     arena->free = mark.free;
     arena->end = mark.end;
-    if (arena->newest && !mark.newest) /* it had none then */
+    if (arena->newest && !mark.newest) /* there was no chunk then */
         go_on_in(arena, arena->newest);
     arena->account.used = mark.used;
     return total - arena->account.total;
 }
 
-struct weft__chunk *weft__arena_leave(struct weft__arena *arena)
+struct weft__chunk *weft__arena_hand_over(struct weft__arena *arena)
 {
     struct weft__chunk *chunks = arena->newest;
     if (chunks) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread goes with the fiber, and another one drives the executor from now on. But a thread
- * that stands in a job that waits, and drives the executor meanwhile, has to go on with that job
- * when its wait is over: it can't be given away. Then the fiber gets a thread that is made for
- * this: a guest of the pool. If there is none, the job waits longer. */
+/* The driver's thread stays with the fiber, and another thread drives the executor from now on. But
+ * if the driver is inside a job that waits, its thread has to go on with that job when the wait is
+ * over, and can't stay with the fiber. Then a new thread is made for the fiber, a guest of the
+ * pool. If no thread can be made, the driver's thread stays all the same, and the job waits longer.
+ */
 #include "actor/away.h"
 
 #include "actor/delegate.h"
@@ -13,7 +14,7 @@
 #include "os/overflow.h"
 #include "os/thread.h"
 
-/* Is the driver's thread wanted by somebody below? */
+/* Does a job below the driver, on the same thread, wait? */
 static bool is_borrowed(const struct weft__worker *driver)
 {
     return driver->kind == WORKER_GUEST || driver->kind == WORKER_CALLER || driver->frame->outer;
@@ -49,7 +50,7 @@ static void send_back(struct weft__fiber *fiber)
 static void *be_guest(void *fiber)
 {
     struct weft__fiber *of = fiber;
-    if (weft_run(of->actor->system->pool, go_on, fiber)) /* it is about to be destroyed, perhaps */
+    if (weft_run(of->actor->system->pool, go_on, fiber)) /* the pool may be closing */
         send_back(fiber);
     return NULL;
 }

@@ -22,7 +22,7 @@ static bool could_do_more(const struct weft__executor *executor)
     return weft__executor_is_idle(executor) || weft__load_is_low(&executor->load);
 }
 
-/* So much less that it would still be so after a move: nothing is sent to and fro. */
+/* By two actors: after a move it still has no more to do than `me`, so nothing is sent back. */
 static bool has_less_to_do(const struct weft__executor *executor, const struct weft__executor *me)
 {
     return could_do_more(executor) ||
@@ -37,12 +37,12 @@ weft__balance_find_underused(struct weft__executor *me, struct weft_actor *actor
     unsigned n = system->executor_count, start = (unsigned)(next_random(me) % n);
     for (unsigned i = 0; i < n; i++) {
         struct weft__executor *other = &system->executors[(start + i) % n];
-        void *nobody = NULL;
+        void *unreserved = NULL;
         if (other == me || atomic_load_relaxed(&other->reserved) || /* relaxed: a hint */
             !(may ? could_do_more(other) && may(actor, other) : has_less_to_do(other, me)))
             continue;
-        /* relaxed: it says whose turn it is, nothing more. */
-        if (atomic_cas_relaxed(&other->reserved, &nobody, actor))
+        /* relaxed: it publishes nothing. */
+        if (atomic_cas_relaxed(&other->reserved, &unreserved, actor))
             return other;
     }
     return NULL;
@@ -50,8 +50,8 @@ weft__balance_find_underused(struct weft__executor *me, struct weft_actor *actor
 
 void weft__balance_unreserve(struct weft__executor *executor, struct weft_actor *actor)
 {
-    void *whose = actor;
-    (void)atomic_cas_relaxed(&executor->reserved, &whose, NULL); /* relaxed: as above */
+    void *reserved = actor;
+    (void)atomic_cas_relaxed(&executor->reserved, &reserved, NULL); /* relaxed: as above */
 }
 
 static bool is_pinned(const struct weft_actor *actor)
@@ -59,8 +59,8 @@ static bool is_pinned(const struct weft_actor *actor)
     return atomic_load_relaxed(&actor->pin) >= 0; /* relaxed: a request */
 }
 
-/* One that waits for its turn and is free to go: a new one, which has nothing here yet, or else
- * one that is served by nobody else. */
+/* An actor in the queue that can be moved: one that has not run, or else one that no other executor
+ * serves. */
 bool weft__balance_move_one(struct weft__executor *executor)
 {
     struct weft__executor *to;
@@ -91,7 +91,8 @@ bool weft__balance_move_one(struct weft__executor *executor)
     return false;
 }
 
-/* Somebody who does nothing; else where it comes from; from outside, the shorter of two queues. */
+/* An idle executor. If there is none, the less busy of two: the next in order, and the caller's
+ * own; for a caller outside, the one after. */
 struct weft__executor *weft__balance_place_new(struct weft_actor *actor)
 {
     struct weft__actors *system = actor->system;

@@ -14,11 +14,11 @@ enum { SHARE_MAX = 100 };
 
 static const size_t default_memory = (size_t)64 << 20;
 
-/* What it may allocate: what is left beside its stack and its mailbox; 0: nothing is. */
+/* What it may allocate: its memory less its stack and its mailbox; 0: too little memory. */
 static size_t limit_of(const weft_actor_config *config)
 {
     size_t memory = config->memory ? config->memory : default_memory;
-    if (memory / ARENA_ALIGNMENT > UINT32_MAX) /* what a slot has room for */
+    if (memory / ARENA_ALIGNMENT > UINT32_MAX) /* the range of `lineage` in a slot */
         memory = (size_t)UINT32_MAX * ARENA_ALIGNMENT;
     size_t others = WEFT_ACTOR_STACK + weft__mailbox_bytes(config->mailbox);
     return memory > others ? memory - others : 0;
@@ -33,9 +33,9 @@ static bool is_fine(const struct weft__actors *system, const weft_actor_config *
 
 static void configure(struct weft_actor *actor, const weft_actor_config *config)
 {
-    static const char usual[] = "actor"; /* a name costs a call, this one two instructions */
+    static const char usual[] = "actor"; /* strncpy() would be a call; this is two instructions */
     if (config->name)
-        strncpy(actor->name, config->name, sizeof actor->name - 1); /* it was all zeros */
+        strncpy(actor->name, config->name, sizeof actor->name - 1); /* the rest is zeros */
     else
         memcpy(actor->name, usual, sizeof usual);
     actor->cabal_max = config->cabal_max && config->cabal_max < actor->executors ? config->cabal_max
@@ -46,10 +46,10 @@ static void configure(struct weft_actor *actor, const weft_actor_config *config)
     actor->supervisor = config->supervisor;
     actor->drop = config->drop;
     actor->data = config->data;
-    atomic_store_relaxed(&actor->pin, config->pin - 1); /* relaxed: nobody has it yet */
+    atomic_store_relaxed(&actor->pin, config->pin - 1); /* relaxed: no other thread has it yet */
 }
 
-/* The system's list, which it leaves when it is over. */
+/* Puts it into the system's list, until weft__actor_delist(). */
 static int enlist(struct weft_actor *actor)
 {
     struct weft__actors *system = actor->system;
@@ -84,7 +84,7 @@ int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_
                      void *arg, const weft_actor_config *config)
 {
     static const weft_actor_config standard = WEFT_ACTOR_CONFIG_INIT;
-    weft_actor_config other; /* a program of another release has */
+    weft_actor_config other; /* for a config of another release */
     if (!config) {
         config = &standard;
     } else if (config->size != sizeof other) {
@@ -96,7 +96,7 @@ int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_
     size_t limit = is_fine(system, config) ? limit_of(config) : 0;
     if (limit == 0)
         return -EINVAL;
-    struct weft_actor *actor = weft__small(sizeof *actor); /* aligned ones take longer */
+    struct weft_actor *actor = weft__small(sizeof *actor); /* aligned memory takes longer */
     if (!actor)
         return -ENOMEM;
     memset(actor, 0, sizeof *actor);
@@ -106,7 +106,7 @@ int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_
     actor->arg = arg;
     actor->limit = limit;
     configure(actor, config);
-    atomic_store_relaxed(&actor->refs, 2); /* relaxed, both: nobody has it yet */
+    atomic_store_relaxed(&actor->refs, 2); /* relaxed, both: no other thread has it yet */
     atomic_store_relaxed(&actor->handle, HANDLE_KEPT);
     weft__group_begin(&actor->group, NULL);
     int error = enlist(actor);
@@ -128,7 +128,7 @@ int weft_actor_create_(weft_actor **out, weft_pool *pool, weft_actor_fn *fn, voi
     if (!out || !fn)
         return -EINVAL;
     *out = NULL;
-    int error = weft__pool_enter(&pool); /* until it is over */
+    int error = weft__pool_enter(&pool); /* until the actor is over */
     if (error)
         return error;
     struct weft__actors *system = weft__actors_of(pool, NULL, &error);

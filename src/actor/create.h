@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* create.h: actors that have not started: their configuration, and the system's list of all that
- * are not over. */
+/* create.h: how an actor is made and configured, and the system's list of all actors that are not
+ * over. */
 #ifndef WEFT_ACTOR_CREATE_H
 #define WEFT_ACTOR_CREATE_H
 
 #include "actor/actor.h"
 
-/* Create in a given system: pools' actors, and those of tests. */
+/* weft_actor_create() in a given system: a pool's, or a test's. */
 int weft__actor_make(struct weft_actor **actor, struct weft__actors *system, weft_actor_fn *fn,
                      void *arg, const weft_actor_config *config);
 

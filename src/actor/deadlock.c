@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Who waits for whom, when a pool is destroyed. A look at each actor, under its lock; then a look
- * at each mutex that one of them waits for: who holds it; then all actors again. Who has waited for
- * the same all the time did so when the mutexes were looked at, and so did all of them at once. */
+/* The report, when a pool is destroyed. A look at each actor, under its lock; then a look at the
+ * holder of each mutex that an actor waits for; then all actors again. An actor whose note has not
+ * changed between the looks waited while the mutexes were looked at; so all these actors waited at
+ * the same time. */
 #include "actor/deadlock.h"
 
 #include "core/report.h"
@@ -33,25 +34,25 @@ void weft__deadlock_roused(struct weft__fiber *fiber, const struct weft__blocked
 {
     struct weft_actor *actor = fiber->actor;
     weft__lock_take(&actor->lock);
-    if (actor->awaits.blocked == by) /* or it is a right side's */
+    if (actor->awaits.blocked == by) /* otherwise a right side waited, which is not noted */
         note(actor, NULL);
     weft__lock_drop(&actor->lock);
 }
 
 /* ---- Looking ---- */
 
-/* One that waits, as seen by the first look. */
+/* An actor that waits, as seen by the first look. */
 struct look {
     struct weft_actor *actor;
-    const struct weft__fiber *fiber; /* its own: who holds a mutex is known by that */
-    struct weft_actor *awaits;       /* whom; NULL: it is not known, */
-    bool anybody;                    /* but somebody of this pool; or: */
+    const struct weft__fiber *fiber; /* its own: the name of a mutex's holder is its address */
+    struct weft_actor *awaits;       /* the actor that has to end the wait; NULL: not known */
+    bool anybody;                    /* any job or actor of this pool may end the wait */
     const char *words;
     enum blocked_kind kind; /* of the object; OUTSIDE: none */
     char name[40];          /* of the object: quoted, or its address */
     uint64_t changes;
-    size_t next; /* where `awaits` is among the looks; NOBODY: it does not wait */
-    size_t turn; /* in which it was visited; 0: not yet */
+    size_t next;  /* where `awaits` is among the looks; NOBODY: not there, it does not wait */
+    size_t round; /* in which put_circles() visited it; 0: not yet */
     bool shown;
 };
 
@@ -85,12 +86,12 @@ static struct look *find(const struct looks *looks, const struct look *key,
     return looks->count ? bsearch(key, looks->all, looks->count, sizeof *key, order) : NULL;
 }
 
-/* Under the system's lock, as all of this, so that no actor goes away. */
+/* The whole report is made under the system's lock, so that no actor is freed meanwhile. */
 static void look_at(struct looks *looks, struct weft_actor *actor)
 {
     weft__lock_take(&actor->lock);
     const struct weft__blocked *blocked = actor->awaits.blocked;
-    /* relaxed, all: hints; see still_waits(). If it has given something away, it did so before. */
+    /* relaxed, all: hints; see still_waits(). An actor gives work away only before it waits. */
     struct weft_actor *awaits = atomic_load_relaxed(&actor->awaits.actor);
     bool alone = atomic_load_relaxed(&actor->root.pending) == 0;
     if (alone && (awaits || blocked))
@@ -112,7 +113,7 @@ static bool has_changed(const struct look *look)
            look->changes; /* relaxed: as above */
 }
 
-/* Under the actor's lock: the object is there. */
+/* Under the actor's lock, so that the object is not freed. */
 static void look_at_object(const struct looks *looks, struct look *look,
                            const struct weft__blocked *blocked, const struct weft_pool *pool)
 {
@@ -161,7 +162,7 @@ static void look_at_all(struct looks *looks, struct weft__actors *system)
         look_at(looks, actor);
     sort(looks, by_fiber);
     look_at_objects(looks, system->pool);
-    sort(looks, by_address); /* before the places of any are noted */
+    sort(looks, by_address); /* before `next` is set: that is a place in this order */
     for (size_t i = 0; i < looks->count; i++) {
         const struct look *next =
             find(looks, &(struct look){.actor = looks->all[i].awaits}, by_address);
@@ -170,7 +171,7 @@ static void look_at_all(struct looks *looks, struct weft__actors *system)
     }
 }
 
-/* It has waited for the same since the first look. */
+/* Has it waited for the same thing since the first look? */
 static bool still_waits(const struct look *look)
 {
     weft__lock_take(&look->actor->lock);
@@ -234,18 +235,18 @@ static void put_circle(struct looks *looks, size_t first, const struct report *r
     } while (i != first);
 }
 
-/* Everybody waits for one at most: who goes from one to the next comes to the end, to where it was
- * in an earlier turn, or round a circle. */
+/* Each actor waits for one other at most. A walk along `next` comes to an actor that does not wait,
+ * to one that was visited in an earlier round, or to one of this round: that is a circle. */
 static bool put_circles(struct looks *looks, const struct report *report)
 {
     bool found = false;
     for (size_t start = 0; start < looks->count; start++) {
         size_t i = start;
-        while (i != NOBODY && looks->all[i].turn == 0) {
-            looks->all[i].turn = start + 1;
+        while (i != NOBODY && looks->all[i].round == 0) {
+            looks->all[i].round = start + 1;
             i = looks->all[i].next;
         }
-        if (i == NOBODY || looks->all[i].turn != start + 1 || !all_still_wait(looks, i))
+        if (i == NOBODY || looks->all[i].round != start + 1 || !all_still_wait(looks, i))
             continue;
         put_circle(looks, i, report);
         found = true;
@@ -253,13 +254,12 @@ static bool put_circles(struct looks *looks, const struct report *report)
     return found;
 }
 
-/* Who sets an event, or comes to a channel, is not known: anybody of the pool who can go on. Is
- * there nobody? No job is left but the actors, and who destroys the pool; and each actor waits for
- * such a thing, or for one of the others. */
+/* Any job or actor of the pool that can go on may set an event, or use a channel. True: there is
+ * none. The pool has no jobs but the actors and the thread that destroys it; and each actor waits
+ * for an event, a channel, or another actor that waits. */
 static bool nobody_can_go_on(const struct looks *looks, struct weft_pool *pool)
 {
-    /* relaxed: nobody comes in any more; if somebody has just left, that is not seen, and nothing
-     * is said. */
+    /* relaxed: the pool is closed, so the count only falls; an old value means no report. */
     if ((atomic_load_relaxed(&pool->pending) & ~POOL_CLOSED) != looks->actors + 1 ||
         looks->count < looks->actors)
         return false;

@@ -90,7 +90,7 @@ void weft__delegation_arrives(struct weft__executor *executor, struct weft__acto
             refuse(slot, executor, NULL);
             return;
         }
-        weft__lock_take(&actor->posse_lock);        /* a kill sees it, or it sees the kill */
+        weft__lock_take(&actor->posse_lock); /* a kill sees the fiber, or the fiber sees the kill */
         atomic_store_release(&place->fiber, fiber); /* release A8 */
         weft__lock_drop(&actor->posse_lock);
         arrivals_push(fiber, slot);
@@ -100,10 +100,10 @@ void weft__delegation_arrives(struct weft__executor *executor, struct weft__acto
     arrivals_push(fiber, slot);
     if (fiber->state != FIBER_WAITING && fiber->state != FIBER_AWAY)
         return; /* it looks at its arrivals when it waits, and at the end of its quantum */
-    if (atomic_load_relaxed(&fiber->merging)) /* relaxed: its own; never while it is away */
+    if (atomic_load_relaxed(&fiber->merging)) /* relaxed: its own; false while it is away */
         weft__executor_ready(executor, fiber, READY_LAST);
     else
-        weft__arrivals_refuse(fiber); /* it may wait for what depends on this */
+        weft__arrivals_refuse(fiber); /* what it waits for may depend on this right side */
 }
 
 /* ---- Delegates ---- */
@@ -115,7 +115,7 @@ static struct weft__group *group_of(struct weft__actor_slot *slot)
     return slot->group;
 }
 
-/* It was left by a jump: what it had forked is nobody's. */
+/* The member was unwound: what it had forked is not merged. */
 static void forget_forks(weft *base)
 {
     struct weft__context *context = weft__context_of(base);
@@ -141,8 +141,8 @@ static void check_returned(weft *w, struct weft__group *group, unsigned mutexes)
         weft__fatal("an actor returned that holds a mutex");
 }
 
-/* Before a member is gone. Who merged a right side has seen that it is done, but its delegate may
- * have yet to count it. */
+/* Before a member ends. It may have merged a right side whose delegate has still to count the
+ * answer. */
 static void await_last_answer(struct weft__fiber *fiber, weft *w)
 {
     if (!weft__answer_all_have_come(fiber->top))
@@ -160,8 +160,7 @@ static enum member_outcome outcome_of(const struct weft__member *member)
     return (enum member_outcome)atomic_load_relaxed(&member->outcome); /* relaxed: own */
 }
 
-/* The topmost member runs what it is there for, and is left with all that it forked merged, or
- * forgotten. */
+/* Runs the right side of the topmost member. After that all its forks are merged, or forgotten. */
 static void run_member(struct weft__member *member, struct weft__actor_slot *slot, weft *w)
 {
     struct weft__fiber *fiber = member->fiber;
@@ -176,12 +175,13 @@ static void run_member(struct weft__member *member, struct weft__actor_slot *slo
     await_last_answer(fiber, w);
 }
 
-/* What the victim is told, which finds the rest in the slot. */
-static enum stolen_state leave(struct weft__member *member, struct weft__actor_slot *slot)
+/* Returns the answer for the victim, and puts what it inherits into the slot. */
+static enum stolen_state hand_over_result(struct weft__member *member,
+                                          struct weft__actor_slot *slot)
 {
     enum member_outcome outcome = outcome_of(member);
     if (outcome == OUTCOME_RETURNED) {
-        weft__memory_leave(member, slot);
+        weft__memory_hand_over(member, slot);
         return STOLEN_DONE;
     }
     weft__memory_drop(member);
@@ -190,8 +190,8 @@ static enum stolen_state leave(struct weft__member *member, struct weft__actor_s
                                          : STOLEN_KILLED;
 }
 
-/* The last touch of the actor, too, if this was the last delegate on the fiber: the posse has no
- * context here any more. */
+/* The last touch of the actor, too, if this was the last delegate on the fiber: then the posse has
+ * no fiber here any more. */
 static void end_delegate(struct weft__fiber *fiber, struct weft__actor_slot *slot,
                          enum stolen_state state)
 {
@@ -212,7 +212,7 @@ static void end_delegate(struct weft__fiber *fiber, struct weft__actor_slot *slo
     answer(slot, state, fiber);
 }
 
-/* Is there room, and any use? */
+/* Is there room for it, and is its result still needed? */
 static bool may_start(struct weft__fiber *fiber, size_t lineage)
 {
     fiber->depth = weft__fiber_depth(fiber);
@@ -249,7 +249,7 @@ void weft__delegate_run(struct weft__fiber *fiber, struct weft__actor_slot *slot
     weft__slot_of(w)->group = outer_here;
     fiber->may_steal = true;
     trace(weft__executor_of(fiber), fiber, EVENT_END, &member, slot);
-    end_delegate(fiber, slot, leave(&member, slot));
+    end_delegate(fiber, slot, hand_over_result(&member, slot));
 }
 
 /* ---- The bottom of a fiber ---- */

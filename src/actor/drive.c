@@ -37,14 +37,15 @@ void weft__fiber_suspend(struct weft__fiber *fiber)
     weft__fiber_switch_out(fiber, WHY_WAITS);
 }
 
-/* Nothing is left of a fiber. If a letter of its is on the way, it has to wait for that. */
+/* The fiber has no member any more. If its letter is under way, the block is put back when the
+ * letter has come (fiber_is_awake). */
 static void retire(struct weft__executor *executor, struct weft__fiber *fiber)
 {
     struct weft_actor *over = fiber->is_root ? fiber->actor : NULL;
     weft__trace(executor->system,
                 (struct weft__event){.kind = EVENT_RETIRE, .executor = executor, .fiber = fiber});
     fiber->actor = NULL;
-    if (weft__bell_ring(&fiber->woken)) /* nobody sends it from now on */
+    if (weft__bell_ring(&fiber->woken)) /* from now on no waker sends the letter */
         weft__fiber_put(executor, fiber);
     if (over) /* here, because its supervisor may do anything */
         weft__actor_over(over, over->reason);
@@ -68,12 +69,12 @@ void weft__fiber_move(struct weft__fiber *fiber, struct weft__executor *to)
     fiber->state = FIBER_READY;
     weft__posse_moves(fiber->actor, from, to, fiber);
     weft__count_up(&fiber->actor->counts.moves);
-    atomic_store_release(&fiber->executor, to); /* release A13: whoever rings it now asks there */
+    atomic_store_release(&fiber->executor, to); /* release A13: wakers send there now */
     weft__send(to, &fiber->move, LETTER_FIBER);
 }
 
-/* Those who were woken in this quantum stand in line from now on: also those whose letters have not
- * been read. */
+/* Fibers that were woken in this quantum join the queue: also those whose letters have not been
+ * read. */
 static void quantum_between_fibers(struct weft__executor *executor)
 {
     weft__executor_read_letters(executor);
@@ -81,8 +82,8 @@ static void quantum_between_fibers(struct weft__executor *executor)
     executor->begun = false;
 }
 
-/* Those that only wait for each other never look up, and those that are woken come first: nobody
- * else would ever have a turn. So a wait is as good as a poll. */
+/* Fibers that only wake each other never poll, and woken fibers come first: the others would never
+ * run. So a wait counts as a poll. */
 static void count_wait(struct weft__executor *executor)
 {
     const struct weft__actors *system = executor->system;
@@ -90,7 +91,7 @@ static void count_wait(struct weft__executor *executor)
         quantum_between_fibers(executor);
 }
 
-/* May nobody need what it does? A delegate has to look at who waits for it. */
+/* May its result be needed no more? A delegate has to look at its victims. */
 static inline bool may_be_ending(const struct weft__fiber *fiber)
 {
     return atomic_load_relaxed(&fiber->actor->killed) || /* relaxed: it looks again */
@@ -105,7 +106,7 @@ static inline void arm(struct weft__executor *executor, struct weft__fiber *fibe
                                  atomic_load_relaxed(&executor->tick)); /* relaxed: a request */
 }
 
-/* All that the driver, or a fiber in its place, does before it switches to the fiber. */
+/* What the driver, or a fiber that yields, does before it switches to the fiber. */
 static inline void begin(struct weft__executor *executor, struct weft__worker *me,
                          struct weft__strand *home, struct weft__fiber *fiber)
 {
@@ -116,15 +117,15 @@ static inline void begin(struct weft__executor *executor, struct weft__worker *m
     fiber->context.worker = me;
     fiber->home = home;
     me->fiber = &fiber->context;
-    atomic_store_release(&executor->current, fiber); /* release A13: for the ticker; it is made */
+    atomic_store_release(&executor->current, fiber); /* release A13: the fiber is made */
     arm(executor, fiber);
 }
 
-/* Is whose turn it is next all there is to know? Its guard is down: then nobody wants it to look
- * up, as at the end of a quantum, or of itself. */
+/* Can the fiber switch to the first one in the queue, without its driver? Its guard is down: so the
+ * quantum is not over, and the fiber need not end. */
 static inline bool is_simple(struct weft__executor *executor, struct weft__fiber *fiber)
 {
-    /* Away, it must not look at the executor. relaxed, all: hints and requests. */
+    /* A fiber that is away must not look at the executor. relaxed, all: hints and requests. */
     return fiber->blocks == 0 && executor->ready.first && !executor->woken.first &&
            !executor->fresh && !fiber->arrivals && !weft__inbox_has_letters(&executor->inbox) &&
            atomic_load_relaxed(&fiber->context.guard) != UINTPTR_MAX &&
@@ -136,13 +137,13 @@ static __attribute__((noinline)) bool yield_by_driver(weft *w, struct weft__fibe
     struct weft__executor *executor = weft__executor_of(fiber);
     weft__fiber_need_room(fiber);
     if (fiber->blocks > 0)
-        return false; /* the executor is somebody else's meanwhile */
+        return false; /* another thread drives the executor */
     weft__check_ending(fiber, false);
     if (atomic_load_relaxed(&executor->tick) && !executor->system->counted) { /* a request */
-        weft__actor_poll(w); /* or the quantum of those who only yield would never end */
+        weft__actor_poll(w); /* or the quantum of fibers that only yield would never end */
         executor = weft__executor_of(fiber);
     }
-    if (!weft__executor_should_turn(executor))
+    if (!weft__executor_should_switch(executor))
         return false;
     weft__arrivals_refuse(fiber);
     fiber->full = false;
@@ -150,8 +151,8 @@ static __attribute__((noinline)) bool yield_by_driver(weft *w, struct weft__fibe
     return true;
 }
 
-/* Straight to the next one, on the fiber's own stack: the thread is the executor's all the time,
- * so nobody can run the fiber before it is left. */
+/* Switches straight to the next fiber. This thread drives the executor all the time, so no other
+ * thread can run the fiber before it has switched out. */
 bool weft__fiber_yield(weft *w)
 {
     struct weft__fiber *fiber = weft__fiber_of(w);
@@ -162,7 +163,7 @@ bool weft__fiber_yield(weft *w)
     fiber->full = false;
     fiber->state = FIBER_READY;
     fiber->ready_since = weft__actors_clock(executor->system);
-    weft__fifo_push(&executor->ready, fiber); /* as many can run as before */
+    weft__fifo_push(&executor->ready, fiber); /* `runnable` stays the same */
     begin(executor, fiber->context.worker, fiber->home, next);
     weft__strand_switch(&fiber->strand, &next->strand);
     return true;
@@ -180,26 +181,26 @@ void weft__fiber_give_way(struct weft__fiber *fiber)
         return;
     fiber->gave_way = true;
     fiber->full = false;
-    fiber->turns++;               /* what is left of the quantum when it goes on is its due */
-    executor->fresh_turn = false; /* the newcomer's turn is the next one */
+    fiber->quanta_due++;                /* it gets the rest of this quantum back */
+    executor->fresh_came_first = false; /* the next choice is the newcomer */
     weft__arrivals_refuse(fiber);
     weft__fiber_switch_out(fiber, WHY_GIVES_WAY);
 }
 
-/* False: the thread has lost the executor. */
+/* False: this thread does not drive the executor any more. */
 static bool run(struct weft__executor *executor, struct weft__worker *me, struct weft__strand *home,
                 struct weft__fiber *fiber)
 {
     struct weft__executor *elsewhere;
     if (__builtin_expect(weft__load_average(&executor->load) == 0, 0))
         weft__load_begins(&executor->load);
-    struct weft__context *below = me->fiber; /* on whose stack it is a guest elsewhere, and helps */
+    struct weft__context *below = me->fiber; /* for which this thread is a guest, and helps */
     executor->begun = true;
     begin(executor, me, home, fiber);
     weft__trace(executor->system,
                 (struct weft__event){.kind = EVENT_SWITCH, .executor = executor, .fiber = fiber});
     weft__strand_switch(home, &fiber->strand);
-    fiber = (struct weft__fiber *)me->fiber; /* another one may have followed it */
+    fiber = (struct weft__fiber *)me->fiber; /* it may have yielded to another fiber */
     me->fiber = below;
     if (fiber->why == WHY_DETACHED) {
         weft__send(executor, &fiber->move, LETTER_FIBER);
@@ -231,7 +232,7 @@ static bool run(struct weft__executor *executor, struct weft__worker *me, struct
     return true;
 }
 
-/* Its driver has nothing left to do. False: it has, after all. */
+/* The driver has nothing to do. False: a letter has come, it goes on. */
 static bool stop_driving(struct weft__executor *executor, struct weft__worker *me)
 {
     struct weft__actors *system = executor->system;
@@ -241,7 +242,7 @@ static bool stop_driving(struct weft__executor *executor, struct weft__worker *m
     bool hungry = executor->hungry;
     executor->hungry = false;
     if (weft__inbox_stop(&executor->inbox, me)) {
-        if (hungry) /* and it may be somebody else's by now */
+        if (hungry) /* a copy: another thread may drive the executor by now */
             weft__ticker_hurry(system, false);
         return true;
     }
@@ -250,7 +251,7 @@ static bool stop_driving(struct weft__executor *executor, struct weft__worker *m
     return false;
 }
 
-/* The quantum has ended when no fiber could see it. */
+/* The tick came while no fiber ran. */
 static void tick_between_fibers(struct weft__executor *executor)
 {
     if (__builtin_expect(atomic_load_relaxed(&executor->tick), 0)) { /* relaxed: the ticker's */
@@ -277,7 +278,7 @@ static void drive(struct weft__executor *executor, struct weft__worker *me)
         if (!run(executor, me, &home, fiber))
             return;
         tick_between_fibers(executor);
-        /* Others who wait for this thread get their turn after each quantum. */
+        /* After each quantum, other jobs of the pool get the thread. */
         if (executor->quanta != quanta && weft__executor_thread_is_wanted(executor)) {
             weft__executor_hand_over(executor);
             return;
@@ -295,7 +296,8 @@ void weft__executor_execute(weft *w, struct weft__job *job)
         foreign && !(me->pool->config.flags & WEFT_NO_SIGSEGV) ? weft__overflow_lend() : NULL;
     struct weft__executor *executor =
         (struct weft__executor *)((char *)node - offsetof(struct weft__executor, node));
-    /* relaxed, all: hints, of this thread. It may drive one on top of a job of another. */
+    /* relaxed, all: hints, of this thread. It may drive this executor inside a job that waits,
+     * while it drives another. */
     uint32_t outer = atomic_load_relaxed(&me->counts.executor);
     atomic_store_relaxed(&me->counts.executor, executor->index + 1);
     drive(executor, me);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The actors' part of weft_pool_dump(): how many there are, what they wait for, and some of them by
- * name. Under the system's lock none of them goes away; all that is read of one is written for
- * others to read. The lock is tried for a while, and not held while anything is written: see
- * core/dump.c. */
+ * name. Under the system's lock no actor is freed. The lock is tried for a while, and not held
+ * while anything is written: see core/dump.c. */
 #include "actor/dump.h"
 
 #include "actor/executor.h"
@@ -39,7 +38,7 @@ struct looks {
     struct reason reasons[REASONS];
 };
 
-/* A name is several words: if it has changed meanwhile, there is none. */
+/* A name is several words. If it may have changed between two of them, it is not shown. */
 static void look_at_wait(struct look *look, struct weft__actor_counts *counts)
 {
     uint64_t words[sizeof look->waits_name / sizeof(uint64_t)];
@@ -94,8 +93,8 @@ static void show(struct looks *looks, const struct look *look)
         looks->shown[looks->shown_count++] = *look;
 }
 
-/* Those that can go on are of less interest where nothing moves: they are shown if there is room.
- */
+/* A dump is for programs that stand still: actors that wait come first, the others if there is
+ * room. */
 static void look_at_all(struct looks *looks, struct weft__actors *system)
 {
     struct look others[SHOWN];

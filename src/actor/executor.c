@@ -13,10 +13,10 @@
 
 #include <errno.h>
 
-/* For people. */
+/* For infos. */
 static void show_executor(struct weft__executor *executor, struct weft_actor *actor)
 {
-    atomic_store_relaxed(&actor->counts.executor, (int32_t)executor->index); /* relaxed: the same */
+    atomic_store_relaxed(&actor->counts.executor, (int32_t)executor->index); /* relaxed: a hint */
 }
 
 void weft__executor_ready(struct weft__executor *executor, struct weft__fiber *fiber,
@@ -40,14 +40,14 @@ static void fiber_is_awake(struct weft__executor *executor, struct weft__fiber *
     /* acquire A13: if it has moved away, and back, what was done with it meanwhile. */
     bool is_here = atomic_load_acquire(&fiber->executor) == executor;
     if (is_here && !fiber->actor) {
-        /* Nothing is left of it but this letter. It stays `woken`: there must not be another
-         * one, by a late waker, while nobody uses it. */
+        /* The fiber has retired. It stays `woken`, so that a late waker sends no letter while the
+         * block is free. */
         weft__fiber_put(executor, fiber);
         return;
     }
     weft__bell_answer(&fiber->woken);
     if (!is_here)
-        weft__fiber_wake(fiber); /* it has moved; its new executor has to look */
+        weft__fiber_wake(fiber); /* it has moved: the letter goes to its new executor */
     else if (fiber->state == FIBER_WAITING)
         weft__executor_ready(executor, fiber, READY_WOKEN);
 }
@@ -103,14 +103,14 @@ void weft__executor_read_letters(struct weft__executor *executor)
     }
 }
 
-/* ---- The next one ---- */
+/* ---- The next fiber ---- */
 
-/* An actor that has not run yet gets its stack when its turn comes. */
+/* An actor gets its stack when it runs for the first time. */
 static struct weft__fiber *start_fresh(struct weft__executor *executor)
 {
     struct weft_actor *actor = WEFT__LETTER_OWNER(executor->fresh, struct weft_actor, letter);
     executor->fresh = actor->letter.next;
-    atomic_store_relaxed(&executor->newcomer, false);  /* relaxed: a request; it is done */
+    atomic_store_relaxed(&executor->newcomer, false);  /* relaxed: a request; it is served */
     bool killed = atomic_load_relaxed(&actor->killed); /* relaxed: a request */
     struct weft__fiber *fiber = killed ? NULL : weft__fiber_get(executor, actor, true);
     if (!fiber) {
@@ -119,34 +119,34 @@ static struct weft__fiber *start_fresh(struct weft__executor *executor)
         return NULL;
     }
     fiber->ready_since = weft__actors_clock(executor->system);
-    fiber->turns += executor->begun; /* a whole quantum, after what is left of this one */
+    fiber->quanta_due += executor->begun; /* a whole quantum, after the rest of this one */
     actor->root.fiber = fiber;
     show_executor(executor, actor);
-    /* Under the lock: a kill comes before, and the actor sees it before it waits for the first
-     * time; or it comes after, and wakes the fiber. */
+    /* Under the lock. A kill that comes before is seen by the actor before its first wait; a kill
+     * that comes after wakes the fiber. */
     weft__lock_take(&actor->lock);
     atomic_store_release(&actor->fiber, fiber); /* release A7: it can be woken from now on */
     weft__lock_drop(&actor->lock);
     return fiber;
 }
 
-/* Those that were woken in this quantum come first; then those that wait their turn, and new ones,
- * by turns. */
+/* Fibers that were woken in this quantum come first; then the queue and actors that have not run,
+ * alternately. */
 struct weft__fiber *weft__executor_next(struct weft__executor *executor)
 {
     struct weft__fiber *fiber;
     weft__executor_read_letters(executor);
     if ((fiber = weft__fifo_pop(&executor->woken)))
         return fiber;
-    executor->fresh_turn = !executor->fresh_turn;
-    if (executor->fresh_turn || !executor->ready.first)
+    executor->fresh_came_first = !executor->fresh_came_first;
+    if (executor->fresh_came_first || !executor->ready.first)
         while (executor->fresh)
             if ((fiber = start_fresh(executor)))
                 return fiber;
     return weft__fifo_pop(&executor->ready);
 }
 
-/* Waiting fibers get on with what has become old enough meanwhile. */
+/* Fibers that wait for delegates run right sides of their own that are old enough by now. */
 static void look_at_ageing(struct weft__executor *executor)
 {
     struct weft__fiber *fiber, *next;
@@ -164,7 +164,7 @@ static void note_length(struct weft__executor *executor)
     const struct weft__actors *system = executor->system;
     uint64_t now = weft__actors_clock(system);
     uint64_t lasted = now > executor->began ? now - executor->began : 0;
-    executor->lasted = system->counted ? system->quantum : lasted; /* who counts has no clock */
+    executor->lasted = system->counted ? system->quantum : lasted; /* counted: no clock */
     executor->began = now;
 }
 
@@ -173,7 +173,7 @@ void weft__executor_quantum(struct weft__executor *executor)
     executor->quanta++;
     executor->polls = executor->system->counted;
     note_length(executor);
-    weft__fifo_append(&executor->ready, &executor->woken); /* their quantum is over, too */
+    weft__fifo_append(&executor->ready, &executor->woken);
     weft__load_note(&executor->load, executor->runnable);
     look_at_ageing(executor);
 }
@@ -181,12 +181,12 @@ void weft__executor_quantum(struct weft__executor *executor)
 bool weft__executor_thread_is_wanted(const struct weft__executor *executor)
 {
     struct weft__worker *me = executor->inbox.driver;
-    bool waits = me->kind != WORKER_THREAD || me->frame->outer; /* and has to look at that, too */
+    bool waits = me->kind != WORKER_THREAD || me->frame->outer; /* a job below on this thread */
     return waits || weft__queue_length(&me->pool->injector) > 0 ||
            weft__queue_length(&me->mailbox) > 0 || weft__deque_size(&me->deque) > 0;
 }
 
-bool weft__executor_should_turn(struct weft__executor *executor)
+bool weft__executor_should_switch(struct weft__executor *executor)
 {
     return executor->ready.first || executor->woken.first || executor->fresh ||
            weft__inbox_has_letters(&executor->inbox) || executor->system->simulated ||

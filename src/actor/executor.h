@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* executor.h: whose turn it is next.
+/* executor.h: which fiber runs next.
  *
- * An executor is driven by one thread at a time: a job in the pool's injector, which stands there,
- * or runs, as long as `posted` is true. Everything it keeps is its driver's, also while the driver
- * is on the stack of a fiber; other threads send letters (post.h). */
+ * An executor is driven by one thread at a time. It is a job of the pool: as long as `posted` is
+ * true, it is in the injector, or a thread drives it. Only the driver uses its queues, also while
+ * the driver is on the stack of a fiber; other threads send letters (post.h). */
 #ifndef WEFT_ACTOR_EXECUTOR_H
 #define WEFT_ACTOR_EXECUTOR_H
 
@@ -16,27 +16,27 @@ static inline bool weft__executor_is_idle(const struct weft__executor *executor)
 
 /* Where in line a fiber stands that can run. */
 enum ready_place {
-    READY_NEXT,  /* first of those that wait their turn */
-    READY_WOKEN, /* before all of these, until the quantum ends */
-    READY_LAST,
+    READY_NEXT,  /* at the front of the queue */
+    READY_WOKEN, /* before the whole queue, until the quantum ends */
+    READY_LAST,  /* at the end of the queue */
 };
 
 void weft__executor_ready(struct weft__executor *executor, struct weft__fiber *fiber,
                           enum ready_place place);
 
-/* All that has come is in line from now on. */
+/* Reads all letters: fibers and actors that have come are put in line. */
 void weft__executor_read_letters(struct weft__executor *executor);
 
-/* Whose turn it is; NULL: nothing can run. */
+/* Takes the fiber that runs next out of the line; NULL: none can run. */
 struct weft__fiber *weft__executor_next(struct weft__executor *executor);
 
 /* Is there another fiber to run, or a reason for the driver to leave? */
-bool weft__executor_should_turn(struct weft__executor *executor);
+bool weft__executor_should_switch(struct weft__executor *executor);
 
-/* Does the driver's thread have other things to do in the pool? */
+/* Does the driver's thread have other jobs in the pool? */
 bool weft__executor_thread_is_wanted(const struct weft__executor *executor);
 
-/* Its quantum is over. */
+/* Ends its quantum, and begins the next. */
 void weft__executor_quantum(struct weft__executor *executor);
 
 #endif

@@ -10,10 +10,10 @@
 #include <sys/mman.h>
 
 enum {
-    UNUSED = 512, /* at its top: valgrind follows no back trace where there is less above it */
+    UNUSED = 512, /* above the first frame: valgrind needs so much to follow a back trace */
     SLAB_BLOCKS = 16,
-    KEPT = 32, /* free ones that an executor keeps for itself, with the memory they touched */
-    KEPT_BYTES = 64 << 10, /* of the stack of any other free one */
+    KEPT = 32, /* free fibers that an executor keeps for itself, with the memory they touched */
+    KEPT_BYTES = 64 << 10, /* of the stack of any other free fiber */
 };
 
 /* Without a handler to open it, the spare part is open. */
@@ -67,7 +67,7 @@ static struct weft__fiber *make(struct weft__actors *system)
     weft__park_init(&fiber->park);
     fiber->park.set_for = weft__fiber_set_for;
     fiber->park.sleeper = context;
-    atomic_store_relaxed(&context->oldest, context->first); /* relaxed: nobody has it yet */
+    atomic_store_relaxed(&context->oldest, context->first); /* relaxed: not used yet */
     return fiber;
 }
 
@@ -100,7 +100,7 @@ struct weft__fiber *weft__fiber_get(struct weft__executor *executor, struct weft
                       WEFT_BLOCK_SIZE_ - FIBER_RESERVE_BEGIN - UNUSED, weft__fiber_main, fiber);
     fiber->actor = actor;
     fiber->is_root = is_root;
-    fiber->turns = actor->share;
+    fiber->quanta_due = actor->share;
     fiber->full = true;
     fiber->is_new = is_root;
     fiber->gave_way = false;
@@ -113,7 +113,7 @@ struct weft__fiber *weft__fiber_get(struct weft__executor *executor, struct weft
     fiber->context.mutexes = fiber->blocks = 0;
     fiber->may_steal = fiber->takes_any = false;
     fiber->young_quanta = 0;
-    atomic_store_relaxed(&fiber->merging, false); /* relaxed, all: whoever gets it is told */
+    atomic_store_relaxed(&fiber->merging, false); /* relaxed, all: published with the fiber */
     atomic_store_relaxed(&fiber->executor, executor);
     atomic_store_release(&fiber->woken, false); /* release A6: late wakers see its executor */
     return fiber;
@@ -152,7 +152,7 @@ static void free_slab(struct weft__slab *slab)
 
 void weft__fibers_unmap(struct weft__actors *system)
 {
-    /* acquire A9: late wakers are out. There are a few instructions between them and that. */
+    /* acquire A9: late wakers are out. They need a few instructions for that. */
     while (atomic_load_acquire(&weft__fiber_wakers) > 0)
         weft__thread_yield();
     while (system->slabs) {

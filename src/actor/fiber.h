@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fiber.h: stacks with a context. A block of WEFT_BLOCK_SIZE_ holds all that an actor has on one
+/* fiber.h: stacks with a context. A block of WEFT_BLOCK_SIZE_ has all that an actor needs on one
  * executor.
  *
  *     header | slot | slot | ... -->     guard | reserve | spare     <-- ... stack
@@ -7,12 +7,11 @@
  * One guard between the slots, which grow upwards, and the stack, which grows downwards, is enough
  * for both; neighbours' stacks and headers lie next to each other, so that a fiber costs the kernel
  * two mappings. Blocks come in slabs, are used again, and are not unmapped before the pool is
- * destroyed: a late waker finds a live word.
+ * destroyed: a late waker may still write `woken`.
  *
- * What lies between guard and stack is closed, too, and opened by the handler of the fault. The
- * spare part is for delegates that begin on top of others: each has as much stack as an actor has,
- * so it overflows only where a single thread would have. The reserve is for the way out of an
- * overflow. */
+ * Reserve and spare part are closed, too; the fault handler opens them. The spare part is for
+ * delegates that begin on top of others: each has as much stack as an actor has, so it overflows
+ * only where a single thread would have. The reserve is for the unwinding after an overflow. */
 #ifndef WEFT_ACTOR_FIBER_H
 #define WEFT_ACTOR_FIBER_H
 
@@ -26,8 +25,8 @@ enum {
     FIBER_SPARE_BEGIN = FIBER_RESERVE_BEGIN + FIBER_RESERVE,
     FIBER_SPARE = 192 << 10, /* how deep the stack may be where a delegate begins */
     FIBER_STACK_BEGIN = FIBER_SPARE_BEGIN + FIBER_SPARE,
-    FIBER_STACK = 2752 << 10, /* the stack itself, */
-    FIBER_ROOM = 16 << 10,    /* and what functions of the library need of it, to fear no fault */
+    FIBER_STACK = 2752 << 10, /* the stack itself */
+    FIBER_ROOM = 16 << 10,    /* what functions of the library need of it */
 };
 
 _Static_assert(FIBER_STACK_BEGIN + FIBER_STACK == WEFT_BLOCK_SIZE_, "a block");
@@ -48,21 +47,21 @@ static inline struct weft__executor *weft__executor_of(struct weft__fiber *fiber
     return atomic_load_relaxed(&fiber->executor); /* relaxed: its own executor asks */
 }
 
-/* By itself: bytes of its stack that are in use. */
+/* By the fiber itself: bytes of its stack that are in use. */
 static inline size_t weft__fiber_depth(const struct weft__fiber *fiber)
 {
     const char *here = __builtin_frame_address(0);
     return (size_t)((const char *)fiber + WEFT_BLOCK_SIZE_ - here);
 }
 
-/* Nobody needs what its topmost member does: the actor was killed, or one of those that wait for it
- * ends. */
+/* The result of its topmost member is not needed: the actor was killed, or its victim, or a victim
+ * of that, ends. */
 static inline bool weft__fiber_is_wanted_no_more(const struct weft__fiber *fiber)
 {
     if (atomic_load_acquire(&fiber->actor->killed)) /* acquire A14 */
         return true;
     const struct weft__member *member = fiber->top ? fiber->top->victim : NULL;
-    /* relaxed: a request. They are there until this one has answered. */
+    /* relaxed: a request. No victim is gone before its delegates have answered. */
     while (member && atomic_load_relaxed(&member->outcome) == OUTCOME_RUNS)
         member = member->victim;
     return member != NULL;
@@ -75,7 +74,7 @@ static inline void weft__fiber_guard(struct weft__fiber *fiber, bool raised)
                          raised ? UINTPTR_MAX : (uintptr_t)fiber->context.first);
 }
 
-/* For people: what the actor does. Whether it is running, they find out by themselves. */
+/* For infos: the state of the actor. RUNNING is not shown: infos look at `current`. */
 static inline void weft__fiber_show(struct weft__fiber *fiber, enum weft_actor_state state)
 {
     if (fiber->is_root)
@@ -88,7 +87,7 @@ static inline void weft__fiber_waits_for(struct weft__fiber *fiber, const char *
     struct weft__actor_counts *counts = &fiber->actor->counts;
     if (!fiber->is_root)
         return; /* a delegate */
-    /* relaxed, all: for people; who looks does so twice. */
+    /* relaxed, all: for infos; a dump reads them twice. */
     atomic_store_relaxed(&counts->waits_for, (void *)(uintptr_t)what);
     atomic_store_relaxed(&counts->waits_name[0], 0);
     atomic_store_relaxed(&counts->waits_since, weft__actors_clock(fiber->actor->system));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* inbox.h: how anybody hands something to an executor, how its driver stops without missing it,
- * and how a fiber is woken by a letter that can be under way only once.
+/* inbox.h: how any thread sends a letter to an executor, how the driver stops without missing a
+ * letter, and how a fiber is woken by a letter that can be under way only once.
  *
- * A letter stands inside what it is about, so that sending neither allocates nor fails. Which kind
- * it is, is in the low bits of the link that leads to it.
+ * A letter is a field of the object that it is about, so sending neither allocates nor fails. The
+ * low bits of the link that leads to it have its kind.
  *
- *   sender  links its letter; posted = true: if it was false, somebody has to drive the executor
- *   driver  takes all letters; if nothing is left to do: posted = false, and looks once more */
+ *   sender  links its letter; posted = true: if it was false, the sender finds a driver
+ *   driver  takes all letters; if there is nothing to do: posted = false, and looks once more */
 #ifndef WEFT_ACTOR_INBOX_H
 #define WEFT_ACTOR_INBOX_H
 
@@ -18,20 +18,20 @@ struct weft__letter {
 
 enum { LETTER_KINDS = 4 };
 
-/* What a letter stands in. */
+/* The object that a letter is a field of. */
 #define WEFT__LETTER_OWNER(letter, type, member) ((type *)((char *)(letter)-offsetof(type, member)))
 
 struct weft__inbox {
     struct atomic_ptr newest; /* tagged */
     struct atomic_bool posted;
-    void *driver; /* its own note */
+    void *driver; /* struct weft__worker; written and read by the driver */
 };
 
-/* True: nobody drives it; the caller has to see to that. */
+/* True: the executor has no driver; the caller has to find one. */
 static inline bool weft__inbox_post(struct weft__inbox *inbox)
 {
-    /* acq_rel A3: the driver that stops sees the letter that was sent before this, or this sees
-     * that it has stopped. */
+    /* acq_rel A3: a driver that stops sees the letter that was sent before this; or the sender sees
+     * that the driver has stopped. */
     return !atomic_exchange_acq_rel(&inbox->posted, true);
 }
 
@@ -76,29 +76,29 @@ static inline void *weft__inbox_take(struct weft__inbox *inbox)
     return oldest;
 }
 
-/* By who has got the executor. */
+/* By the thread that drives the executor from now on. */
 static inline void weft__inbox_drive(struct weft__inbox *inbox, void *driver)
 {
     inbox->driver = driver;
 }
 
-/* The driver has nothing left to do. False: it has, and goes on. */
+/* The driver has nothing to do. False: a letter has come, and the driver goes on. */
 static inline bool weft__inbox_stop(struct weft__inbox *inbox, void *driver)
 {
-    /* acq_rel A3: acquire: letters of those who found it true. */
+    /* acq_rel A3: acquire: the letters of senders that found it true. */
     (void)atomic_exchange_acq_rel(&inbox->posted, false);
     if (!WEFT__RECHECK(weft__inbox_has_letters(inbox)))
         return true;
     if (!weft__inbox_post(inbox))
-        return true;                  /* somebody else drives it */
-    weft__inbox_drive(inbox, driver); /* as somebody else may have done in between */
+        return true;                  /* another sender has found a driver */
+    weft__inbox_drive(inbox, driver); /* another driver may have come and gone in between */
     return false;
 }
 
 /* ---- Waking ---- */
 
-/* True: the fiber's letter is to be sent. False: it is on its way; who reads it will see what the
- * caller did before. */
+/* True: the caller sends the fiber's letter. False: the letter is under way; the driver that reads
+ * it will see what the caller did before. */
 static inline bool weft__bell_ring(struct atomic_bool *bell)
 {
     return !atomic_exchange_acq_rel(bell, true); /* acq_rel A6 with itself, and the next */
@@ -107,7 +107,8 @@ static inline bool weft__bell_ring(struct atomic_bool *bell)
 /* The letter has come. */
 static inline void weft__bell_answer(struct atomic_bool *bell)
 {
-    (void)atomic_exchange_acq_rel(bell, false); /* acq_rel A6: who rang since, and sent nothing */
+    /* acq_rel A6: what wakers did that rang since, and sent nothing. */
+    (void)atomic_exchange_acq_rel(bell, false);
 }
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking inside: what anybody may know of an actor. */
 #include "actor/info.h"
 
 #include "actor/fiber.h"
@@ -21,7 +20,7 @@ bool weft__actor_is_running(struct weft_actor *actor)
 static void get_info(weft_actor *actor, weft_actor_info *info)
 {
     struct weft__actor_counts *counts = &actor->counts;
-    /* relaxed, all: statistics; what they say of each other need not fit. */
+    /* relaxed, all: statistics; they are read one after the other, and need not fit each other. */
     *info = (weft_actor_info){
         .size = sizeof *info,
         .state = weft__actor_is_over(actor)
@@ -40,7 +39,7 @@ static void get_info(weft_actor *actor, weft_actor_info *info)
         .executor = atomic_load_relaxed(&counts->executor),
     };
     snprintf(info->name, sizeof info->name, "%s", actor->name);
-    weft__lock_take(&actor->lock); /* while it is held, the actor is not over, if it was not */
+    weft__lock_take(&actor->lock); /* an actor that is not over stays so while its lock is held */
     info->messages = actor->count;
     if (info->state == WEFT_ACTOR_RUNNABLE && !actor->closed && weft__actor_is_running(actor))
         info->state = WEFT_ACTOR_RUNNING;

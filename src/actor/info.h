@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* info.h: what anybody may know of an actor. */
+/* info.h: what any thread may ask about an actor. */
 #ifndef WEFT_ACTOR_INFO_H
 #define WEFT_ACTOR_INFO_H
 

@@ -29,7 +29,7 @@ static bool start(struct weft_actor *actor)
     /* relaxed: the letter publishes what matters. */
     if (!atomic_cas_relaxed(&actor->state, &new, ACTOR_STARTED))
         return false;
-    /* relaxed: a hint for people. */
+    /* relaxed: a hint, for infos. */
     atomic_store_relaxed(&actor->counts.activity, WEFT_ACTOR_RUNNABLE);
     weft__executor_start(weft__balance_place_new(actor), actor);
     return true;
@@ -45,7 +45,7 @@ int weft_actor_run(weft_actor *actor)
     if (!actor)
         return -EINVAL;
     weft__actor_expect(actor, __func__);
-    /* While the lock is held it is not over, so that its pool is there until this is done. */
+    /* While the lock is held the actor is not over, so its pool is not freed. */
     weft__lock_take(&actor->lock);
     bool started = start(actor);
     weft__lock_drop(&actor->lock);
@@ -56,19 +56,19 @@ int weft_actor_run(weft_actor *actor)
 
 void weft__actor_free(struct weft_actor *actor)
 {
-    /* relaxed: for who uses it all the same. Memory that was freed is often left as it is. */
+    /* relaxed: for a later misuse of the handle. Freed memory often keeps its contents. */
     atomic_store_relaxed(&actor->handle, HANDLE_GONE);
     weft__free(actor->messages);
     weft__free(actor->places);
     weft__free(actor);
 }
 
-/* Nobody sends any more. */
+/* The mailbox is closed. */
 static void drop_messages(struct weft_actor *actor)
 {
     for (size_t i = 0; i < actor->count && actor->drop; i++)
         actor->drop(actor->messages[(actor->first + i) % actor->mailbox], actor->data);
-    weft__lock_take(&actor->lock); /* somebody may ask how many there are */
+    weft__lock_take(&actor->lock); /* infos read the count */
     actor->count = 0;
     weft__lock_drop(&actor->lock);
 }
@@ -90,8 +90,8 @@ void weft__actor_close(struct weft_actor *actor)
     weft__lock_drop(&actor->lock);
 }
 
-/* Nobody comes to send any more. Who waits to do so, and ends, finds itself in line, or knows that
- * it will be let go. */
+/* Sends fail from now on. Returns the senders that wait, out of line. A sender that is killed
+ * meanwhile finds itself in line, or knows that its latch will be set. */
 static struct weft__actor_waiter *close_to_senders(struct weft_actor *actor)
 {
     weft__lock_take(&actor->lock);
@@ -122,7 +122,7 @@ void weft__actor_over(struct weft_actor *actor, int reason)
     let_go(waiters);
     weft__actor_unref(actor);
     if (pool)
-        weft__pool_leave(pool); /* this thread is its worker's */
+        weft__pool_leave(pool); /* last touch of the pool, unless this thread is its worker */
 }
 
 void weft__actor_over_unrun(struct weft_actor *actor, int reason)
@@ -139,7 +139,8 @@ bool weft_actor_done(const weft_actor *actor)
     return weft__actor_is_over(actor);
 }
 
-/* An actor that waits for it ends. False: it is let go just now. */
+/* By an actor that waits for this one, and is killed. False: it is out of line already, and its
+ * latch will be set. */
 static bool leave_waiters(struct weft_actor *actor, struct weft__actor_waiter *waiter)
 {
     weft__lock_take(&actor->lock);
@@ -153,7 +154,7 @@ static bool leave_waiters(struct weft_actor *actor, struct weft__actor_waiter *w
     return found;
 }
 
-/* False: the caller ends before. */
+/* False: the caller was killed while it waited. */
 static bool wait_for_end(struct weft_actor *actor, struct weft__actor_waiter *waiter,
                          struct weft__fiber *here)
 {
@@ -212,7 +213,7 @@ void weft_actor_release(weft_actor *actor)
         weft__actor_expect(actor, __func__);
         weft__fatal("weft_actor_release: the actor \"%s\" was released already", actor->name);
     }
-    /* One that nobody can run any more is over. relaxed: as in start(). */
+    /* Without a handle it can't be started: it is over. relaxed: as in start(). */
     if (atomic_cas_relaxed(&actor->state, &new, ACTOR_STARTED))
         weft__actor_over_unrun(actor, -ECANCELED);
     weft__actor_unref(actor);
@@ -228,9 +229,9 @@ void weft_actor_kill(weft_actor *actor)
         weft__actor_over_unrun(actor, -ECANCELED);
         return;
     }
-    weft__lock_take(&actor->lock); /* while it is held, the actor is not over */
+    weft__lock_take(&actor->lock); /* unless it is closed, the actor is not over meanwhile */
     if (!actor->closed) {
-        weft__group_fail(&actor->group, -ECANCELED); /* where it can't be unwound */
+        weft__group_fail(&actor->group, -ECANCELED); /* for code that can't be unwound yet */
         atomic_store_release(&actor->killed, true);  /* release A14: that it is cancelled */
         struct weft__fiber *fiber = atomic_load_acquire(&actor->fiber); /* acquire A7 */
         if (fiber)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* load.h: how much an executor has to do: in one word, so that readers never see half of it. Its
- * driver alone writes it. */
+/* load.h: how much an executor has to do, in one word: readers never see half of it. Only its
+ * driver writes it. */
 #ifndef WEFT_ACTOR_LOAD_H
 #define WEFT_ACTOR_LOAD_H
 

@@ -35,7 +35,7 @@ static int send_now(struct weft_actor *actor, void *message)
         return -EAGAIN;
     put(actor, message);
     for (const struct weft__receiver *one = actor->receivers; one; one = one->next)
-        weft__fiber_wake(one->fiber); /* a hint: one of them gets it */
+        weft__fiber_wake(one->fiber); /* all look again; one receiver gets it */
     return 0;
 }
 
@@ -47,7 +47,8 @@ static void stand_in_line(struct weft_actor *actor, struct weft__actor_waiter *s
     actor->senders_end = &sender->next;
 }
 
-/* It ends. False: its message has just got its place, or nobody wants it any more. */
+/* By a sender that is killed. False: it is out of line already: its message is in the mailbox, or
+ * the actor is over. */
 static bool leave_senders(struct weft_actor *actor, struct weft__actor_waiter *sender)
 {
     weft__lock_take(&actor->lock);
@@ -83,10 +84,10 @@ static int send(struct weft_actor *actor, void *message, bool wait)
             error = -ENOMEM;
         } else {
             stand_in_line(actor, &sender);
-            weft__actor_ref(actor); /* it may be over, and released, before this is back */
+            weft__actor_ref(actor); /* it may be over, and released, before the sender goes on */
         }
     }
-    /* The first message starts it; under the lock, so that it is not over yet. */
+    /* The first message starts the actor; under the lock, so that it is not over yet. */
     if (!error)
         weft__actor_start(actor);
     weft__lock_drop(&actor->lock);
@@ -125,7 +126,9 @@ int weft_actor_try_send(weft *w, weft_actor *actor, void *message)
     return send(actor, message, false);
 }
 
-/* True: there was one. *served: a sender whose message has got its place. */
+/* True: there was a message. *served: a sender that waited, and whose message is in the mailbox
+ * now.
+ */
 static bool receive_now(struct weft_actor *actor, void **message,
                         struct weft__actor_waiter **served)
 {
@@ -156,7 +159,7 @@ static void leave_line(struct weft_actor *actor, const struct weft__receiver *me
         *link = me->next;
 }
 
-/* Any part of the actor, wherever it runs. Under the lock, as killing is: that is seen here, or its
+/* By any part of the actor, wherever it runs. A kill takes the same lock: it is seen here, or its
  * wake-up comes later. */
 static int receive(weft *w, void **message, bool wait)
 {
@@ -178,7 +181,7 @@ static int receive(weft *w, void **message, bool wait)
         weft__lock_drop(&actor->lock);
         if (ends) {
             weft__check_ending(me.fiber, false);
-            return -ECANCELED; /* it holds a mutex */
+            return -ECANCELED; /* it holds a mutex, and was not unwound */
         }
         if (served)
             weft__spin_latch_set(&served->latch);
@@ -230,5 +233,5 @@ void weft_sleep_until(weft *w, uint64_t when)
     }
     if (noted)
         weft__ticker_forget(system, fiber);
-    weft__check_ending(fiber, false); /* unless it holds a mutex */
+    weft__check_ending(fiber, false);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counted memory. What a member uses is what its code asked for since it began and has not
- * released, and what right sides of its left when they were merged: the same, run after run,
- * whoever ran them.
- */
+/* Counted memory. What a member uses is what its code has asked for and not released, and what its
+ * right sides used when they were merged. It does not depend on where the right sides ran. */
 #include "actor/memory.h"
 
 #include "actor/age.h"
@@ -12,31 +10,31 @@
 #include "core/misuse.h"
 #include "os/fatal.h"
 
-/* ---- For people ---- */
+/* ---- For infos ---- */
 
 static void count_blocks(struct weft_actor *actor, size_t more, size_t less)
 {
     atomic_fetch_add_relaxed(&actor->counts.memory, more - less); /* relaxed: statistics */
 }
 
-/* What the actor itself had at most is what all of it would have had on a single thread. */
+/* The peak of the actor itself is that of a run on a single thread. */
 static void note_peak(const struct weft__member *member, size_t peak)
 {
     if (!member->victim) /* relaxed: statistics */
         atomic_store_relaxed(&member->fiber->actor->counts.memory_peak, peak);
 }
 
-/* ---- What a delegate leaves ---- */
+/* ---- From delegate to victim ---- */
 
-void weft__memory_leave(struct weft__member *member, struct weft__actor_slot *slot)
+void weft__memory_hand_over(struct weft__member *member, struct weft__actor_slot *slot)
 {
     struct weft__fiber *fiber = member->fiber;
     size_t used = member->arena.account.used;
     fiber->used -= used;
     if (used > 0)
         atomic_fetch_add_relaxed(&fiber->actor->unmerged, used); /* relaxed: a count */
-    slot->chunks = weft__arena_leave(&member->arena);
-    slot->deferred = weft__cleanups_leave(member);
+    slot->chunks = weft__arena_hand_over(&member->arena);
+    slot->deferred = weft__cleanups_hand_over(member);
 }
 
 bool weft__memory_inherit(struct weft__member *victim, struct weft__actor_slot *slot, bool counts)
@@ -101,12 +99,12 @@ void *weft_alloc(weft *w, size_t bytes)
     weft *first_free = weft__first_free(w);
     weft__fiber_need_room(fiber);
     bytes = weft__arena_round(bytes);
-    weft__age_note(fiber, first_free);
+    weft__age_stamp_early(fiber, first_free);
     void *p = take(member, bytes);
     if (!p) {
         if (!weft__is_unwinding(member))
             weft__unwind(first_free, OUTCOME_NO_MEMORY);
-        return NULL; /* what it has deferred runs, and has to do without */
+        return NULL; /* a deferred function that runs because the member is past its limit */
     }
     fiber->used += bytes;
     if (member->arena.account.peak > peak)
@@ -121,7 +119,7 @@ void *weft_alloc_result(weft *w, size_t bytes)
 
 /* ---- Marks ---- */
 
-/* What is behind the public one. */
+/* What a weft_mark contains. */
 struct mark {
     struct weft__arena_mark arena;
     struct weft__member *member; /* NULL: not in an actor */
@@ -156,7 +154,7 @@ void weft_alloc_release(weft *w, weft_mark public)
                     "forked since is not merged");
     if (mark->arena.used > member->arena.account.used)
         weft__fatal("weft_alloc_release: an older mark was released before");
-    weft__age_note(fiber, first_free);
+    weft__age_stamp_early(fiber, first_free);
     fiber->used -= member->arena.account.used - mark->arena.used;
     count_blocks(fiber->actor, 0, weft__arena_release(&member->arena, mark->arena));
 }

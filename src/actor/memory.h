@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* memory.h: what actors allocate, and what becomes of that. README.md has the rules. */
+/* memory.h: what actors allocate, and how it is handed over. README.md has the rules. */
 #ifndef WEFT_ACTOR_MEMORY_H
 #define WEFT_ACTOR_MEMORY_H
 
 #include "actor/actor.h"
 
-/* A delegate has returned: what it has allocated and deferred stays in the slot, for its victim. */
-void weft__memory_leave(struct weft__member *member, struct weft__actor_slot *slot);
+/* A delegate has returned: what it has allocated and deferred goes into the slot, for its victim.
+ */
+void weft__memory_hand_over(struct weft__member *member, struct weft__actor_slot *slot);
 
-/* Its victim merges it, and counts what it had at most; false: that is past the limit. `counts`:
- * false if a single thread would not have run it. */
+/* The victim merges the slot: memory and deferred functions become its own, and the delegate's peak
+ * is counted. False: that is past the limit. `counts` false: a single thread would not have run the
+ * right side, so nothing is counted. */
 bool weft__memory_inherit(struct weft__member *victim, struct weft__actor_slot *slot, bool counts);
 
-/* All of it is freed. */
+/* Frees all memory of the member. */
 void weft__memory_drop(struct weft__member *member);
 
 #endif

@@ -44,8 +44,8 @@ static void ageing_leave(struct weft__fiber *fiber)
     atomic_store_relaxed(&executor->is_ageing, executor->ageing != NULL);
 }
 
-/* Nothing is to be marked: live, all that is below a stolen slot is stolen, too; strict, they were
- * marked when the quantum ended. */
+/* No slot has to be stamped here. Live: all slots below a stolen one are stolen, too. Strict: the
+ * slots were stamped when the quantum ended. */
 static void wait_a_moment(struct weft__fiber *fiber, weft *first_free)
 {
     bool alone = !weft__steal_is_careful(fiber),
@@ -90,8 +90,8 @@ void weft__merge_await(struct weft__fiber *fiber, struct weft__actor_slot *await
 
 /* ---- Merging ---- */
 
-/* Why the victim can't go on; OUTCOME_RUNS: it can. Once the actor has failed, a single thread
- * would not have begun the right side: then it does not count. */
+/* Returns why the victim has to end; OUTCOME_RUNS: it goes on. Once the actor has failed, a single
+ * thread would not have begun the right side: then the right side does not count. */
 static enum member_outcome take_over(struct weft__fiber *fiber, struct weft__actor_slot *slot,
                                      enum stolen_state state)
 {
@@ -112,11 +112,12 @@ bool weft__actor_merge(weft *w)
     struct weft__member *member = fiber->top;
     if (w >= member->cursor) {
         atomic_store_relaxed(&slot->wanted, 0); /* relaxed: own */
-        return weft__quantum_look_up(fiber, w);
+        return weft__quantum_poll(fiber, w);
     }
     if (!weft__answer_has_come(slot)) {
-        /* relaxed, both: own. Not free while others run in the slots above. */
-        atomic_store_relaxed(&slot->fn, weft__marked);
+        /* relaxed, both: own. The slot must not look free while delegates run in the slots above.
+         */
+        atomic_store_relaxed(&slot->fn, weft__stamped);
         weft__merge_await(fiber, slot, w + 1);
         atomic_store_relaxed(&slot->fn, NULL);
     }
@@ -125,7 +126,7 @@ bool weft__actor_merge(weft *w)
     member->cursor = w;
     atomic_store_relaxed(&slot->wanted, 0);
     trace(fiber, EVENT_MERGE, slot);
-    bool cancelled = weft__quantum_look_up(fiber, w); /* the slot may be used from here on */
+    bool cancelled = weft__quantum_poll(fiber, w); /* the slot may be used again from here on */
     if (outcome != OUTCOME_RUNS)
         weft__unwind(w, outcome);
     return cancelled || state != STOLEN_REFUSED; /* false: the caller runs it */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* merge.h: where a victim needs what was stolen from it, and waits until it is there. */
+/* merge.h: a victim merges a stolen slot, and waits until it is answered. */
 #ifndef WEFT_ACTOR_MERGE_H
 #define WEFT_ACTOR_MERGE_H
 
@@ -7,8 +7,8 @@
 
 bool weft__actor_merge(weft *w);
 
-/* The topmost member waits until this slot is answered; NULL: until all are. Whatever can run on
- * top does so meanwhile, from the slot `first_free` on. */
+/* The topmost member waits until this slot is answered; NULL: until all are. Meanwhile delegates
+ * may run on top of it, from the slot `first_free` on. */
 void weft__merge_await(struct weft__fiber *fiber, struct weft__actor_slot *awaited,
                        weft *first_free);
 

@@ -42,7 +42,7 @@ static __attribute__((noinline)) void note_name(struct weft__actor_counts *count
     uint64_t words[sizeof counts->waits_name / sizeof(uint64_t)] = {0};
     snprintf((char *)words, sizeof words, "%s", name);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        atomic_store_relaxed(&counts->waits_name[i], words[i]); /* relaxed: for people */
+        atomic_store_relaxed(&counts->waits_name[i], words[i]); /* relaxed: for infos */
 }
 
 static void waits_for(struct weft__context *context, const char *what,

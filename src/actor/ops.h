@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ops.h: what the core does with fibers: its table (core/fiber.h), filled in. */
+/* ops.h: the table of functions that the core calls for fibers (core/fiber.h). */
 #ifndef WEFT_ACTOR_OPS_H
 #define WEFT_ACTOR_OPS_H
 

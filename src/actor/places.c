@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a posse has fibers, and which executors serve it. An actor that nothing was ever stolen
- * from has no places. */
 #include "actor/places.h"
 
 #include "actor/fiber.h"
@@ -29,7 +27,7 @@ bool weft__posse_may_join(struct weft_actor *actor, struct weft__executor *execu
         struct weft__place *place = &actor->places[executor->index];
         struct weft__fiber *fiber = atomic_load_acquire(&place->fiber); /* acquire A8 */
         may = place->served > 0 || actor->cabal < actor->cabal_max;
-        /* relaxed, both: what it does meanwhile is found out there. */
+        /* relaxed, both: hints; the executor that gets the delegation decides. */
         if (fiber && (!atomic_load_relaxed(&fiber->merging) || atomic_load_relaxed(&fiber->woken)))
             may = false;
     }
@@ -59,8 +57,9 @@ void weft__posse_leave(struct weft_actor *actor, struct weft__executor *executor
 bool weft__actor_is_whole(struct weft__fiber *fiber)
 {
     struct weft_actor *actor = fiber->actor;
-    /* One that waits for delegates is in its executor's list, even if it can go on. And its own
-     * delegate may be left when all others have answered. relaxed: own; a hint otherwise. */
+    /* A fiber inside wait_a_moment() may be in its executor's ageing list, even if it can go on. A
+     * delegate may run on top of the root when all others have answered. relaxed: own; a hint
+     * otherwise. */
     if (!fiber->is_root || fiber->top != &actor->root || fiber->arrivals || fiber->waits_at ||
         atomic_load_relaxed(&actor->root.pending) > 0)
         return false;

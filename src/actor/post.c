@@ -37,8 +37,9 @@ void weft__executor_start(struct weft__executor *executor, struct weft_actor *ac
         get_driver(executor);
         return;
     }
-    /* The fiber that runs there looks up. relaxed, both: if it misses that, the end of its quantum
-     * comes. acquire A13: the fiber's block, which is there as long as the executor. */
+    /* The fiber that runs there polls next time. relaxed, both: if it misses that, the newcomer
+     * waits for the end of the quantum. acquire A13: the fiber's block, which stays as long as the
+     * executor. */
     atomic_store_relaxed(&executor->newcomer, true);
     struct weft__fiber *fiber = atomic_load_acquire(&executor->current);
     if (fiber)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* post.h: what any thread may do to an executor or a fiber: send a letter, start an actor, wake. */
+/* post.h: what any thread may do to an executor or a fiber: send a letter, start an actor, wake a
+ * fiber. */
 #ifndef WEFT_ACTOR_POST_H
 #define WEFT_ACTOR_POST_H
 
@@ -9,14 +10,13 @@ void weft__send(struct weft__executor *executor, struct weft__letter *letter,
                 enum letter_kind kind);
 void weft__fiber_wake(struct weft__fiber *fiber);
 
-/* The actor runs there for the first time. If the executor is at work, the fiber that runs gives
- * way (drive.h). */
+/* The actor will run there for the first time. If a fiber runs there, it gives way (drive.h). */
 void weft__executor_start(struct weft__executor *executor, struct weft_actor *actor);
 
-/* Somebody should drive it, though there is no letter. */
+/* Finds a driver for it, though there is no letter. */
 void weft__executor_post(struct weft__executor *executor);
 
-/* By its driver, which does not drive it any more: any worker of the pool goes on. */
+/* By its driver, or by the thread that posted it: any worker of the pool drives it from now on. */
 void weft__executor_hand_over(struct weft__executor *executor);
 
 #endif

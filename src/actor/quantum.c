@@ -21,7 +21,7 @@ bool weft__quantum_is_cancelled(struct weft__fiber *fiber)
     return weft__group_look(fiber->context.group, &noticed) == GROUP_CANCELLED;
 }
 
-/* Every merge of what is pending has to know that it need not be done. */
+/* Makes every merge of a pending slot take the slow road, where it sees the cancellation. */
 static void call_merges(struct weft__fiber *fiber, weft *first_free)
 {
     for (weft *w = first_free; w-- > fiber->context.first;)
@@ -40,7 +40,7 @@ static bool quantum_is_over(struct weft__executor *executor)
     return true;
 }
 
-/* Pinned to another executor meanwhile? */
+/* Was the actor pinned to another executor meanwhile? */
 static bool is_wanted_elsewhere(struct weft__fiber *fiber)
 {
     int pin = atomic_load_relaxed(&fiber->actor->pin); /* relaxed: a request */
@@ -61,23 +61,23 @@ static void end_quantum(struct weft__fiber *fiber, weft *first_free)
     weft__arrivals_refuse(fiber);
     weft__executor_quantum(executor);
     if (!actor->system->counted)
-        atomic_store_relaxed(&executor->since, weft__clock_now()); /* relaxed: a time */
+        atomic_store_relaxed(&executor->seen, weft__clock_now()); /* relaxed: a time */
     /* relaxed, both: statistics. */
     atomic_fetch_add_relaxed(&actor->counts.quanta, 1);
     atomic_fetch_add_relaxed(&actor->counts.run_ns, executor->lasted);
-    weft__age_mark(fiber, first_free, executor->quanta);
+    weft__age_stamp(fiber, first_free, executor->quanta);
     struct weft__actor_slot *own = NULL;
-    if (!full) /* all that it has is marked now, and will be old enough when the next one ends */
+    if (!full) /* its slots are stamped now, and will be old enough when the next quantum ends */
         weft__steal_later(fiber, first_free);
     else if (!weft__balance_move_one(executor))
         own = weft__steal_at_quantum(fiber, first_free);
     bool leaves = is_wanted_elsewhere(fiber);
-    if (--fiber->turns == 0 || leaves) {
-        fiber->turns = actor->share;
-        /* Newcomers had their turn when it gave way: now it is one of the others'. */
-        executor->fresh_turn |= fiber->gave_way;
+    if (--fiber->quanta_due == 0 || leaves) {
+        fiber->quanta_due = actor->share;
+        /* A newcomer ran when it gave way: the next choice is the queue. */
+        executor->fresh_came_first |= fiber->gave_way;
         fiber->is_new = fiber->gave_way = false;
-        if (leaves || weft__executor_should_turn(executor)) {
+        if (leaves || weft__executor_should_switch(executor)) {
             executor->begun = false;
             weft__fiber_switch_out(fiber, WHY_QUANTUM);
         }
@@ -88,11 +88,11 @@ static void end_quantum(struct weft__fiber *fiber, weft *first_free)
     }
 }
 
-/* ---- Looking up ---- */
+/* ---- Polling ---- */
 
-bool weft__quantum_look_up(struct weft__fiber *fiber, weft *first_free)
+bool weft__quantum_poll(struct weft__fiber *fiber, weft *first_free)
 {
-    if (fiber->blocks > 0) /* the executor is somebody else's meanwhile */
+    if (fiber->blocks > 0) /* it is away: another thread drives the executor */
         return weft__quantum_is_cancelled(fiber);
     if (!weft__executor_of(fiber)->system->counted)
         weft__fiber_guard(fiber, false);
@@ -114,12 +114,12 @@ void weft__actor_fork(weft *w)
     struct weft__fiber *fiber = weft__fiber_of(w);
     if (weft__executor_of(fiber)->system->counted)                    /* merges count, too */
         atomic_store_relaxed(&weft__slot_of(w)->wanted, SLOT_WANTED); /* relaxed: own */
-    weft__quantum_look_up(fiber, w + 1);
+    weft__quantum_poll(fiber, w + 1);
 }
 
 void weft__actor_poll(weft *w)
 {
-    weft__quantum_look_up(weft__fiber_of(w), w);
+    weft__quantum_poll(weft__fiber_of(w), w);
 }
 
 void weft_poll_slow_(weft *w)

@@ -15,9 +15,9 @@ static bool open_down_to(struct weft__fiber *fiber, size_t offset)
            0;
 }
 
-/* On the fiber's own stack, below all that its frames have touched. Nothing else runs there: there
- * is room for the way out, and for what was deferred. */
-static void leave(void *arg)
+/* On the fiber's own stack, below all its frames. `careful`: no delegate runs on top meanwhile, so
+ * there is room for the unwinding and for deferred functions. */
+static void unwind_here(void *arg)
 {
     struct weft__fiber *fiber = arg;
     fiber->top->careful = true;
@@ -29,18 +29,18 @@ void weft__fiber_overflows(struct weft__fiber *fiber)
     if (weft__is_unwinding(fiber->top))
         return; /* that is what the reserve is for */
     if (open_down_to(fiber, FIBER_RESERVE_BEGIN))
-        leave(fiber);
+        unwind_here(fiber);
     weft__fatal("an actor has overflowed its stack, and there is no memory for its end");
 }
 
-/* Where the fiber's frames end that may still be of use to its delegates. */
+/* The end of the fiber's frames: its delegates may still use what is in them. */
 static char *end_of_frames(struct weft__fiber *fiber, char *sp)
 {
     char *low = (char *)fiber + (fiber->is_open ? FIBER_SPARE_BEGIN : FIBER_STACK_BEGIN);
     return sp < low ? low : sp;
 }
 
-/* A delegate on top of others is to have as much as if it were alone. */
+/* A delegate on top of others gets as much stack as if it were alone. */
 static bool is_entitled(const struct weft__fiber *fiber, const char *address)
 {
     return !fiber->is_open && address >= (const char *)fiber + FIBER_SPARE_BEGIN &&
@@ -63,5 +63,5 @@ bool weft__fiber_rescue(const void *at, void *ucontext)
         weft__fatal("an actor has overflowed its stack inside %s, which may hold a lock", whose);
     char *end = end_of_frames(fiber, weft__fault_stack(ucontext));
     return open_down_to(fiber, FIBER_RESERVE_BEGIN) &&
-           weft__fault_divert(ucontext, end, leave, fiber);
+           weft__fault_divert(ucontext, end, unwind_here, fiber);
 }

@@ -9,8 +9,7 @@
 #include "actor/post.h"
 #include "actor/ticker.h"
 
-/* So many quanta in a row may be short for a fiber that has right sides, but none that are old
- * enough; then it has to give one away first. */
+/* How many short quanta a fiber may ask for before it has given a right side away. */
 enum { YOUNG_QUANTA = 4 };
 
 static void trace_attempt(struct weft__fiber *fiber, struct weft__member *victim, bool seamless)
@@ -35,13 +34,13 @@ bool weft__steal_fits(const struct weft__fiber *fiber, size_t lineage)
                (actor->cabal_max - 1) * actor->limit;
 }
 
-/* Of the first right side that is left of the member. */
+/* The lineage of a delegate for the victim's next right side. */
 static size_t next_lineage(const struct weft__member *victim)
 {
     return victim->lineage + weft__actor_slot_of(victim->cursor)->use;
 }
 
-/* The member's next slot is not its own any more. */
+/* Takes the victim's next slot. */
 static struct weft__actor_slot *take(struct weft__fiber *fiber, struct weft__member *victim,
                                      struct weft__event event)
 {
@@ -62,7 +61,8 @@ static struct weft__actor_slot *take(struct weft__fiber *fiber, struct weft__mem
     return slot;
 }
 
-/* Where to; NULL: nowhere. It is reserved, and counts as one that serves the actor. */
+/* The executor that gets the right side; NULL: none. It is reserved, and counts as one that serves
+ * the actor. */
 static struct weft__executor *find_destination(struct weft__fiber *fiber)
 {
     struct weft_actor *actor = fiber->actor;
@@ -93,7 +93,8 @@ struct weft__actor_slot *weft__steal_at_quantum(struct weft__fiber *fiber, weft 
     }
     bool runnable = victim == fiber->top, two = actor->strict && runnable;
     fiber->depth = weft__fiber_depth(fiber);
-    /* The second one is for itself, since the others would wait for one, which is no gain. */
+    /* Strict: the victim waits for what is given away, so giving one away is no gain; the fiber
+     * runs the second one itself meanwhile. */
     if (two && (!weft__age_is_enough(fiber, victim->cursor + 1, end) ||
                 weft__steal_is_careful(fiber) || !weft__steal_fits(fiber, next_lineage(victim))))
         return NULL;
@@ -107,7 +108,7 @@ struct weft__actor_slot *weft__steal_at_quantum(struct weft__fiber *fiber, weft 
     struct weft__actor_slot *own =
         two ? take(fiber, victim, (struct weft__event){.runnable = true, .self = true}) : NULL;
     weft__send(to, &away->letter, LETTER_DELEGATION);
-    weft__ticker_hurry(actor->system, true); /* there may be more to give, and others who want it */
+    weft__ticker_hurry(actor->system, true); /* for the next right side, if it has one */
     return own;
 }
 

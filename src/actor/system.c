@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* All actors of a pool: made with the first, ended with the pool. */
 #include "actor/system.h"
 
 #include "actor/deadlock.h"
@@ -80,7 +79,7 @@ void weft__actors_free(struct weft__actors *system)
     weft__free(system);
 }
 
-/* Those that are left end now; the pool waits until they have. */
+/* Kills all actors that are not over; the pool waits until they are. */
 static void close_all(struct weft__actors *system)
 {
     weft__deadlock_report(system);
@@ -88,14 +87,14 @@ static void close_all(struct weft__actors *system)
     system->closed = true;
     struct weft_actor *actor = system->actors;
     while (actor) {
-        weft__actor_ref(actor); /* the list holds one */
+        weft__actor_ref(actor); /* in the list, so it is not over */
         weft__lock_drop(&system->lock);
         weft_actor_kill(actor);
         weft__actor_unref(actor);
         weft__lock_take(&system->lock);
-        /* Any may have ended meanwhile: from the start. */
+        /* Any actor may have left the list meanwhile: from the start. */
         actor = system->actors;
-        while (actor && atomic_load_relaxed(&actor->killed)) /* relaxed: as above */
+        while (actor && atomic_load_relaxed(&actor->killed)) /* relaxed: a request */
             actor = actor->next;
     }
     weft__lock_drop(&system->lock);

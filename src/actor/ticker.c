@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock that ends quanta, and wakes who waits for a time. A thread that sleeps without a time
- * limit when no executor is at work and nobody waits.
+/* The ticker's thread sleeps without a time limit while no executor is at work and no fiber waits
+ * for a time.
  *
- * Quanta are short for those who ask: where an executor has nothing to do, and another one could
- * give work away. There is a CPU then that has time for a clock that ticks more often. */
+ * Quanta are short on request: while an executor has nothing to do, and another could give work
+ * away. Then a CPU is idle, and has time for a clock that ticks more often. */
 #include "actor/ticker.h"
 
 #include "actor/executor.h"
@@ -15,7 +15,7 @@
 
 #include <errno.h>
 
-enum { SHORT_NS = 30000 }; /* as thieves of the pool wait for right sides */
+enum { SHORT_NS = 30000 }; /* the default quantum of a pool: WEFT_QUANTUM */
 
 /* ---- Timers: a heap ---- */
 
@@ -78,7 +78,7 @@ static bool make_room(struct weft__ticker *ticker)
 
 static void look_again(struct weft__ticker *ticker)
 {
-    atomic_fetch_add_acq_rel(&ticker->word, 1); /* release A12: why */
+    atomic_fetch_add_acq_rel(&ticker->word, 1); /* release A12: the reason to look */
     weft__futex_wake(&ticker->word, 1);
 }
 
@@ -89,7 +89,7 @@ static uint64_t short_quantum(const struct weft__actors *system)
     return system->quantum < SHORT_NS ? system->quantum : SHORT_NS;
 }
 
-/* Wakes who is due; how long until the next one, 0: there is none. */
+/* Wakes fibers whose time has come. Returns the time until the next is due; 0: there is none. */
 static uint64_t ring(struct weft__ticker *ticker, uint64_t now)
 {
     weft__lock_take(&ticker->lock);
@@ -104,17 +104,17 @@ static uint64_t ring(struct weft__ticker *ticker, uint64_t now)
 }
 
 enum {
-    TICK_BUSY = 1,  /* somebody is at work, or waits for a driver */
+    TICK_BUSY = 1,  /* an executor is driven, is posted, or has ageing fibers */
     TICK_YOUNG = 2, /* a quantum goes on, because it had just begun */
 };
 
-/* By its own thread, or in its place. Those who hurry end no quantum before it is as old as a short
- * one, or right sides would be stolen that are not. */
+/* By the ticker's thread, or by a thread that hurries. A tick in a hurry ends no quantum before it
+ * is as old as a short one: or right sides would be stolen that have not waited so long. */
 static unsigned tick(struct weft__actors *system, uint64_t now, bool hurry)
 {
     unsigned found = 0;
     bool undriven = false;
-    /* relaxed, all but one: requests; one that comes too late is there the next time. */
+    /* relaxed, all but one: requests; one that is missed is seen at the next tick. */
     weft__actors_set_clock(system, now);
     for (unsigned i = 0; i < system->executor_count; i++) {
         struct weft__executor *executor = &system->executors[i];
@@ -122,11 +122,11 @@ static unsigned tick(struct weft__actors *system, uint64_t now, bool hurry)
         if (!ageing && !atomic_load_relaxed(&executor->inbox.posted))
             continue;
         found |= TICK_BUSY;
-        if (hurry && now < atomic_load_relaxed(&executor->since) + short_quantum(system)) {
+        if (hurry && now < atomic_load_relaxed(&executor->seen) + short_quantum(system)) {
             found |= TICK_YOUNG;
             continue;
         }
-        bool missed = atomic_load_relaxed(&executor->tick); /* nobody has seen the last one */
+        bool missed = atomic_load_relaxed(&executor->tick); /* no driver has seen the last tick */
         atomic_store_relaxed(&executor->tick, true);
         struct weft__fiber *fiber = atomic_load_acquire(&executor->current); /* acquire A13 */
         if (fiber) {
@@ -147,7 +147,7 @@ static uint64_t length(const struct weft__actors *system, bool hurry)
     return hurry ? short_quantum(system) : system->quantum;
 }
 
-/* When the next tick is due: `short_quantum`, or a whole one, after the last. */
+/* When the next tick is due: a short quantum, or a whole one, after the last. */
 static uint64_t due(struct weft__actors *system, bool hurry)
 {
     uint64_t last = atomic_load_relaxed(&system->ticker.last); /* relaxed: a time */
@@ -172,8 +172,8 @@ static bool anybody_busy(struct weft__actors *system)
     return false;
 }
 
-/* It stays awake for one more quantum after the last work, so that short pauses cost nobody a
- * wake-up. */
+/* The thread stays awake for one more quantum after the last work, so that it need not be woken
+ * after a short pause. */
 static void *run(void *arg)
 {
     struct weft__actors *system = arg;
@@ -183,13 +183,13 @@ static void *run(void *arg)
     bool busy = true, hurry = true; /* the first quantum is short */
     atomic_store_relaxed(&ticker->last, weft__clock_now()); /* relaxed: a time */
     for (;;) {
-        /* acquire A12: before the look at `stop`. If that is missed, the word changes after this,
-         * and there is no sleep below, however far the next timer is. */
+        /* acquire A12: before the look at `stop`. If `stop` is missed, the word changes after this
+         * load, and the futex wait below returns at once. */
         uint32_t word = atomic_load_acquire(&ticker->word);
         if (atomic_load_relaxed(&ticker->stop)) /* relaxed: the word publishes it */
             break;
         uint64_t now = weft__clock_now();
-        if (atomic_load_relaxed(&ticker->hurry)) { /* relaxed: the same */
+        if (atomic_load_relaxed(&ticker->hurry)) { /* relaxed: as `stop` */
             atomic_store_relaxed(&ticker->hurry, false);
             hurry = true;
         }
@@ -210,7 +210,7 @@ static void *run(void *arg)
             weft__futex_wait_for(&ticker->word, word, wait);
         else
             weft__futex_wait(&ticker->word, word);
-        atomic_store_relaxed(&ticker->dozes, false); /* relaxed: who misses it wakes for nothing */
+        atomic_store_relaxed(&ticker->dozes, false); /* relaxed: an old true: one wake-up more */
         if (!busy) {
             now = weft__clock_now();
             atomic_store_relaxed(&ticker->last, now); /* relaxed: a time */
@@ -222,7 +222,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* ---- For others ---- */
+/* ---- By other threads ---- */
 
 int weft__ticker_start(struct weft__actors *system)
 {
@@ -239,8 +239,8 @@ int weft__ticker_start(struct weft__actors *system)
 
 void weft__ticker_busy(struct weft__actors *system)
 {
-    atomic_fetch_add_seq_cst(&system->busy, 1);            /* seq_cst A5: it is seen, */
-    if (atomic_load_seq_cst(&system->ticker.dozes)) {      /* seq_cst A5: or this sees the other */
+    atomic_fetch_add_seq_cst(&system->busy, 1);            /* seq_cst A5: the ticker sees it, */
+    if (atomic_load_seq_cst(&system->ticker.dozes)) {      /* seq_cst A5: or this sees `dozes` */
         weft__actors_set_clock(system, weft__clock_now()); /* it stood still */
         look_again(&system->ticker);
     }
@@ -265,7 +265,7 @@ bool weft__ticker_hurry(struct weft__actors *system, bool has_begun)
     uint64_t now = weft__clock_now();
     if (has_begun) /* perhaps long after the tick */
         atomic_store_relaxed(&ticker->last, now);
-    if (tick_is_mine(system, now, true) && /* at once: to wake the other thread takes longer */
+    if (tick_is_mine(system, now, true) && /* at once: to wake the ticker's thread takes longer */
         !(tick(system, now, true) & TICK_YOUNG))
         return true;
     if (!atomic_load_relaxed(&ticker->hurry)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ticker.h: the clock that ends quanta, and wakes who waits for a time. */
+/* ticker.h: the clock that ends quanta, and wakes fibers that wait for a time. */
 #ifndef WEFT_ACTOR_TICKER_H
 #define WEFT_ACTOR_TICKER_H
 
@@ -9,12 +9,12 @@ int weft__ticker_start(struct weft__actors *system); /* 0 or a negative errno va
 void weft__ticker_busy(struct weft__actors *system); /* one more executor has a driver */
 void weft__ticker_stop(struct weft__actors *system);
 
-/* A short quantum, if somebody is idle. `has_begun`: the caller's own, just now; else it is the one
- * that began with the last tick. */
+/* A short quantum, if an executor is idle. `has_begun`: the caller's own began just now; else the
+ * last tick began it. */
 bool weft__ticker_hurry(struct weft__actors *system, bool has_begun);
 
-/* By a fiber: it is woken then; false: no memory. It has one time at most, and takes it back before
- * it does anything else. */
+/* By a fiber: it is woken at `when`; false: no memory. A fiber has one time at most, and calls
+ * forget before it does anything else. */
 bool weft__ticker_at(struct weft__actors *system, uint64_t when, struct weft__fiber *fiber);
 void weft__ticker_forget(struct weft__actors *system, struct weft__fiber *fiber);
 

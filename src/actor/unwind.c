@@ -41,7 +41,7 @@ static struct weft__cleanup **find_below(struct weft__cleanup **link,
     return link;
 }
 
-struct weft__cleanup *weft__cleanups_leave(struct weft__member *member)
+struct weft__cleanup *weft__cleanups_hand_over(struct weft__member *member)
 {
     struct weft__context *context = &member->fiber->context;
     struct weft__cleanup *all = context->cleanups;
@@ -124,7 +124,8 @@ void weft__check_ending(struct weft__fiber *fiber, bool at_once)
         weft__unwind(weft__first_free(fiber->top->base), OUTCOME_KILLED);
 }
 
-/* Delegates' memory goes with the member's own, and what they have deferred runs before its own. */
+/* The memory of its delegates is freed with the member's own, and what they have deferred runs
+ * before what it has deferred itself. */
 static void inherit_all(struct weft__member *member)
 {
     for (weft *w = member->base; w < member->cursor; w++)
@@ -150,8 +151,8 @@ _Noreturn void weft__unwind(weft *first_free, enum member_outcome outcome)
     struct weft__fiber *fiber = weft__fiber_of(first_free);
     struct weft__member *member = fiber->top;
     weft__away_come_back(first_free);
-    /* relaxed: nothing more is stolen from it; and its delegates find out, sooner or later, that
-     * they need not go on. Those that wait are woken. */
+    /* relaxed: own. Nothing more is stolen from the member. Its delegates read it when they poll;
+     * those that wait are woken. */
     atomic_store_relaxed(&member->outcome, outcome);
     if (!weft__answer_all_have_come(member)) {
         weft__posse_wake(fiber->actor);

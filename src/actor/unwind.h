@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind.h: members that end before they return, and what is done then.
+/* unwind.h: members that end before they return.
  *
- * A member ends so when its actor is killed, past its limit or past its stack; and a delegate also
- * if whoever would merge its right side ends so: nobody needs it any more. Whatever else it has
- * begun ends before that:
+ * A member is unwound when its actor is killed, past its limit or past its stack. A delegate is
+ * also unwound if its victim, or a victim of that, is: its result is not needed any more. In this
+ * order:
  *
  *   all its delegates have answered   they use its frames
  *   cleanups run, the newest first    those of the library, in its frames, and what the program
@@ -16,29 +16,31 @@
 
 #include "actor/actor.h"
 
-/* Of the topmost member; `first_free`: its first free slot. */
+/* Ends the topmost member; `first_free`: its first free slot. */
 _Noreturn void weft__unwind(weft *first_free, enum member_outcome outcome);
 
-/* In a fiber: ends the topmost member here if it has to, and holds no mutex; at once: also then. */
+/* By the fiber: unwinds the topmost member if its result is not needed. While it holds a mutex it
+ * goes on, unless `at_once`. */
 void weft__check_ending(struct weft__fiber *fiber, bool at_once);
 
-/* Its cleanups run: it can't end once more. */
+/* The member has returned or is being unwound: it is not unwound again. */
 static inline bool weft__is_unwinding(const struct weft__member *member)
 {
     return atomic_load_relaxed(&member->outcome) != OUTCOME_RUNS; /* relaxed: own */
 }
 
-/* The same where it would not end yet, because it holds a mutex: waits end there, and say so. */
+/* Is the result of the topmost member not needed? True also while it goes on because it holds a
+ * mutex: its waits end, and return -ECANCELED where they can. */
 bool weft__is_ending(const struct weft__fiber *fiber);
 
 /* The first slot from w on that is free. */
 weft *weft__first_free(weft *w);
 
-/* What a member that has returned has deferred, and its victim's has become. */
-struct weft__cleanup *weft__cleanups_leave(struct weft__member *member);
+/* What a member that has returned has deferred is handed over, and adopted by its victim. */
+struct weft__cleanup *weft__cleanups_hand_over(struct weft__member *member);
 void weft__cleanups_adopt(struct weft__fiber *fiber, struct weft__cleanup *cleanups);
 
-/* All of the topmost member's run, in w. */
+/* Runs all cleanups of the topmost member, in w. */
 void weft__cleanups_run(struct weft__member *member, weft *w);
 
 #endif
