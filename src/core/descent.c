@@ -8,12 +8,12 @@
 
 enum {
     STUCK_NS = 10000000, /* how long a pool stands still before its last limited waiter helps */
-    LINGER_NS = 100000,  /* how long a thread that has reason to stays awake without work */
-    LINGER_REASONS = 2,  /* how many idle spells in a row have to have been shorter than that */
+    LINGER_NS = 100000,  /* how long a thread that lingers stays awake without work */
+    LINGER_REASONS = 2,  /* it lingers if so many idle spells in a row were shorter than that */
 };
 
-/* A searcher on the CPU of a thread at work would not get far: the other thread goes on computing,
- * and the kernel may take milliseconds to notice that another CPU is idle. */
+/* Moves the searcher away from the CPU of a thread at work. Otherwise that thread would go on
+ * computing there, and the kernel may take milliseconds to notice that another CPU is idle. */
 static void keep_clear(struct weft__worker *root)
 {
     int here = weft__thread_cpu();
@@ -31,12 +31,12 @@ static void keep_clear(struct weft__worker *root)
 
 static void seek(struct weft__wait *wait, enum worker_seeks seeks)
 {
-    atomic_store_relaxed(&wait->root->seeks, seeks); /* relaxed: it has begun nothing, or counts as
-                                                        busy by now */
+    atomic_store_relaxed(&wait->root->seeks, seeks); /* relaxed: the thread has begun nothing, or
+                                                        counts as busy already */
 }
 
-/* It has found nothing so far. A look-out that has the place of a searcher keeps it: no second one
- * may take that place. */
+/* The thread has found nothing so far. A look-out that has taken the place of a searcher keeps
+ * SEEKS_TAKES, so that no second look-out takes the same place. */
 static void seek_on(struct weft__wait *wait)
 {
     enum worker_seeks idle = wait->loop ? SEEKS_FREELY : SEEKS_NOTHING;
@@ -50,7 +50,7 @@ void weft__descent_begin(struct weft__wait *wait)
     wait->settled = false;
     wait->since = weft__clock_now();
     weft__state_since(wait->me, wait->since);
-    /* relaxed: own writes. A worker that has not done anything has no use to look out for. */
+    /* relaxed: own writes. A worker that has run no job yet does not count as a use of the pool. */
     uint64_t used = atomic_load_relaxed(&wait->root->counts.jobs) > 0 ? wait->since : 0;
     if (wait->counted) {
         weft__sleep_start_looking(&wait->root->pool->sleep, &wait->idle, used);
@@ -61,8 +61,8 @@ void weft__descent_begin(struct weft__wait *wait)
     wait->patient_until = 0;
 }
 
-/* Staying awake pays if the last idle spells were short; one that was long ends it. So it costs
- * at most LINGER_NS for each spell that follows two that were shorter. */
+/* Lingering is worth it while idle spells are short. One long spell ends it. So it costs at most
+ * LINGER_NS for each spell that follows two short ones. */
 static void learn_to_linger(struct weft__wait *wait)
 {
     uint64_t now = weft__clock_now();
@@ -85,19 +85,19 @@ void weft__descent_end(struct weft__wait *wait, bool stole)
     wait->root->overtakes = false;
     bool last = weft__sleep_work_found(&pool->sleep, &wait->idle);
     seek(wait, SEEKS_NOTHING);
-    /* relaxed: a hint. A thread that blocked while this one searched has called no other. */
+    /* relaxed: a hint. A thread that blocked while this one searched has not called another. */
     bool short_handed = atomic_load_relaxed(&pool->sleep.blocked) > 0;
     if (!last && !short_handed)
         return;
-    /* Where something was stolen there may be more; and one worker should look out for the forks of
+    /* Where a job was stolen there may be more; and one worker should look out for the forks of
      * others. For its own forks, a job wakes a worker itself. */
     if (weft__pool_holds_jobs(pool) ||
         (last && (stole || weft__sleep_needs_lookout(&pool->sleep, 1))))
         weft__sleep_more_work(&pool->sleep);
 }
 
-/* There is work that will be old enough to be taken soon, unless its owner gets to it
- * first: not for ever, since a program may fork and merge without end and leave nothing. */
+/* Waits for right sides that will soon be old enough to be taken, unless their owner merges them
+ * first. Not for ever: a program may fork and merge without end, and leave nothing to steal. */
 static bool be_patient(struct weft__wait *wait)
 {
     enum { QUANTA = 4, LOOKOUTS_QUANTA = 2, MOST_NS = 2000000 };
@@ -124,8 +124,8 @@ static bool linger(struct weft__wait *wait)
     return true;
 }
 
-/* Where other threads want its CPU, each round would take a time slice of theirs, and the worker
- * would be in their way, and seem to be at hand: then one round is enough. */
+/* If other threads want this CPU, a round takes as long as their time slices. The worker would be
+ * in their way, and would count as awake although it hardly runs. So one round is enough then. */
 static void next_round(struct weft__wait *wait)
 {
     struct weft__idle *idle = &wait->idle;
@@ -133,8 +133,8 @@ static void next_round(struct weft__wait *wait)
     idle->round = idle->hurries ? wait->root->pool->sleep.rounds : idle->round + 1;
 }
 
-/* A thread that sleeps and is not counted, a guest or a limited worker, leaves its place to another
- * worker. */
+/* A thread that sleeps without being counted, as a guest or a limited worker, leaves its place to
+ * another worker. */
 static void leave_places(struct weft__wait *wait)
 {
     for (struct weft__worker *me = wait->me; me; me = me->host) {
@@ -180,7 +180,8 @@ static struct weft__sleeper sleeper_of(struct weft__wait *wait)
     };
 }
 
-/* What is on its own deque is for the workers that have a place. */
+/* Jobs on the deque of a worker without a job are moved to the injector, for the workers that have
+ * a place. */
 static bool step_back(struct weft__wait *wait)
 {
     struct weft__sleep *sleep = &wait->root->pool->sleep;
@@ -238,8 +239,8 @@ void weft__descent_step(struct weft__wait *wait)
     root->overtakes = wait->idle.overtakes = false;
     seek_on(wait);
     if (wait->counted && root->pool->sleep.crowd)
-        seek(wait,
-             SEEKS_NOTHING); /* a sleeper has no place; a crowd's parking place can't say so */
+        seek(wait, SEEKS_NOTHING); /* a sleeper has no place; in a crowd, its parking place does not
+                                      say that it sleeps */
     bool slept = wait->steps_back ? step_back(wait) : fall_asleep(wait);
     root->overtakes = wait->idle.overtakes && weft__may_overtake(root);
     seek_on(wait);

@@ -60,7 +60,7 @@ void weft__execute_untold(weft *w, const struct weft__found *found)
     weft__current = forked ? NULL : before;
     me->context->help = outer_help;
     if (outer && outer_help.wanted)
-        weft__context_raise_guard(me->context); /* the first fork is still to come */
+        weft__context_raise_guard(me->context); /* the fork that wakes a worker is still to come */
 }
 
 void weft__execute_found(weft *w, const struct weft__found *found)
@@ -74,7 +74,7 @@ void weft__execute(weft *w, struct weft__job *job)
     weft__execute_found(w, &(struct weft__found){.job = job});
 }
 
-/* What runs on top, for weft_pool_dump(). relaxed, all: hints. */
+/* The job on top, for weft_pool_dump(). relaxed, all: hints. */
 struct shown {
     weft_fn *fn;
     void *group;
@@ -100,8 +100,8 @@ static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, boo
     struct weft__group *root = group->root;
     bool mixes = outer_root && outer_root != root;
     context->group = slot->group = group;
-    /* relaxed, all of root and mixed: hints, written by their owner only; if a failure asks for the
-     * root, weft__part_begin() and weft__part_resume() put a fence after it. */
+    /* relaxed, all of root and mixed: hints, written by their owner only. For a thread that fails
+     * and reads root, weft__part_begin() and weft__part_resume() have a fence after the store. */
     atomic_store_relaxed(&context->root, root);
     if (mixes)
         atomic_store_relaxed(&context->mixed, atomic_load_relaxed(&context->mixed) + 1);

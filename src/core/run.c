@@ -48,7 +48,7 @@ static void guest_leave(struct weft__worker *guest)
 /* ---- Run ---- */
 
 struct root {
-    struct weft__job job; /* its group: the one that it was called from, or NULL */
+    struct weft__job job; /* its group: that of the code which called weft_run(), or NULL */
     int result;
 };
 
@@ -84,7 +84,7 @@ static int run_by_worker(struct weft_pool *pool, weft_fn *fn, void *arg, struct 
     return error ? error : weft_task_wait(&task);
 }
 
-/* `entered`: the pool is there until this is over. */
+/* `entered`: the caller has entered the pool already. */
 static int run(struct weft_pool *pool, weft_fn *fn, void *arg, bool entered, const char *frame)
 {
     if (weft__pool_is_forked(pool))
@@ -93,7 +93,8 @@ static int run(struct weft_pool *pool, weft_fn *fn, void *arg, bool entered, con
     struct root root = {.job = {fn, arg, me ? weft__context_now(me)->group : NULL, execute_root}};
     if (me && me->fiber && me->pool == pool)
         return weft__call_root(weft__context_top(me->fiber), fn, arg, root.job.group);
-    /* An actor waits for others, and leaves its thread; unless nobody is there who could do it. */
+    /* In another pool, an actor lets a worker run the job and waits, so that its own thread is
+     * free; unless that pool has no threads of its own. */
     bool has_threads = pool->config.workers > 1 || !(pool->config.flags & WEFT_USE_CALLER);
     if (me && me->fiber && has_threads)
         return run_by_worker(pool, fn, arg, root.job.group);

@@ -88,8 +88,8 @@ struct weft__pacer {
     bool quiet;       /* it is likely to be over before anybody could come: forks wake nobody */
 };
 
-/* A whole loop of so many elements, of which a call of the body gets `min` at least; 0 or 1: any.
- */
+/* A whole loop of so many elements, of which a call of the body gets `min` at least; 0 or 1:
+ * any. */
 void weft__pacer_start(struct weft__pacer *pacer, weft *w, weft__key *key, size_t elements,
                        size_t min);
 
