@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The range is halved until what is left takes a stretch; of each two halves, the right one
- * is forked and the left one done. A fork costs about a nanosecond if nobody wants it, and
- * there is one for each stretch. Thieves take the oldest, and so the longest, that is left. */
+/* The range is halved until a part takes a stretch. Of each two halves, the right one is forked and
+ * the left one is done. There is one fork for each stretch, and a fork that no thief takes costs
+ * about a nanosecond. Thieves take the oldest right side, and so the longest. */
 #include "parallel/for.h"
 
 #include "core/misuse.h"
@@ -23,7 +23,8 @@ static bool is_over(weft *w, const void *arg)
            (loop->is_over && loop->is_over(part->range.begin, part->range.end, loop->arg));
 }
 
-/* If the element that would come last is not needed any more, it may not have been reached. */
+/* If the element that would come last is not needed any more, the body may have stopped before
+ * it. */
 static bool stopped_early(const struct weft__loop *loop, struct weft__range range)
 {
     if (!loop->is_over)
@@ -40,7 +41,7 @@ static bool run_leaf(weft *w, void *arg)
     return !stopped_early(loop, part->range);
 }
 
-/* Which half is done first is the only difference that a direction makes. */
+/* A loop that goes backwards differs only in which half is done first. */
 static void cut(weft *w, void *arg, void *far)
 {
     struct part *part = arg, *right = far;
@@ -95,7 +96,7 @@ struct rest {
     size_t begin, end;
 };
 
-/* It was not that short, if somebody has taken it. */
+/* If a thief has taken it, the loop was not so short: from here on it is split and timed. */
 static void run_rest(weft *w, void *arg)
 {
     const struct rest *rest = arg;

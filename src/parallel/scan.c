@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Scans. For as long as nobody takes anything, this is the plain loop that carries what came
- * before along. Who takes a part does not know what comes before it: it begins with nothing, and
- * once all to the left is done, that is added to each of its elements, in a second loop.
+/* Scans. Until a thief takes a part, this is the plain loop that carries along the combination of
+ * all elements before. A thief does not know that for its part, so it begins with nothing. When all
+ * to the left is done, the owner combines it with each element of the part, in a second loop.
  *
- * Both loops are a scanner's: those made by WEFT_SCAN_DEFINE, or those below, for elements of any
- * size and a function behind a pointer. */
+ * Both loops belong to a scanner: made by WEFT_SCAN_DEFINE, or one of those below, for elements of
+ * any size and a function behind a pointer. */
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "os/memory.h"
@@ -16,17 +16,17 @@
 struct scan {
     const weft_scanner_ *scanner;
     void *arg;
-    weft__key *key;       /* what an element costs depends on this function */
+    weft__key *key;       /* the function on which the cost of an element depends */
     const void *identity; /* NULL: a part begins with its first element */
 };
 
-/* What somebody scans, from its first element on. */
+/* A part that one thread scans, from the part's first element on. */
 struct part {
-    struct weft__cleanup cleanup; /* of its owner, if an actor ends before it is joined */
+    struct weft__cleanup cleanup; /* of the owner, if its actor ends before the part is joined */
     const struct scan *scan;
     struct weft__range range;
-    void *carry;    /* what came so far; NULL: nobody has taken it */
-    bool has_carry; /* there is something in it */
+    void *carry;    /* space for the elements so far, combined; NULL: no thief has taken the part */
+    bool has_carry; /* *carry has a value */
     bool no_memory;
 };
 
@@ -46,7 +46,7 @@ static bool scan_here(weft *w, void *arg)
     return true;
 }
 
-/* What came before, added to what was scanned without it. */
+/* Combines what came before the part with each of its elements. */
 struct repair {
     const struct scan *scan;
     const void *before;
@@ -58,7 +58,7 @@ static void repair_range(weft *w, size_t begin, size_t end, void *arg)
     repair->scan->scanner->repair(w, begin, end, repair->before, repair->scan->arg);
 }
 
-/* Either has nothing only if the computation was cancelled before it had begun. */
+/* A part has no carry only if the computation was cancelled before the part had begun. */
 static void join(weft *w, struct part *to, const struct part *right)
 {
     const struct scan *scan = to->scan;
@@ -87,7 +87,7 @@ static void cut(weft *w, void *arg, void *other)
     weft__cleanup_push(w, &right->cleanup, free_carry);
 }
 
-/* What a thief had no memory for is the owner's after all. */
+/* If the thief had no memory, the owner does the part after all. */
 static bool merged(weft *w, void *arg, void *other, bool taken)
 {
     struct rest *rest = arg;
@@ -236,7 +236,7 @@ SCANNERS(8, 8)
 
 #define KNOWN(name, size) ((size) == 8 ? name##_8 : (size) == 4 ? name##_4 : name##_any)
 
-/* Exclusive, if there is an identity. All of them, combined, are in `carry` in the end. */
+/* Exclusive, if there is an identity. In the end, `carry` is the combination of all elements. */
 static void scan_elements(weft *w, size_t n, struct elements *all, const void *identity,
                           void *carry)
 {

@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-    SORT_LEAF = 512,      /* elements: not forked any more */
-    SORT_GRAIN = 1 << 16, /* bytes: what is only moved is not forked below this */
+    SORT_LEAF = 512,      /* elements: a smaller part is not forked */
+    SORT_GRAIN = 1 << 16, /* bytes: fewer are moved without a fork */
 };
 
 /* Swaps two ranges that don't overlap, or are the same. */
@@ -34,13 +34,13 @@ static inline void sort_swap(void *a, void *b, size_t bytes)
     }
 }
 
-/* How many elements belong together for one worker of many; all of them if there is only one. */
+/* How many elements there are for each worker; all of them if there is only one. */
 static inline size_t sort_share(weft *w, size_t n)
 {
     return n / weft_pool_workers(weft_pool_of(w));
 }
 
-/* In place and without forks, with nothing of the sorter but `size` and `less`. */
+/* In place and without forks. Uses only `size` and `less` of the sorter. */
 void weft__sort_heap(void *base, size_t n, const weft_sorter_ *sorter, void *arg);
 
 #endif

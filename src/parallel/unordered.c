@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reductions in which every thread goes on collecting in one accumulator for as long as nobody
- * takes anything from it. Only who takes a part makes an accumulator for it. */
+/* Reductions in which a thread folds all its elements into one accumulator, until a thief takes a
+ * part. Only a thief makes another accumulator, for the part that it has taken. */
 #include "parallel/unordered.h"
 
 #include "core/fiber.h"
@@ -12,15 +12,15 @@
 struct reduction {
     const weft_reducer *reducer;
     void *arg;
-    weft__key *key;            /* what an element costs depends on this function */
-    struct atomic_size halted; /* where the first leaf known to have halted begins */
+    weft__key *key;            /* the function on which the cost of an element depends */
+    struct atomic_size halted; /* the beginning of the first leaf known to have halted */
 };
 
 struct part {
-    struct weft__cleanup cleanup; /* of its owner, if an actor ends before it is joined */
+    struct weft__cleanup cleanup; /* of the owner, if its actor ends before the part is joined */
     struct reduction *all;
     struct weft__range range;
-    void *accumulator; /* NULL: nobody has taken it, or there was no memory */
+    void *accumulator; /* NULL: no thief has taken the part, or there was no memory */
     bool no_memory, has_halted;
 };
 
@@ -33,7 +33,7 @@ struct rest {
 static bool is_over(weft *w, const void *arg)
 {
     const struct rest *rest = arg;
-    /* relaxed: a short cut. What is left out is decided by who has halted to the left of it. */
+    /* relaxed: a short cut. A part to the left that has halted ignores this one. */
     return weft__is_cancelled(w) || rest->to->has_halted ||
            atomic_load_relaxed(&rest->to->all->halted) < rest->range.begin;
 }
@@ -80,7 +80,7 @@ static void cut(weft *w, void *arg, void *other)
     weft__cleanup_push(w, &right->cleanup, free_accumulator);
 }
 
-/* What a thief had no memory for is the owner's after all. */
+/* If the thief had no memory, the owner does the part after all. */
 static bool merged(weft *w, void *arg, void *other, bool taken)
 {
     struct rest *rest = arg;
