@@ -193,7 +193,7 @@ static struct weft_pool *host_behind(struct weft_pool *pool, const struct weft_p
     while ((worker = weft__next_worker(pool, worker))) {
         if (!worker->blocked || !worker->host)
             continue;
-        struct weft_pool *host = weft__root_of(worker)->pool;
+        struct weft_pool *host = weft__outermost(worker)->pool;
         if ((uintptr_t)host > (uintptr_t)last && (!next || (uintptr_t)host < (uintptr_t)next))
             next = host;
     }

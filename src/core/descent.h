@@ -8,11 +8,11 @@
 #include "core/wait.h"
 #include "sleep/sleep.h"
 
-/* A wait. It belongs to the worker `me`; the thread sleeps as `root`, its outermost worker. */
+/* A wait. It belongs to the worker `me`; the thread sleeps as `outermost`. */
 struct weft__wait {
     weft *w; /* where it runs other jobs meanwhile */
     struct weft__worker *me;
-    struct weft__worker *root; /* weft__root_of(me) */
+    struct weft__worker *outermost; /* weft__outermost(me) */
     struct weft__latch *latch;
     struct weft__awaited awaited;
     bool limited;    /* it takes no jobs of others; see wait.h */
@@ -21,9 +21,9 @@ struct weft__wait {
     bool despair;    /* it is the last, and no job began in its pool for a while: it takes one */
     uint64_t jobs;   /* how many jobs had begun in its pool when the last one looked before */
     bool holds;      /* it holds a mutex, or runs a part of what a holder does */
-    bool counted;    /* the sleep module counts it as a worker of root's pool, idle or asleep */
+    bool counted;    /* the sleep module counts it as a worker of outermost->pool */
     bool loop;       /* no job waits: this is a worker's own loop */
-    bool steps_back; /* too many threads of root's pool are awake: it begins nothing new */
+    bool steps_back; /* too many threads of outermost->pool are awake: it begins nothing new */
     bool settled;    /* it has moved away from the CPUs of busy threads, or need not */
     struct weft__idle idle;
     uint64_t since;         /* when it began to look for work */

@@ -31,7 +31,7 @@ void weft__execute_untold(weft *w, const struct weft__found *found)
     };
     bool careful =
         frame.slot && weft__fork_is_careful(frame.from, frame.slot) && weft__careful_begin(me, w);
-    const struct weft__mutex *held = weft__root_of(me)->held_mutexes;
+    const struct weft__mutex *held = weft__outermost(me)->held_mutexes;
     unsigned block_depth = me->block_depth;
     struct weft__help outer_help = me->context->help;
     me->context->help = (struct weft__help){0};
@@ -53,7 +53,7 @@ void weft__execute_untold(weft *w, const struct weft__found *found)
         weft__fatal("a job returned between weft_block_begin and weft_block_end");
     if (careful)
         weft__careful_end(me);
-    if (weft__root_of(me)->held_mutexes != held)
+    if (weft__outermost(me)->held_mutexes != held)
         weft__fatal("a job returned that holds a mutex");
     me->frame = outer;
     atomic_store_relaxed(&me->counts.depth, frame.depth); /* relaxed: as above */

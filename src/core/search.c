@@ -44,15 +44,15 @@ static enum worker_seeks seeks_of(struct weft__worker *worker)
 /* Is exactly one thread too many awake, and is there a searcher that takes nothing, whose place the
  * caller can have? The caller has said SEEKS_TAKES, and passed a fence since. The place of a thread
  * that waits in a job can't be taken. */
-static bool has_place_of_searcher(struct weft__worker *root)
+static bool has_place_of_searcher(struct weft__worker *me)
 {
-    struct weft_pool *pool = root->pool;
+    struct weft_pool *pool = me->pool;
     unsigned seekers[SEEKS_TAKES + 1] = {0};
     if (!weft__sleep_is_one_too_many(&pool->sleep))
         return false;
     /* relaxed: after the fence. A worker that the counters count as asleep is not AWAKE here. */
     for (unsigned i = 0; i < pool->config.workers; i++)
-        if (pool->workers[i] != root)
+        if (pool->workers[i] != me)
             seekers[seeks_of(pool->workers[i])]++;
     return seekers[SEEKS_FREELY] > 0 && seekers[SEEKS_TAKES] == 0 &&
            atomic_load_relaxed(&pool->sleep.blocked) == 0; /* spares were not looked at */
@@ -62,19 +62,20 @@ bool weft__may_begin(struct weft__worker *me)
 {
     if (me->kind == WORKER_GUEST)
         return true;
-    atomic_store_relaxed(&weft__root_of(me)->seeks, SEEKS_TAKES); /* relaxed: the fence orders it */
-    atomic_fence_seq_cst(); /* fence F1; partner: weft__may_overtake() */
+    atomic_store_relaxed(&weft__outermost(me)->seeks,
+                         SEEKS_TAKES); /* relaxed: the fence orders it */
+    atomic_fence_seq_cst();            /* fence F1; partner: weft__may_overtake() */
     if (!weft__sleep_over_full(&me->pool->sleep))
         return true;
     /* Since this look-out woke up, the searcher may have stepped back, and guests may have come. */
     return me->overtakes && has_place_of_searcher(me);
 }
 
-bool weft__may_overtake(struct weft__worker *root)
+bool weft__may_overtake(struct weft__worker *lookout)
 {
-    atomic_store_relaxed(&root->seeks, SEEKS_TAKES); /* relaxed: the fence orders it */
+    atomic_store_relaxed(&lookout->seeks, SEEKS_TAKES); /* relaxed: the fence orders it */
     atomic_fence_seq_cst(); /* fence F1; partners: weft__may_begin(), and another look-out here */
-    return has_place_of_searcher(root);
+    return has_place_of_searcher(lookout);
 }
 
 bool weft__may_take(struct weft__worker *me, const struct weft__group *root,
@@ -191,7 +192,7 @@ static struct weft__job *take_injected(struct weft__worker *me)
 {
     if (weft__queue_length(&me->pool->injector) == 0)
         return NULL;
-    struct atomic_u32 *seeks = &weft__root_of(me)->seeks;
+    struct atomic_u32 *seeks = &weft__outermost(me)->seeks;
     uint32_t before = atomic_load_relaxed(seeks); /* relaxed, both: its own */
     struct weft__job *job = weft__may_begin(me) ? weft__find_injected(me) : NULL;
     if (!job)

@@ -44,11 +44,11 @@ bool weft__steps_back(struct weft__worker *me);
  * come. */
 bool weft__may_begin(struct weft__worker *me);
 
-/* May `root`, the look-out, take the place of a searcher that does not get to run? The look-out is
+/* May the look-out take the place of a searcher that does not get to run? The look-out is
  * awake, so one thread too many is. It says SEEKS_TAKES before it looks: there must be a searcher,
  * and no other thread that says SEEKS_TAKES. It does so until it has begun a job or sleeps
  * again. */
-bool weft__may_overtake(struct weft__worker *root);
+bool weft__may_overtake(struct weft__worker *lookout);
 
 /* May a thief that has seen a job take it? `root`: of the computation that it wants, or NULL; `of`:
  * the root of the job. */

@@ -109,8 +109,8 @@ static weft *look_everywhere(struct weft__wait *wait, struct weft__found *found)
     struct weft__worker *me = wait->me;
     weft *where = wait->w;
     *found = (struct weft__found){0};
-    me->saw_young = wait->root->saw_young = false;
-    wait->steps_back = wait->counted && weft__steps_back(wait->root);
+    me->saw_young = wait->outermost->saw_young = false;
+    wait->steps_back = wait->counted && weft__steps_back(wait->outermost);
     struct weft__aim aim = aim_of(wait, me);
     if (!wait->loop || (weft__deque_size(&me->deque) > 0 && weft__may_begin(me)))
         found->job = pop_own(wait);
@@ -119,7 +119,7 @@ static weft *look_everywhere(struct weft__wait *wait, struct weft__found *found)
     /* Before it sleeps, it takes a fork of its own that is older than the one it waits for: the
      * threads that could steal it may be blocked. */
     if (!found->job && aim.help != HELP_NOBODY &&
-        wait->idle.round >= wait->root->pool->sleep.rounds && weft__may_begin(me))
+        wait->idle.round >= wait->outermost->pool->sleep.rounds && weft__may_begin(me))
         weft__take_own(me, found);
     for (struct weft__worker *host = me->host; !found->job && host; host = host->host) {
         aim = aim_of(wait, host);
@@ -137,22 +137,22 @@ static weft *look_everywhere(struct weft__wait *wait, struct weft__found *found)
 /* A limited wait begins. True: all other threads of the pool are limited already, so this one has
  * to take the jobs that they wait for, if no other thread does. A thread counts once, however many
  * limited waits are on its stack. */
-static bool limit(struct weft__worker *root)
+static bool limit(struct weft__worker *outermost)
 {
-    struct weft_pool *pool = root->pool;
+    struct weft_pool *pool = outermost->pool;
     unsigned threads = pool->config.workers - (pool->config.flags & WEFT_USE_CALLER ? 1 : 0);
-    if (root->kind != WORKER_THREAD)
-        return root->kind == WORKER_CALLER && threads == 0;
+    if (outermost->kind != WORKER_THREAD)
+        return outermost->kind == WORKER_CALLER && threads == 0;
     /* relaxed: only a number; its modification order decides which thread is the last. */
-    if (root->limited_waits++ == 0)
-        root->limited_last = atomic_fetch_add_relaxed(&pool->limited, 1) + 1 == threads;
-    return root->limited_last;
+    if (outermost->limited_waits++ == 0)
+        outermost->limited_last = atomic_fetch_add_relaxed(&pool->limited, 1) + 1 == threads;
+    return outermost->limited_last;
 }
 
-static void unlimit(struct weft__worker *root)
+static void unlimit(struct weft__worker *outermost)
 {
-    if (root->kind == WORKER_THREAD && --root->limited_waits == 0)
-        atomic_fetch_sub_relaxed(&root->pool->limited, 1); /* relaxed: as above */
+    if (outermost->kind == WORKER_THREAD && --outermost->limited_waits == 0)
+        atomic_fetch_sub_relaxed(&outermost->pool->limited, 1); /* relaxed: as above */
 }
 
 static void wait_on(struct weft__wait *wait)
@@ -222,15 +222,15 @@ bool weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited
         return suspend_until(weft__context_of(w), latch, &awaited);
     struct weft__worker *me = weft__worker_of(w);
     struct weft__wait wait = {
-        .w = w, .me = me, .root = weft__root_of(me), .latch = latch, .awaited = awaited};
+        .w = w, .me = me, .outermost = weft__outermost(me), .latch = latch, .awaited = awaited};
     if (weft__latch_probe(latch))
         return true;
     weft__worker_check_abandoned(__builtin_frame_address(0));
     wait.holds = weft__is_careful(me);
     wait.limited = wait.holds || !weft__may_help(me);
     bool limits = wait.limited && !wait.holds;
-    wait.last = limits && limit(wait.root);
-    wait.counted = !wait.limited && wait.root->kind != WORKER_GUEST;
+    wait.last = limits && limit(wait.outermost);
+    wait.counted = !wait.limited && wait.outermost->kind != WORKER_GUEST;
     const struct weft__awaited *outer = me->awaited;
     me->awaited = &wait.awaited;
     struct shown shown = show(me, shown_of(&awaited));
@@ -242,7 +242,7 @@ bool weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited
     me->awaited = outer;
     show(me, shown);
     if (limits)
-        unlimit(wait.root);
+        unlimit(wait.outermost);
     if (!me->context->help.wanted)
         weft__expect_help(me); /* workers that helped may sleep by now */
     return true;
@@ -254,10 +254,10 @@ static void wait_unlimited(struct weft__worker *me, struct weft__latch *latch)
 {
     struct weft__wait wait = {.w = weft__context_top(me->context),
                               .me = me,
-                              .root = weft__root_of(me),
+                              .outermost = weft__outermost(me),
                               .latch = latch,
                               .loop = true};
-    wait.counted = wait.root->kind != WORKER_GUEST;
+    wait.counted = wait.outermost->kind != WORKER_GUEST;
     wait_on(&wait);
 }
 

@@ -165,7 +165,8 @@ struct weft__worker {
     struct weft__worker *previous_guest;
 };
 
-static inline struct weft__worker *weft__root_of(struct weft__worker *me)
+/* The outermost worker that the thread of `me` is. */
+static inline struct weft__worker *weft__outermost(struct weft__worker *me)
 {
     while (me->host)
         me = me->host;
@@ -177,7 +178,7 @@ static inline struct weft__worker *weft__root_of(struct weft__worker *me)
  * forked and spawned jobs carry the note along. */
 static inline bool weft__is_careful(struct weft__worker *me)
 {
-    return weft__root_of(me)->held_mutexes ||
+    return weft__outermost(me)->held_mutexes ||
            atomic_load_relaxed(&me->careful_at); /* relaxed: own */
 }
 
