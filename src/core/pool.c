@@ -185,7 +185,7 @@ static int prepare(struct weft_pool *pool, const weft_config *config)
     snprintf(pool->name, sizeof pool->name, "%s", pool->config.name);
     pool->config.name = pool->name; /* the caller's may go away */
     bool caller = pool->config.flags & WEFT_USE_CALLER;
-    if (caller && weft__worker_top())
+    if (caller && weft__worker_innermost())
         return -EBUSY;
     unsigned n = pool->config.workers;
     unsigned rounds = pool->config.spin_rounds > 0 ? (unsigned)pool->config.spin_rounds : 0;
@@ -244,7 +244,7 @@ int weft_pool_create(weft_pool **out, const weft_config *config)
 static bool stands_in(struct weft_pool *pool)
 {
     struct weft__worker *me = weft__worker_in(pool);
-    return me && (me->kind != WORKER_CALLER || me->frame || me != weft__worker_top());
+    return me && (me->kind != WORKER_CALLER || me->frame || me != weft__worker_innermost());
 }
 
 /* A pool made with WEFT_USE_CALLER is destroyed by the thread that made it, and by no other. */

@@ -259,7 +259,7 @@ static bool waits_for_itself(const struct weft__task *task)
         group = group->parent;
     if (group)
         return true;
-    for (me = weft__fiber_here() ? NULL : weft__worker_top(); me; me = me->host)
+    for (me = weft__fiber_here() ? NULL : weft__worker_innermost(); me; me = me->host)
         for (const struct weft__frame *frame = me->frame; frame; frame = frame->outer)
             if (frame->task == task)
                 return true;

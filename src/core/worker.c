@@ -16,9 +16,9 @@
 
 enum { DEQUE_CAPACITY = 256 };
 
-static _Thread_local struct weft__worker *top; /* the innermost worker that this thread is */
+static _Thread_local struct weft__worker *innermost; /* the innermost worker that this thread is */
 _Thread_local struct weft__worker *weft__current
-    WEFT__TLS_FAST; /* the worker whose job runs: `top`, or one of its hosts */
+    WEFT__TLS_FAST; /* the worker whose job runs: `innermost`, or one of its hosts */
 
 /* ---- Threads that end as workers ----
  *
@@ -32,9 +32,10 @@ static bool have_ends;
 static void thread_ends(void *unused)
 {
     (void)unused;
-    if (top && top->fiber)
+    if (innermost && innermost->fiber)
         weft__actor_threw();
-    if (top && (top->frame || top->kind == WORKER_THREAD || top->kind == WORKER_SPARE))
+    if (innermost &&
+        (innermost->frame || innermost->kind == WORKER_THREAD || innermost->kind == WORKER_SPARE))
         weft__job_threw();
 }
 
@@ -58,7 +59,7 @@ static void watch_end(void)
         return;
     watched = true;
     if (have_ends)
-        pthread_setspecific(ends, &top); /* any address will do but NULL */
+        pthread_setspecific(ends, &innermost); /* any address will do but NULL */
 }
 
 struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,
@@ -139,14 +140,14 @@ bool weft__caller_is_careful(void)
     return me->fiber ? me->fiber->mutexes > 0 : weft__is_careful(me);
 }
 
-struct weft__worker *weft__worker_top(void)
+struct weft__worker *weft__worker_innermost(void)
 {
-    return top;
+    return innermost;
 }
 
 struct weft__worker *weft__worker_in(const struct weft_pool *pool)
 {
-    struct weft__worker *worker = top;
+    struct weft__worker *worker = innermost;
     while (worker && worker->pool != pool)
         worker = worker->host;
     return worker;
@@ -158,7 +159,7 @@ static bool on_own_stack(const struct weft__worker *me, const char *frame)
 }
 
 /* Half of the stack, if the program chose its size. A default stack is large for single jobs that
- * need much, not for many jobs on top of each other, which would all wait for the one on top. */
+ * need much, not for many jobs on top of each other, which would all wait for the last one. */
 static ptrdiff_t help_most(const struct weft__worker *me)
 {
     enum { MOST_BY_DEFAULT = 4 << 20 };
@@ -182,13 +183,13 @@ void weft__worker_push(struct weft__worker *worker, const char *entry)
     atomic_store_relaxed(&worker->counts.thread, weft__thread_number()); /* relaxed: a hint */
     weft__state_since_unknown(worker);
     /* relaxed: a hint; or the reader finds all threads at rest (Z1). */
-    atomic_store_relaxed(&worker->visitor, visitor && !top ? weft__thread_serial() : 0);
-    worker->host = top;
+    atomic_store_relaxed(&worker->visitor, visitor && !innermost ? weft__thread_serial() : 0);
+    worker->host = innermost;
     worker->above = NULL;
-    if (top)
-        top->above = worker;
+    if (innermost)
+        innermost->above = worker;
     worker->outer = weft__current;
-    top = weft__current = worker;
+    innermost = weft__current = worker;
 }
 
 const char *weft__worker_explain(const void *address)
@@ -209,16 +210,16 @@ unsigned weft__worker_nested(void)
 
 void weft__worker_forked(void)
 {
-    top = weft__current = NULL;
+    innermost = weft__current = NULL;
 }
 
 void weft__worker_remove(struct weft__worker *worker)
 {
     atomic_store_relaxed(&worker->visitor, 0); /* relaxed: as before */
-    if (top == worker) {
-        top = worker->host;
-        if (top)
-            top->above = NULL;
+    if (innermost == worker) {
+        innermost = worker->host;
+        if (innermost)
+            innermost->above = NULL;
         weft__current = worker->outer;
     } else if (weft__current ==
                worker) { /* a job that forked the process comes back in the child */

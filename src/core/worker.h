@@ -265,7 +265,7 @@ static inline struct weft__context *weft__context_here(void)
 uintptr_t weft__thread_serial(void);
 
 /* The innermost worker that this thread is, even if it runs a job of another one now; or NULL. */
-struct weft__worker *weft__worker_top(void);
+struct weft__worker *weft__worker_innermost(void);
 
 /* This thread as a worker or guest of `pool`, however far below; NULL: it is none. */
 struct weft__worker *weft__worker_in(const struct weft_pool *pool);
