@@ -40,7 +40,7 @@ static void guest_leave(struct weft__worker *guest)
     weft__sleep_guest_left(&guest->pool->sleep);
     weft__pool_has_room(guest->pool);
     weft__worker_remove(guest);
-    weft__worker_rest(guest);
+    weft__worker_is_outside(guest);
     weft__census_leave(&guest->pool->census);
     weft__guest_put(guest);
 }

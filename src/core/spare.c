@@ -146,7 +146,7 @@ void weft__spare_loop(struct weft__worker *worker)
         weft__block_let_report(pool);
         weft__worker_serve(worker);
         weft__worker_spill(worker);
-        weft__worker_rest(worker);
+        weft__worker_is_outside(worker);
     } while (!leave(pool, spare) || wait_for_call(pool, spare));
 }
 

@@ -349,5 +349,5 @@ void weft__worker_loop(struct weft__worker *worker)
     /* Jobs of other pools may have left jobs here, and wait for them. */
     while (run_one(worker->context->first))
         ;
-    weft__worker_rest(worker);
+    weft__worker_is_outside(worker);
 }

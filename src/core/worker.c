@@ -249,7 +249,7 @@ bool weft__may_help(const struct weft__worker *me)
     return on_own_stack(me, frame) && me->stack.high - frame < me->help_most;
 }
 
-void weft__worker_rest(struct weft__worker *worker)
+void weft__worker_is_outside(struct weft__worker *worker)
 {
     weft__state_is(worker, WORKER_OUTSIDE);
 }
@@ -268,7 +268,7 @@ void weft__worker_caller_out(struct weft__worker *me)
     if (weft__pool_is_forked(me->pool))
         return; /* what is left is the parent's */
     weft__worker_spill(me);
-    weft__worker_rest(me);
+    weft__worker_is_outside(me);
     weft__sleep_absent(&me->pool->sleep);
     weft__pool_has_room(me->pool);
     weft__census_leave(&me->pool->census);

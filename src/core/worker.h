@@ -288,7 +288,7 @@ unsigned weft__worker_nested(void);
 void weft__worker_check_abandoned(const char *frame);
 
 /* Its thread works for the pool no more, for now or for ever: the state is WORKER_OUTSIDE. */
-void weft__worker_rest(struct weft__worker *worker);
+void weft__worker_is_outside(struct weft__worker *worker);
 
 /* Is there enough stack for jobs of others? Never on a stack that the program made itself, such as
  * a coroutine's. */
