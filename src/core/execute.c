@@ -148,7 +148,7 @@ void weft__call_whole(weft *w, weft_fn *fn, void *arg, struct weft__group *group
                       brief && !weft__context_robbed(context));
 }
 
-int weft__call_root(weft *w, weft_fn *fn, void *arg, struct weft__group *parent)
+int weft__call_in_new_group(weft *w, weft_fn *fn, void *arg, struct weft__group *parent)
 {
     struct weft__group group;
     weft__group_begin(&group, parent);

@@ -30,6 +30,6 @@ void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group);
 void weft__call_whole(weft *w, weft_fn *fn, void *arg, struct weft__group *group);
 
 /* The same in a new group, inside `parent` if that is not NULL. Returns the group's error or 0. */
-int weft__call_root(weft *w, weft_fn *fn, void *arg, struct weft__group *parent);
+int weft__call_in_new_group(weft *w, weft_fn *fn, void *arg, struct weft__group *parent);
 
 #endif

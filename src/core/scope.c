@@ -97,7 +97,7 @@ static void execute_detached(weft *w, struct weft__job *job)
     weft_fn *fn = job->fn;
     void *arg = job->arg;
     spawn_free(me, (struct spawn *)job);
-    weft__call_root(w, fn, arg, NULL);
+    weft__call_in_new_group(w, fn, arg, NULL);
     weft__pool_leave(me->pool);
 }
 
