@@ -89,7 +89,7 @@ void weft__for(weft *w, size_t begin, size_t end, const struct weft__loop *loop)
 
 /* ---- Short loops: one fork, and no look at the clock ---- */
 
-struct rest {
+struct remaining {
     weft_range_fn *body;
     void *arg;
     weft__key *key;
@@ -97,11 +97,12 @@ struct rest {
 };
 
 /* If a thief has taken it, the loop was not so short: from here on it is split and timed. */
-static void run_rest(weft *w, void *arg)
+static void run_remaining(weft *w, void *arg)
 {
-    const struct rest *rest = arg;
-    const struct weft__loop loop = {.body = rest->body, .arg = rest->arg, .key = rest->key};
-    run_part(w, &(struct part){{rest->begin, rest->end}, &loop});
+    const struct remaining *remaining = arg;
+    const struct weft__loop loop = {
+        .body = remaining->body, .arg = remaining->arg, .key = remaining->key};
+    run_part(w, &(struct part){{remaining->begin, remaining->end}, &loop});
 }
 
 void weft__for_short(weft *w, size_t begin, size_t end, weft_range_fn *body, void *arg,
@@ -112,8 +113,8 @@ void weft__for_short(weft *w, size_t begin, size_t end, weft_range_fn *body, voi
         WEFT__MUST_RETURN(weft__callee_threw, body(w, begin, end, arg));
         return;
     }
-    struct rest rest = {body, arg, key, middle, end};
-    weft *in = weft__fork_quietly(w, run_rest, &rest);
+    struct remaining remaining = {body, arg, key, middle, end};
+    weft *in = weft__fork_quietly(w, run_remaining, &remaining);
     WEFT__MUST_RETURN(weft__callee_threw, body(in, begin, middle, arg));
     if (!weft_merge(w))
         WEFT__MUST_RETURN(weft__callee_threw, body(w, middle, end, arg));

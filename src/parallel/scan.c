@@ -31,17 +31,18 @@ struct part {
 };
 
 /* Elements of a part that are still to be scanned. */
-struct rest {
+struct remaining {
     struct weft__range range;
     struct part *to;
 };
 
 static bool scan_here(weft *w, void *arg)
 {
-    const struct rest *rest = arg;
-    struct part *to = rest->to;
+    const struct remaining *remaining = arg;
+    struct part *to = remaining->to;
     const struct scan *scan = to->scan;
-    scan->scanner->scan(w, rest->range.begin, rest->range.end, to->carry, to->has_carry, scan->arg);
+    scan->scanner->scan(w, remaining->range.begin, remaining->range.end, to->carry, to->has_carry,
+                        scan->arg);
     to->has_carry = true;
     return true;
 }
@@ -81,22 +82,23 @@ static void free_carry(struct weft__cleanup *part, weft *w)
 
 static void cut(weft *w, void *arg, void *other)
 {
-    struct rest *rest = arg;
+    struct remaining *remaining = arg;
     struct part *right = other;
-    *right = (struct part){.scan = rest->to->scan, .range = weft__range_halve(&rest->range)};
+    *right =
+        (struct part){.scan = remaining->to->scan, .range = weft__range_halve(&remaining->range)};
     weft__cleanup_push(w, &right->cleanup, free_carry);
 }
 
 /* If the thief had no memory, the owner does the part after all. */
 static bool merged(weft *w, void *arg, void *other, bool taken)
 {
-    struct rest *rest = arg;
+    struct remaining *remaining = arg;
     struct part *right = other;
     if (taken)
-        join(w, rest->to, right);
+        join(w, remaining->to, right);
     weft__cleanup_pop(w, &right->cleanup);
     weft__free(right->carry);
-    rest->range = right->range;
+    remaining->range = right->range;
     return taken && !right->no_memory;
 }
 
@@ -108,7 +110,7 @@ static void go(weft *w, struct weft__pacer *pacer, struct part *part)
     part->has_carry = scan->identity != NULL;
     if (scan->identity)
         weft__copy(part->carry, scan->identity, scan->scanner->size);
-    split(w, pacer, &(struct rest){part->range, part});
+    split(w, pacer, &(struct remaining){part->range, part});
 }
 
 static void run_part(weft *w, void *arg)
@@ -123,7 +125,7 @@ static void run_part(weft *w, void *arg)
     go(w, &pacer, part);
 }
 
-static void split(weft *w, struct weft__pacer *pacer, void *rest)
+static void split(weft *w, struct weft__pacer *pacer, void *remaining)
 {
     struct part right;
     static const struct weft__splitting loop = {
@@ -134,7 +136,7 @@ static void split(weft *w, struct weft__pacer *pacer, void *rest)
         .take = run_part,
         .merged = merged,
     };
-    weft__split(w, pacer, rest, &right, &loop);
+    weft__split(w, pacer, remaining, &right, &loop);
 }
 
 static void start(weft *w, struct part *all)

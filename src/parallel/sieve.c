@@ -36,7 +36,7 @@ struct part {
 };
 
 /* Elements of a part that are still to be sifted. */
-struct rest {
+struct remaining {
     struct weft__range range;
     struct part *to;
 };
@@ -165,25 +165,26 @@ static void join(weft *w, struct part *to, const struct part *right)
 
 static bool run_leaf(weft *w, void *arg)
 {
-    const struct rest *rest = arg;
-    sift_any(w, rest->to, rest->range.begin, rest->range.end);
+    const struct remaining *remaining = arg;
+    sift_any(w, remaining->to, remaining->range.begin, remaining->range.end);
     return true;
 }
 
 static void cut(weft *w, void *arg, void *right)
 {
-    struct rest *rest = arg;
+    struct remaining *remaining = arg;
     (void)w;
-    *(struct part *)right = (struct part){rest->to->sieve, weft__range_halve(&rest->range), 0, 0};
+    *(struct part *)right =
+        (struct part){remaining->to->sieve, weft__range_halve(&remaining->range), 0, 0};
 }
 
 static bool merged(weft *w, void *arg, void *other, bool taken)
 {
-    struct rest *rest = arg;
+    struct remaining *remaining = arg;
     const struct part *right = other;
     if (taken)
-        join(w, rest->to, right);
-    rest->range = right->range;
+        join(w, remaining->to, right);
+    remaining->range = right->range;
     return taken;
 }
 
@@ -194,10 +195,10 @@ static void run_part(weft *w, void *arg)
     struct part *part = arg;
     struct weft__pacer pacer;
     weft__pacer_take_up(&pacer, w, part->sieve->key, weft__range_elements(&part->range), 1);
-    split(w, &pacer, &(struct rest){part->range, part});
+    split(w, &pacer, &(struct remaining){part->range, part});
 }
 
-static void split(weft *w, struct weft__pacer *pacer, void *rest)
+static void split(weft *w, struct weft__pacer *pacer, void *remaining)
 {
     struct part right;
     static const struct weft__splitting loop = {
@@ -208,7 +209,7 @@ static void split(weft *w, struct weft__pacer *pacer, void *rest)
         .take = run_part,
         .merged = merged,
     };
-    weft__split(w, pacer, rest, &right, &loop);
+    weft__split(w, pacer, remaining, &right, &loop);
 }
 
 static size_t run(weft *w, const struct sieve *sieve, size_t n)
@@ -218,7 +219,7 @@ static size_t run(weft *w, const struct sieve *sieve, size_t n)
         return 0;
     struct weft__pacer pacer;
     weft__pacer_start(&pacer, w, sieve->key, n, 1);
-    WEFT__MUST_RETURN(weft__callee_threw, split(w, &pacer, &(struct rest){all.range, &all}));
+    WEFT__MUST_RETURN(weft__callee_threw, split(w, &pacer, &(struct remaining){all.range, &all}));
     return all.yes;
 }
 
