@@ -211,9 +211,9 @@ static int wait_as_worker(struct weft__task *task)
 {
     struct weft__spin_latch latch = {.owner = weft__thread_park()};
     struct weft__awaited awaited = {.what = "waits for a task", .may_end = true};
-    void *nobody = NULL;
+    void *none = NULL;
     /* acq_rel O2: release: hands the latch to the thread that ends the task. */
-    if (atomic_cas_acq_rel(&task->waiter, &nobody, &latch)) {
+    if (atomic_cas_acq_rel(&task->waiter, &none, &latch)) {
         if (weft__wait_anywhere(&latch, awaited))
             return 0;
         if (leave_to_itself(task, &latch)) {
@@ -224,7 +224,7 @@ static int wait_as_worker(struct weft__task *task)
         weft__wait_anywhere(&latch, awaited);
         return 0;
     }
-    if (nobody != &over)
+    if (none != &over)
         return -EBUSY;
     weft__lock_latch_wait(&task->latch); /* it is about to be set */
     return 0;

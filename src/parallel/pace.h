@@ -7,9 +7,9 @@
  * it was lately: one slow stretch counts at once, fast ones little by little.
  *
  * What was learnt may be wrong today: the same body may do something else, for another `arg`. So no
- * loop is ever one call. A short one is two, and a longer one begins with an eighth at most, with
- * the rest forked. Worst case: whoever looks for work finds half of a loop that is taken to be
- * short, and seven eighths of another; what a thief takes is timed from its first call on. */
+ * loop is ever one call. A short loop is two calls; a longer loop begins with an eighth at most,
+ * and forks the rest. Worst case: a thief finds half of a loop that is taken to be short, or seven
+ * eighths of another loop. What it takes is timed from its first call on. */
 #ifndef WEFT_PARALLEL_PACE_H
 #define WEFT_PARALLEL_PACE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unordered.h: reductions whose order does not matter. */
+/* unordered.h: reductions without fixed blocks. */
 #ifndef WEFT_PARALLEL_UNORDERED_H
 #define WEFT_PARALLEL_UNORDERED_H
 
