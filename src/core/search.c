@@ -212,12 +212,12 @@ bool weft__find(struct weft__worker *me, const struct weft__aim *aim, struct wef
 {
     if (found_job(found, weft__find_mail(me)))
         return true;
-    if (aim->help == HELP_NOBODY)
+    if (aim->help == HELP_NONE)
         return false;
     if (aim->help == HELP_STARVED)
         return found_job(found, weft__find_injected(me));
     me->saw_foreign = false;
-    bool own_first = aim->root && aim->help != HELP_ANYBODY;
+    bool own_first = aim->root && aim->help != HELP_ALL;
     if (own_first && steal(me, aim, aim->root, found))
         return true;
     /* Jobs that this guest moved to the injector while it was limited are there, too. */

@@ -7,16 +7,16 @@
 #include "sleep/sleep.h"
 
 /* What a search may take, besides mail. */
-enum weft__whom {
-    HELP_ANYBODY,  /* everything: by a worker that has no job */
+enum weft__helps {
+    HELP_ALL,      /* everything: by a worker that has no job */
     HELP_OWN_LAST, /* parts of its own computation first, then everything: by a worker that waits */
     HELP_OWN_ONLY, /* parts of its own computation: by a guest that waits, as its caller does */
     HELP_STARVED,  /* the injector: by a worker that is let in for jobs which have waited long */
-    HELP_NOBODY,   /* nothing: by a thread that has no place, or no stack, for jobs of others */
+    HELP_NONE,     /* nothing: by a thread that has no place, or no stack, for jobs of others */
 };
 
 struct weft__aim {
-    enum weft__whom help;
+    enum weft__helps help;
     const struct weft__group *root;  /* of the searcher's own computation, or NULL */
     struct atomic_ptr *thief;        /* struct weft__worker to steal from first, or NULL */
     const struct weft__latch *latch; /* set when the job that the thief runs is over */

@@ -86,18 +86,18 @@ static struct weft__job *next_own(struct weft__wait *wait)
 static struct weft__aim aim_of(struct weft__wait *wait, struct weft__worker *me)
 {
     struct weft__group *group = wait->loop ? NULL : weft__context_now(wait->me)->group;
-    struct weft__aim aim = {.help = HELP_ANYBODY, .root = group ? group->root : NULL};
+    struct weft__aim aim = {.help = HELP_ALL, .root = group ? group->root : NULL};
     if (me == wait->me) {
         aim.thief = wait->awaited.thief;
         aim.latch = wait->latch;
         aim.by = wait->awaited.by;
     }
     if (wait->limited && !wait->despair)
-        aim.help = HELP_NOBODY;
+        aim.help = HELP_NONE;
     else if (helps_own_only(me))
         aim.help = HELP_OWN_ONLY;
     else if (weft__steps_back(me))
-        aim.help = wait->idle.relieves ? HELP_STARVED : HELP_NOBODY;
+        aim.help = wait->idle.relieves ? HELP_STARVED : HELP_NONE;
     else if (!wait->loop)
         aim.help = HELP_OWN_LAST;
     return aim;
@@ -118,12 +118,12 @@ static weft *look_everywhere(struct weft__wait *wait, struct weft__found *found)
         weft__find(me, &aim, found);
     /* Before it sleeps, it takes a fork of its own that is older than the one it waits for: the
      * threads that could steal it may be blocked. */
-    if (!found->job && aim.help != HELP_NOBODY &&
+    if (!found->job && aim.help != HELP_NONE &&
         wait->idle.round >= wait->outermost->pool->sleep.rounds && weft__may_begin(me))
         weft__take_own(me, found);
     for (struct weft__worker *host = me->host; !found->job && host; host = host->host) {
         aim = aim_of(wait, host);
-        if (aim.help == HELP_ANYBODY || aim.help == HELP_OWN_LAST)
+        if (aim.help == HELP_ALL || aim.help == HELP_OWN_LAST)
             found->job = weft__deque_pop(&host->deque);
         if (!found->job)
             weft__find(host, &aim, found);
@@ -308,7 +308,7 @@ void weft__wake_helpers(struct weft_pool *pool)
 /* One job of any kind. */
 static bool run_one(weft *w)
 {
-    static const struct weft__aim anything = {.help = HELP_ANYBODY};
+    static const struct weft__aim anything = {.help = HELP_ALL};
     struct weft__worker *me = weft__worker_of(w);
     struct weft__found found = {.job = find_in_turn(me, true)};
     if (!found.job)
