@@ -81,7 +81,8 @@ static void unmark(struct weft__worker *worker)
 void weft__block_mark(struct weft__worker *me, const struct weft__blocked *what)
 {
     if (weft__pool_is_forked(me->pool))
-        weft__fatal("a job waits in a forked child for what only its parent's threads do");
+        weft__fatal("a job in a forked child waits for something that only threads of the parent "
+                    "process do");
     uint64_t now = weft__clock_now();
     for (; me; me = me->host)
         mark(me, what, now);

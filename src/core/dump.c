@@ -312,7 +312,7 @@ static void dump(struct weft_pool *pool, FILE *out)
         if (more)
             put(out, &look);
         else if (!locks.guests)
-            fprintf(out, "  guests: one is coming or leaving just now\n");
+            fprintf(out, "  guests: unknown, as one enters or leaves just now\n");
     }
     struct weft__actors *actors = atomic_load_acquire(&pool->actors); /* acquire A1 */
     if (actors)

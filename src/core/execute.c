@@ -46,7 +46,8 @@ void weft__execute_untold(weft *w, const struct weft__found *found)
     found->job->execute(w, found->job);
     bool forked = weft__pool_is_forked(me->pool);
     if (forked && (me->kind == WORKER_THREAD || me->kind == WORKER_SPARE))
-        weft__fatal("a forked child came back from a job to the worker; it should exec or exit");
+        weft__fatal(
+            "in a forked child, a job returned to the worker; the child should exec or exit");
     if (me->frame != &frame || (weft__current != me && !forked))
         abandoned(me);
     if (me->block_depth != block_depth)

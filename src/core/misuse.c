@@ -61,8 +61,8 @@ COLD void weft__look_whose(weft *w, const char *function)
     if (!w)
         weft__fatal("%s needs a context; w is NULL", function);
     if (!is_own(weft__context_of(w)))
-        weft__fatal("%s: w is the context of another job or thread; pass on the one that this job "
-                    "was given, and never store it (weft_here() finds it)",
+        weft__fatal("%s: w is the context of another job or thread; pass on the context that this "
+                    "job was given, and never store it (weft_here() finds it)",
                     function);
 }
 

@@ -77,8 +77,8 @@ static void text(FILE *out, struct weft_pool *pool)
     struct weft__worker *worker = NULL;
     fprintf(out,
             weft__anybody_stuck(pool)
-                ? "weft: deadlock in pool \"%s\": these threads wait for each other, or for what "
-                  "nobody will do\n"
+                ? "weft: deadlock in pool \"%s\": these threads wait for each other, or for "
+                  "something that no thread will do\n"
                 : "weft: all threads of pool \"%s\" are blocked or asleep; something outside may "
                   "end these waits\n",
             pool->config.name);
@@ -88,7 +88,7 @@ static void text(FILE *out, struct weft_pool *pool)
     size_t queued = weft__queue_length(&pool->injector);
     if (queued)
         fprintf(out,
-                "  jobs that nobody is left to run: %zu; more spares may help "
+                "  jobs that no thread is left to run: %zu; more spares may help "
                 "(weft_config.spares)\n",
                 queued);
 }

@@ -160,7 +160,8 @@ static void wait_on(struct weft__wait *wait)
     struct weft__latch *latch = wait->latch;
     while (!weft__latch_probe(latch)) {
         if (weft__pool_is_forked(wait->me->pool))
-            weft__fatal("a job waits in a forked child for what only its parent's workers do");
+            weft__fatal("a job in a forked child waits for something that only threads of the "
+                        "parent process do");
         /* Its own jobs first, without telling the pool that it is idle. */
         struct weft__found found = {.job = next_own(wait)};
         weft *where = wait->w;
