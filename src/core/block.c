@@ -168,7 +168,7 @@ void weft_block_end(weft *w)
 /* A blocked worker does not run what it has forked or spawned, and the sleeping workers may have
  * looked for work just before it blocked. So before a deadlock is reported, one of them, or a
  * spare, is woken to look once more. False: there is no work, or no thread to wake. */
-static bool wake_for_what_is_left(struct weft_pool *pool)
+static bool wake_for_remaining_work(struct weft_pool *pool)
 {
     if (!weft__pool_holds_work(pool))
         return false;
@@ -216,7 +216,7 @@ static struct weft_pool *look(struct weft_pool *pool, const struct weft_pool *la
     atomic_fence_seq_cst();
     uint32_t marks = atomic_load_relaxed(&blocking->marks);
     bool full = weft__census_full(atomic_load_acquire(&pool->census.word)); /* acquire Z1 */
-    if (full && blocking->looked != marks && wake_for_what_is_left(pool)) {
+    if (full && blocking->looked != marks && wake_for_remaining_work(pool)) {
         blocking->looked = marks;
     } else if (full) {
         atomic_store_release(&blocking->settled, marks); /* release Z4 */

@@ -167,7 +167,7 @@ static struct weft__worker *take_out(struct weft__guests *guests, unsigned from)
     return old;
 }
 
-static bool anything_left(struct weft__guests *guests, unsigned from)
+static bool anything_to_free(struct weft__guests *guests, unsigned from)
 {
     for (unsigned i = from; i < guests->room; i++)
         if (guests->all[i] && !guests->all[i]->taken && !guests->all[i]->was_spare)
@@ -190,7 +190,7 @@ void weft__guests_trim(struct weft_pool *pool)
     weft__lock_take(&guests->lock);
     unsigned from = guests->peak > 1 ? guests->peak : 1;
     /* fence G2: in every thread; partner: weft__walk_begin(). */
-    if (anything_left(guests, from) && weft__membarrier_init() && weft__membarrier() &&
+    if (anything_to_free(guests, from) && weft__membarrier_init() && weft__membarrier() &&
         !anybody_walks(pool))
         old = take_out(guests, from);
     guests->peak = highest_taken(guests);
