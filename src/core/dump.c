@@ -46,7 +46,7 @@ struct locks {
 };
 
 /* The locks are taken in the same order as for reports. */
-static void hold(struct locks *locks, struct weft_pool *pool)
+static void take_locks(struct locks *locks, struct weft_pool *pool)
 {
     int reporter = atomic_load_relaxed(&pool->blocking.reporter); /* relaxed: own */
     *locks = (struct locks){.pool = pool, .own = reporter && reporter == weft__thread_number()};
@@ -54,7 +54,7 @@ static void hold(struct locks *locks, struct weft_pool *pool)
     locks->guests = weft__lock_try_long(&pool->guests.lock);
 }
 
-static void let_go(struct locks *locks)
+static void drop_locks(struct locks *locks)
 {
     if (locks->guests)
         weft__lock_drop(&locks->pool->guests.lock);
@@ -302,13 +302,13 @@ static void dump(struct weft_pool *pool, FILE *out)
     for (bool more = true; more;) {
         struct locks locks;
         struct look look;
-        hold(&locks, pool);
+        take_locks(&locks, pool);
         struct weft__worker *worker = next_of(&locks, index);
         if ((more = worker)) {
             index = worker->index + 1;
             look_at(&look, &locks, worker);
         }
-        let_go(&locks);
+        drop_locks(&locks);
         if (more)
             put(out, &look);
         else if (!locks.guests)

@@ -43,13 +43,13 @@ static void build(weft *w, void *arg)
     struct weft__tree *node = node_of(range->all, middle);
     struct range left = {range->all, range->begin, middle, FAILED};
     struct range right = {range->all, middle + 1, range->end, FAILED};
-    struct weft__trees held = {.of = {&node, &left.result, &right.result}};
+    struct weft__trees trees = {.of = {&node, &left.result, &right.result}};
     bool large = n >= WEFT__TREE_LARGE;
     if (large) /* small trees are built without a point at which the actor could be ended */
-        weft__cleanup_push(w, &held.cleanup, weft__trees_drop);
+        weft__cleanup_push(w, &trees.cleanup, weft__trees_drop);
     weft__both(w, large, build, &left, &right);
     if (large)
-        weft__cleanup_pop(w, &held.cleanup);
+        weft__cleanup_pop(w, &trees.cleanup);
     range->result = weft__tree_join(range->all->kind, left.result, node, right.result);
 }
 
@@ -124,11 +124,11 @@ static void map(weft *w, void *arg)
     struct weft__tree *node = weft__tree_node(all->to, weft__tree_key(tree), NULL);
     struct mapped left = {all, tree->child[WEFT__LEFT], FAILED};
     struct mapped right = {all, tree->child[WEFT__RIGHT], FAILED};
-    struct weft__trees held = {.of = {&node, &left.result, &right.result}};
-    weft__cleanup_push(w, &held.cleanup, weft__trees_drop);
+    struct weft__trees trees = {.of = {&node, &left.result, &right.result}};
+    weft__cleanup_push(w, &trees.cleanup, weft__trees_drop);
     weft__both(w, tree->size >= WEFT__TREE_LARGE_CALLS, map, &left, &right);
     node = map_node(w, all, tree, node);
-    weft__cleanup_pop(w, &held.cleanup);
+    weft__cleanup_pop(w, &trees.cleanup);
     mapped->result = weft__tree_join(all->to, left.result, node, right.result);
 }
 
@@ -189,10 +189,10 @@ static void filter(weft *w, void *arg)
         return;
     struct filtered left = {filtered->all, tree->child[WEFT__LEFT], FAILED};
     struct filtered right = {filtered->all, tree->child[WEFT__RIGHT], FAILED};
-    struct weft__trees held = {.of = {&left.result, &right.result}};
-    weft__cleanup_push(w, &held.cleanup, weft__trees_drop);
+    struct weft__trees trees = {.of = {&left.result, &right.result}};
+    weft__cleanup_push(w, &trees.cleanup, weft__trees_drop);
     weft__both(w, tree->size >= WEFT__TREE_LARGE_CALLS, filter, &left, &right);
-    weft__cleanup_pop(w, &held.cleanup);
+    weft__cleanup_pop(w, &trees.cleanup);
     filtered->result = filter_node(w, filtered->all, tree, left.result, right.result);
 }
 

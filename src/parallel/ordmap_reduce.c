@@ -57,13 +57,13 @@ static void free_space(struct weft__cleanup *cleanup, weft *w)
     weft__free(((struct space *)cleanup)->memory);
 }
 
-static void hold(weft *w, const struct reduction *all, struct space *space)
+static void space_begin(weft *w, const struct reduction *all, struct space *space)
 {
     if (all->size > LARGE)
         weft__cleanup_push(w, &space->cleanup, free_space);
 }
 
-static void release(weft *w, const struct reduction *all, struct space *space)
+static void space_end(weft *w, const struct reduction *all, struct space *space)
 {
     if (all->size <= LARGE)
         return;
@@ -154,11 +154,11 @@ static enum fold_outcome fold(weft *w, struct reduction *all, const struct weft_
     struct space space = {.memory = is_over(w, all, rank) ? NULL : SPACE(all)};
     if (!space.memory)
         return LEFT_OUT;
-    hold(w, all, &space);
+    space_begin(w, all, &space);
     enum fold_outcome outcome = tree->size < WEFT__TREE_LARGE_CALLS
                                     ? fold_here(w, all, tree, rank, accumulator, space.memory)
                                     : fold_in_two(w, all, tree, rank, accumulator, space.memory);
-    release(w, all, &space);
+    space_end(w, all, &space);
     return outcome;
 }
 

@@ -88,11 +88,12 @@ static struct weft__tree *split_at_root(weft *w, const struct setting *all, stru
     struct weft__parts parts = weft__tree_split(all->kind, a, weft__tree_key(b));
     struct pair left = {all, parts.side[WEFT__LEFT], b->child[WEFT__LEFT], FAILED};
     struct pair right = {all, parts.side[WEFT__RIGHT], b->child[WEFT__RIGHT], FAILED};
-    struct weft__trees held = {.of = {&parts.node, &left.a, &left.result, &right.a, &right.result}};
-    weft__cleanup_push(w, &held.cleanup, weft__trees_drop);
+    struct weft__trees trees = {
+        .of = {&parts.node, &left.a, &left.result, &right.a, &right.result}};
+    weft__cleanup_push(w, &trees.cleanup, weft__trees_drop);
     weft__both(w, pair_size(&left) + pair_size(&right) >= large, run_pair, &left, &right);
     struct weft__tree *node = middle(w, all, parts.node, b);
-    weft__cleanup_pop(w, &held.cleanup);
+    weft__cleanup_pop(w, &trees.cleanup);
     weft__tree_drop(right.a); /* not NULL if the right side was left out */
     return weft__tree_concat(all->kind, left.result, node, right.result);
 }

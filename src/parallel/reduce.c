@@ -89,13 +89,13 @@ static void free_space(struct weft__cleanup *cleanup, weft *w)
     weft__free(((struct space *)cleanup)->accumulator);
 }
 
-static void hold(weft *w, const struct reduction *all, struct space *space)
+static void space_begin(weft *w, const struct reduction *all, struct space *space)
 {
     if (all->reducer->size > LARGE)
         weft__cleanup_push(w, &space->cleanup, free_space);
 }
 
-static void release(weft *w, const struct reduction *all, struct space *space)
+static void space_end(weft *w, const struct reduction *all, struct space *space)
 {
     if (all->reducer->size <= LARGE)
         return;
@@ -117,10 +117,10 @@ static bool fold_blocks(weft *w, struct reduction *all, size_t first, size_t las
         weft_fail(w, -ENOMEM);
         return false;
     }
-    hold(w, all, &right);
+    space_begin(w, all, &right);
     bool has_halted = fold_blocks(w, all, middle, last, right.accumulator);
     all->reducer->combine(w, accumulator, right.accumulator, all->arg);
-    release(w, all, &right);
+    space_end(w, all, &right);
     return has_halted;
 }
 
@@ -191,9 +191,9 @@ static void split(weft *w, struct weft__pacer *pacer, void *arg)
         weft__reducer_begin(all->reducer, node->accumulator);
         return;
     }
-    hold(w, all, &right);
+    space_begin(w, all, &right);
     split_in_two(w, pacer, node, right.accumulator);
-    release(w, all, &right);
+    space_end(w, all, &right);
 }
 
 void weft__reduce(weft *w, size_t begin, size_t end, const weft_reducer *reducer, void *arg,

@@ -16,7 +16,7 @@ enum {
 /* Swaps two ranges that don't overlap, or are the same. */
 static inline void sort_swap(void *a, void *b, size_t bytes)
 {
-    unsigned char hold[512];
+    unsigned char buffer[512];
     char *p = a, *q = b;
     if (bytes == sizeof(uint64_t)) { /* the same in five instructions */
         uint64_t x, y;
@@ -27,10 +27,10 @@ static inline void sort_swap(void *a, void *b, size_t bytes)
         return;
     }
     for (size_t k; bytes > 0; bytes -= k, p += k, q += k) {
-        k = bytes < sizeof hold ? bytes : sizeof hold;
-        memcpy(hold, p, k);
+        k = bytes < sizeof buffer ? bytes : sizeof buffer;
+        memcpy(buffer, p, k);
         memmove(p, q, k);
-        memcpy(q, hold, k);
+        memcpy(q, buffer, k);
     }
 }
 

@@ -76,8 +76,8 @@ static bool table_make(struct table *t)
  * until the circle is closed. */
 static void move_circle(const struct table *t, size_t i)
 {
-    char *held = (char *)(t->pointers + t->n), *to = t->base + i * t->size;
-    memcpy(held, to, t->size);
+    char *saved = (char *)(t->pointers + t->n), *to = t->base + i * t->size;
+    memcpy(saved, to, t->size);
     for (;;) {
         char *from = t->pointers[i];
         t->pointers[i] = to;
@@ -87,7 +87,7 @@ static void move_circle(const struct table *t, size_t i)
         memcpy(to, from, t->size);
         to = from;
     }
-    memcpy(to, held, t->size);
+    memcpy(to, saved, t->size);
 }
 
 static void table_apply(const struct table *t)
