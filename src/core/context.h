@@ -77,7 +77,7 @@ struct weft__context {
     struct weft__worker *worker;            /* its owner; of a fiber: the worker that runs it */
     struct weft__group *group;              /* of the job that runs on top. Owner only */
     weft *first, *last;
-    uint32_t fork_count;     /* of the process, when the context was made */
+    uint32_t fork_count;     /* of the process, when the context was made or last locked */
     uint64_t quantum;        /* nanoseconds; constant */
     bool eager;              /* constant */
     struct atomic_ptr root;  /* struct weft__group: the root of the job on top, or NULL. Written by
