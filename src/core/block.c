@@ -10,12 +10,12 @@
 #include "os/clock.h"
 #include "os/fatal.h"
 
-/* Somebody comes in the place of one that does not work: a sleeper, or else a spare. One that
- * searches already finds by itself what there is. */
+/* Calls a thread to work in the place of a blocked one: a sleeping worker, or else a spare. Not if
+ * a worker searches already: it finds by itself what there is. */
 static void call_another(struct weft_pool *pool)
 {
-    /* fence F1 (LeaveFence): its place is free before the counters are read. Partner: SleepFence,
-     * after which who steps back looks for room. */
+    /* fence F1 (LeaveFence): the blocked thread's place is free before the counters are read.
+     * Partner: SleepFence, after which a worker that steps back looks for room. */
     atomic_fence_seq_cst();
     struct weft__resting resting = weft__sleep_resting(&pool->sleep);
     if (resting.idle > 0)
@@ -29,7 +29,7 @@ static void call_another(struct weft_pool *pool)
 void weft__block_count(struct weft_pool *pool)
 {
     struct weft__blocking *blocking = &pool->blocking;
-    /* relaxed, all: who finds all at rest sees it through the census (Z1). */
+    /* relaxed, all: a thread that finds all at rest sees them through the census (Z1). */
     atomic_fetch_add_relaxed(&blocking->marks, 1);
     atomic_fetch_add_relaxed(&blocking->count, 1);
     atomic_fetch_add_relaxed(&pool->sleep.blocked, 1);
@@ -47,7 +47,7 @@ static void mark(struct weft__worker *worker, const struct weft__blocked *what, 
 {
     struct weft_pool *pool = worker->pool;
     worker->blocked = what;
-    /* release B3: the slots, as they are now. A thief that misses it waits for a quantum. */
+    /* release B3: the slots, as they are now. A thief that does not see it waits for a quantum. */
     atomic_store_release(&worker->context->away, true);
     if (worker->kind == WORKER_GUEST)
         weft__sleep_guest_gone(&pool->sleep);
@@ -63,8 +63,8 @@ static void unmark(struct weft__worker *worker)
     struct weft_pool *pool = worker->pool;
     worker->blocked = NULL;
     atomic_store_relaxed(&worker->context->away, false); /* relaxed: the fence orders it */
-    /* fence B3, in both: back, before it merges anything. A thief that has seen it away said before
-     * what it wants. */
+    /* fence B3, in both: `away` is false before the owner merges anything. A thief that saw it true
+     * had set `wanted` before. */
     if (worker->kind == WORKER_GUEST)
         weft__sleep_guest_entered(&pool->sleep);
     else
@@ -74,13 +74,15 @@ static void unmark(struct weft__worker *worker)
     weft__block_uncount(pool);
 }
 
-/* A thread that stands in several pools is blocked in all of them. All are marked before it rests
- * in any: whoever finds one pool at rest, and looks at the others, sees that. */
+/* A thread that stands in several pools is blocked in all of them. It is marked in all of them
+ * before it rests in any: so a thread that finds one of these pools at rest, and looks at the
+ * others, sees the marks. */
 
 void weft__block_mark(struct weft__worker *me, const struct weft__blocked *what)
 {
     if (weft__pool_is_forked(me->pool))
-        weft__fatal("a job waits in a forked child for what only its parent's threads do");
+        weft__fatal("a job in a forked child waits for something that only threads of the parent "
+                    "process do");
     uint64_t now = weft__clock_now();
     for (; me; me = me->host)
         mark(me, what, now);
@@ -111,7 +113,7 @@ void weft__block_unmark(struct weft__worker *me)
         unmark(me);
 }
 
-/* ---- Other people's waits ---- */
+/* ---- Blocking in the program's own code ---- */
 
 static const struct weft__blocked in_own_code = {BLOCKED_OUTSIDE, NULL};
 
@@ -133,7 +135,7 @@ void weft__block_outside_ends(struct weft__worker *me)
     weft__block_unmark(me);
 }
 
-/* Of a caller that passed none: what it runs in, or NULL for a thread outside. */
+/* For a caller that passed NULL: the context that it runs in, or NULL for a thread outside. */
 static weft *context_or_none(weft *w)
 {
     return w ? w : weft_here();
@@ -150,7 +152,7 @@ void weft_block_begin(weft *w)
         weft__block_outside(weft__worker_of(w));
 }
 
-/* Whoever ends the wait may call it: so w need not be this thread's. */
+/* The thread that ends the wait may call this, so w need not belong to the calling thread. */
 void weft_block_end(weft *w)
 {
     if (!(w = context_or_none(w)))
@@ -161,12 +163,12 @@ void weft_block_end(weft *w)
         weft__block_outside_ends(weft__worker_of(w));
 }
 
-/* ---- Nobody moves ---- */
+/* ---- All threads rest ---- */
 
-/* What a blocked worker has forked or spawned is not its own to run any more, and those who
- * are asleep may have looked for work just before it blocked. So before the pool is called
- * dead, one of them, or a spare, looks once more. False: there is nothing, or nobody. */
-static bool wake_for_what_is_left(struct weft_pool *pool)
+/* A blocked worker does not run what it has forked or spawned, and the sleeping workers may have
+ * looked for work just before it blocked. So before a deadlock is reported, one of them, or a
+ * spare, is woken to look once more. False: there is no work, or no thread to wake. */
+static bool wake_for_remaining_work(struct weft_pool *pool)
 {
     if (!weft__pool_holds_work(pool))
         return false;
@@ -177,12 +179,13 @@ static bool wake_for_what_is_left(struct weft_pool *pool)
     return !weft__census_full(atomic_load_relaxed(&pool->census.word)); /* relaxed: own writes */
 }
 
-#define LAST_POOL ((const struct weft_pool *)UINTPTR_MAX) /* none is behind it */
+#define LAST_POOL ((const struct weft_pool *)UINTPTR_MAX) /* no address is above it */
 
-/* Under the lock, where all rest. A job of another pool that runs here, on top of what its thread
- * does there, is that pool's affair, and alive there until this one has come to rest: so whoever
- * finds that looks there, too. Of the pools of such threads the first one behind `last`, entered;
- * NULL: none. */
+/* Under the lock, while all rest in this pool. A thread that is blocked here may be a guest, on top
+ * of a worker of another pool. That outermost pool decides whether the thread is stuck, but counts
+ * it as alive until this pool has come to rest. So a thread that finds this pool at rest looks for
+ * a deadlock there, too. Returns the first such pool, by address, above `last`, entered; or
+ * NULL. */
 static struct weft_pool *host_behind(struct weft_pool *pool, const struct weft_pool *last)
 {
     struct weft_pool *next = NULL;
@@ -191,7 +194,7 @@ static struct weft_pool *host_behind(struct weft_pool *pool, const struct weft_p
     while ((worker = weft__next_worker(pool, worker))) {
         if (!worker->blocked || !worker->host)
             continue;
-        struct weft_pool *host = weft__root_of(worker)->pool;
+        struct weft_pool *host = weft__outermost(worker)->pool;
         if ((uintptr_t)host > (uintptr_t)last && (!next || (uintptr_t)host < (uintptr_t)next))
             next = host;
     }
@@ -199,20 +202,21 @@ static struct weft_pool *host_behind(struct weft_pool *pool, const struct weft_p
     return next && weft__pool_enter(&next) == 0 ? next : NULL;
 }
 
-/* Which pool to look at next, after `last`: see above. */
+/* Looks for a deadlock. Returns the pool to look at next, after `last`; see above. */
 static struct weft_pool *look(struct weft_pool *pool, const struct weft_pool *last)
 {
     struct weft__blocking *blocking = &pool->blocking;
     struct weft_pool *next = NULL;
     weft__lock_take(&blocking->lock);
     atomic_store_relaxed(&blocking->reporting, true); /* relaxed: the fence orders it */
-    /* fence Z2: who is woken from here on waits for the report to end; or its waker's word is
-     * seen, and there is nothing to report. Partner: weft__block_let_report(). Whoever comes to
-     * wait outside, or rests in another pool, is seen, or sees that all rest here. */
+    /* fence Z2: a sleeper that is woken from here on waits for the report to end; or this thread
+     * sees that the waker has taken it off the census, and reports nothing. Partner:
+     * weft__block_let_report(). Likewise, this thread sees a thread that comes to wait outside, or
+     * rests in another pool; or that thread sees that all rest here. */
     atomic_fence_seq_cst();
     uint32_t marks = atomic_load_relaxed(&blocking->marks);
     bool full = weft__census_full(atomic_load_acquire(&pool->census.word)); /* acquire Z1 */
-    if (full && blocking->looked != marks && wake_for_what_is_left(pool)) {
+    if (full && blocking->looked != marks && wake_for_remaining_work(pool)) {
         blocking->looked = marks;
     } else if (full) {
         atomic_store_release(&blocking->settled, marks); /* release Z4 */
@@ -220,7 +224,7 @@ static struct weft_pool *look(struct weft_pool *pool, const struct weft_pool *la
             blocking->reported = marks;
         next = host_behind(pool, last);
     }
-    atomic_store_release(&blocking->reporting, false); /* release Z3: what was read, was read */
+    atomic_store_release(&blocking->reporting, false); /* release Z3: all was read before this */
     weft__lock_drop(&blocking->lock);
     return next;
 }
@@ -234,16 +238,16 @@ void weft__block_all_rest(struct weft__census *census)
     const struct weft_pool *last = NULL;
     struct weft_pool *host;
     while ((host = look(pool, last))) {
-        (void)look(host, LAST_POOL); /* its own hosts hear of it when it comes to rest itself */
+        (void)look(host, LAST_POOL); /* the host's own last thread to rest looks in its hosts */
         weft__pool_leave(host);
-        last = host; /* its address: it may be gone */
+        last = host; /* only as an address: the pool may be gone */
     }
 }
 
 void weft__block_look(struct weft_pool *pool)
 {
-    /* fence Z2: what the caller has said is seen by who comes to rest last; or all rest, and that
-     * is seen here. */
+    /* fence Z2: the last thread to rest sees that the caller waits; or all rest already, and the
+     * caller sees that. */
     atomic_fence_seq_cst();
     if (weft__census_full(atomic_load_acquire(&pool->census.word))) /* acquire Z1 */
         weft__block_all_rest(&pool->census);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* block.h: workers that are blocked in code that is not the pool's, who takes their place, and
- * finding out that nobody can go on.
+/* block.h: workers that are blocked in code that is not the pool's, the threads that take their
+ * place, and how a deadlock is found.
  *
- * A blocked worker is marked (it says by what, lets others take its forks whatever their age,
- * and calls somebody in its place), then rests (census.h). Whoever ends the wait rouses it. If
- * all threads of the pool rest, sleepers included, and one is blocked, the last one to rest
- * looks for a deadlock (report.h), under the lock that rousing needs, too: so what it reads
- * stays as it is. A thread that stands in several pools, one on top of the other, is blocked in
- * each of them. */
+ * A blocked worker is marked first: it says what blocks it, lets thieves take its forks whatever
+ * their age, and calls another thread to work in its place. Then it rests (census.h). The thread
+ * that ends the wait rouses it. If all threads of the pool rest, sleepers included, and one of
+ * them is blocked, the last thread to rest looks for a deadlock (report.h). It does so under the
+ * lock that rousing needs, so what it reads does not change. A thread that stands in several
+ * pools, one on top of the other, is blocked in each of them. */
 #ifndef WEFT_CORE_BLOCK_H
 #define WEFT_CORE_BLOCK_H
 
@@ -28,32 +28,34 @@ enum blocked_kind {
 /* What a worker waits for. Lives in the waiting frame. */
 struct weft__blocked {
     enum blocked_kind kind;
-    const struct weft__sync *object; /* NULL: OUTSIDE */
+    const struct weft__sync *object; /* NULL for BLOCKED_OUTSIDE */
 };
 
-/* A pool's. */
+/* Part of a pool. "Lock": under `lock`. */
 struct weft__blocking {
-    struct weft__lock lock;       /* rousing a blocked worker; looking for deadlocks */
-    struct atomic_u32 count;      /* workers and guests that are marked */
-    struct atomic_u32 marks;      /* how often anybody was marked: wraps around */
-    uint32_t looked;              /* that number, when somebody was woken to look again; lock */
-    struct atomic_u32 settled;    /* the same, when there was nothing to be woken for; written under
-                                     the lock, read by other pools */
-    uint32_t reported;            /* the same, when a deadlock was reported; lock */
-    uint32_t noted;               /* the same, when all were reported to rest, by the plain rule of
+    struct weft__lock lock;       /* taken to rouse a blocked worker, and to look for deadlocks */
+    struct atomic_u32 count;      /* workers and guests that count as blocked now */
+    struct atomic_u32 marks;      /* how often a thread began to count as blocked; wraps around */
+    uint32_t looked;              /* `marks` when a thread was last woken to look again; lock */
+    struct atomic_u32 settled;    /* `marks` when all rested and none was woken to look again;
+                                     written under the lock, read by threads of other pools */
+    uint32_t reported;            /* `marks` when a deadlock was last reported; lock */
+    uint32_t noted;               /* `marks` at the last report by the plain rule of
                                      WEFT_DEADLOCK_PLAIN; lock */
-    struct atomic_bool reporting; /* who wakes up meanwhile waits for the lock */
+    struct atomic_bool reporting; /* a thread looks for a deadlock: a thread that wakes up
+                                     meanwhile waits for the lock */
     struct atomic_i32 reporter;   /* the kernel's number of the thread that calls the deadlock
-                                     handler,   and has the lock; or 0 */
+                                     handler, and has the lock; or 0 */
 };
 
 void weft__block_mark(struct weft__worker *me, const struct weft__blocked *what);
 void weft__block_rest(struct weft__worker *me);
-void weft__block_rouse(struct weft__worker *worker); /* anybody, while it rests */
+void weft__block_rouse(struct weft__worker *worker); /* by any thread, while the worker rests */
 void weft__block_unmark(struct weft__worker *me);    /* after it was roused */
 
-/* Under the pool's lock: does it rest, and can't be roused until that is dropped? Then what it left
- * can be read: by what it is blocked, that object, and the jobs on its stack. */
+/* Under the pool's lock: does the worker rest, so that it can't be roused before the lock is
+ * dropped? Then what it left can be read: what blocks it, that object, and the jobs on its
+ * stack. */
 static inline bool weft__block_rests(const struct weft__worker *worker)
 {
     return atomic_load_acquire(&worker->rests) == 1; /* acquire Z5 */
@@ -63,19 +65,21 @@ static inline bool weft__block_rests(const struct weft__worker *worker)
 void weft__block_outside(struct weft__worker *me);
 void weft__block_outside_ends(struct weft__worker *me);
 
-/* A waiter that holds a mutex is about to sleep: it helps nobody, so somebody else should be
- * there in its place. Ends with uncount. */
+/* A waiter that holds a mutex is about to sleep. It takes no jobs of others, so it counts as
+ * blocked, and another thread is called to work in its place. Ends with uncount. */
 void weft__block_count(struct weft_pool *pool);
 void weft__block_uncount(struct weft_pool *pool);
 
-/* The census's call: looks for a deadlock. */
+/* Called by the census when all threads rest: looks for a deadlock. */
 void weft__block_all_rest(struct weft__census *census);
 
-/* The same by a thread outside, which comes to wait for the pool and has said so: before that it
- * was one that could have ended a wait. The pool has to be there until it returns. */
+/* Looks for a deadlock, too. The caller is a thread outside that is about to wait for a task of the
+ * pool, and has said so; until then it could have ended a wait in the pool. The pool must exist
+ * until this returns. */
 void weft__block_look(struct weft_pool *pool);
 
-/* Who has rested lets a report end before it changes anything. */
+/* A thread that has rested, or comes in, calls this before it changes anything: it waits until the
+ * report is over. */
 void weft__block_let_report(struct weft_pool *pool);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A job for every worker, through their mailboxes. */
+/* Broadcasts: a job for every worker, through its mailbox. */
 #include "core/execute.h"
 #include "core/misuse.h"
 #include "core/pool.h"
@@ -9,7 +9,7 @@
 #include <errno.h>
 
 struct broadcast {
-    struct weft__count_latch latch; /* counts the workers that have not run it */
+    struct weft__count_latch latch; /* counts the workers that have not run it yet */
     struct weft__group group;
     struct weft__node nodes[]; /* one per worker */
 };
@@ -36,7 +36,7 @@ static void execute_detached(weft *w, struct weft__job *job)
     struct broadcast *all = broadcast_of(job);
     struct weft_pool *pool = weft__worker_of(w)->pool;
     weft__call(w, job->fn, job->arg, &all->group);
-    /* acq_rel C1: the others are done with it before it is freed. */
+    /* acq_rel C1: the other workers are done with `all` before it is freed. */
     if (atomic_fetch_sub_acq_rel(&all->latch.count, 1) != 1)
         return;
     weft__group_end(&all->group);
@@ -114,7 +114,7 @@ int weft_broadcast_detached_(weft_pool *pool, weft_fn *fn, void *arg, unsigned l
         weft__pool_leave(pool);
         return -ENOMEM;
     }
-    weft__pool_hold(pool); /* it may be over, and the pool destroyed, before this is */
+    weft__pool_hold(pool); /* for the jobs: the last one to end leaves the pool */
     send_to_all(pool, all, fn, arg, execute_detached);
     weft__pool_leave(pool);
     return 0;

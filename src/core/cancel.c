@@ -7,11 +7,12 @@
 
 /* ---- Which threads run a part ---- */
 
-/* The bits of root->takers. They stay when the thread has gone on to something else: so a thread
- * writes there once for each computation, and the thread that fails looks at the context, too. */
-enum { TAKER_WORKERS = 62 };                  /* a worker's bit, which it shares with every 62nd */
-#define TAKER_GUESTS ((uint64_t)1 << 62)      /* a guest or a spare, */
-#define TAKER_FIRST_GUEST ((uint64_t)1 << 63) /* but this if it began the computation */
+/* The bits of root->takers. A bit stays when its thread has gone on to another computation: so a
+ * thread writes it once for each computation, and a thread that fails looks at the contexts,
+ * too. */
+enum { TAKER_WORKERS = 62 };                  /* bit i: worker i, i + 62, i + 124, ... */
+#define TAKER_GUESTS ((uint64_t)1 << 62)      /* a guest or a spare */
+#define TAKER_FIRST_GUEST ((uint64_t)1 << 63) /* a guest or a spare that began the computation */
 
 uint64_t weft__taker_of(const struct weft__worker *worker)
 {
@@ -19,13 +20,13 @@ uint64_t weft__taker_of(const struct weft__worker *worker)
     return guest ? TAKER_GUESTS : (uint64_t)1 << worker->index % TAKER_WORKERS;
 }
 
-/* Contexts without a bit are those of the eager road, where every merge looks, and those of actors,
- * which look after them. */
+/* Contexts of the eager road have no bit: every merge looks for a failure there. Neither have
+ * contexts of actors, which are told by src/actor. */
 void weft__part_begin(struct weft__context *context, struct weft__group *root, bool fresh)
 {
     uint64_t mine = context->taker;
-    /* relaxed, all: a fence follows; and a thread that fails in what is fresh has taken a part of
-     * it from here, and with that acquired this. */
+    /* relaxed, all: a fence follows. A fresh computation needs none: another thread that fails in
+     * it has taken its part from here, and has acquired this with it. */
     if (fresh) {
         atomic_store_relaxed(&root->takers, mine == TAKER_GUESTS ? TAKER_FIRST_GUEST : mine);
         return;
@@ -40,7 +41,7 @@ void weft__part_begin(struct weft__context *context, struct weft__group *root, b
 void weft__part_resume_slow(struct weft__context *context, bool mixes)
 {
     if (mixes && context->taker)
-        atomic_fence_seq_cst(); /* fence J1: its root is there again; partner: the same */
+        atomic_fence_seq_cst(); /* fence J1: context->root was set again; partner: the same */
     if (weft__group_look(context->group, NULL) != GROUP_FINE)
         weft__context_alert(context);
 }
@@ -59,8 +60,8 @@ static unsigned alert_one(const struct weft__worker *worker, const struct weft__
     return 1;
 }
 
-/* May there be a guest among them that is not the caller? One guest began the computation; if no
- * other has a bit, and the caller is a guest, the caller began it. */
+/* May a guest other than the caller run a part? If only the guest that began the computation has a
+ * bit, and the caller is a guest, then the caller is that guest. */
 static bool guests_take_part(uint64_t takers, const struct weft__context *own)
 {
     bool is_first = own && own->taker == TAKER_GUESTS;
@@ -84,20 +85,19 @@ static unsigned alert_each(struct weft_pool *pool, const struct weft__group *roo
     return count;
 }
 
-/* A thread that is at another computation now is not alerted, or for nothing: it looks when it
- * comes back. */
+/* A thread that runs another computation now need not be alerted: it looks when it comes back. */
 unsigned weft__alert_others(struct weft_pool *pool, const struct weft__group *root,
                             const struct weft__context *own)
 {
-    /* In a forked child the other threads are not there, and their locks may be held for ever. */
+    /* In a forked child the other threads do not exist, and their locks may be held for ever. */
     if (pool->config.fork != WEFT_FORK_LAZY || weft__pool_is_forked(pool))
         return 0;
-    /* fence J1: it has failed; partners: weft__part_begin(), weft__part_resume(). */
+    /* fence J1: the failure was counted; partners: weft__part_begin(), weft__part_resume(). */
     atomic_fence_seq_cst();
     unsigned count = alert_each(pool, root, own, weft__context_raise_guard);
     if (count == 0)
         return 0;
-    (void)weft__membarrier(); /* without it, some threads learn of it later */
+    (void)weft__membarrier(); /* without it, some threads learn of the failure later */
     alert_each(pool, root, own, weft__context_want_pending);
     return count;
 }
@@ -137,7 +137,7 @@ static enum group_state look(struct weft__context *context)
     enum group_state state = weft__group_look(context->group, &noticed);
     if (noticed)
         weft__alert_parts(context);
-    else if (state == GROUP_CANCELLED) /* by a computation around it, perhaps in another pool */
+    else if (state == GROUP_CANCELLED) /* perhaps by a group in another pool */
         weft__context_alert(context);
     return state;
 }

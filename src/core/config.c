@@ -14,7 +14,7 @@ enum { STACK_MIN = 64 << 10, SPARES_DEFAULT = 16 };
 
 static void complain(const char *name, const char *value, const char *wanted)
 {
-    char shown[64]; /* one line, whatever is in it */
+    char shown[64]; /* one line: control characters become '?' */
     size_t n = 0;
     for (; value[n] && n < sizeof shown - 1; n++)
         shown[n] = (unsigned char)value[n] < ' ' ? '?' : value[n];
@@ -22,7 +22,7 @@ static void complain(const char *name, const char *value, const char *wanted)
     fprintf(stderr, "weft: %s=%s is not %s; using the default\n", name, shown, wanted);
 }
 
-/* A number from the environment; -1: not there, or unreadable and complained about. */
+/* A number from the environment. -1: it is not set, or not valid, which was complained about. */
 static long env_number(const char *name, long low, long high, const char *wanted)
 {
     const char *value = getenv(name);
@@ -82,7 +82,7 @@ static int spin_wanted(unsigned cpus)
     if (number >= 0)
         return number == 0 ? WEFT_NONE : (int)number;
     return cpus == 1 ? WEFT_NONE
-                     : WEFT__ROUNDS_DEFAULT; /* on one CPU it keeps others from working */
+                     : WEFT__ROUNDS_DEFAULT; /* on one CPU, spinning keeps others from working */
 }
 
 static int check(const weft_config *config)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* config.h: what a pool is made of: the caller's wishes, the environment, the defaults. */
+/* config.h: a pool's configuration: what the caller asks for, the environment, the defaults. */
 #ifndef WEFT_CORE_CONFIG_H
 #define WEFT_CORE_CONFIG_H
 

@@ -13,7 +13,7 @@ struct weft__context *weft__context_make(struct weft__worker *worker, bool eager
     struct weft__context *context = weft__map(WEFT_BLOCK_SIZE_);
     if (!context)
         return NULL;
-    /* Forking past the last slot ends in a fault, which overflow.c explains: a check would
+    /* A fork past the last slot ends in a fault, which ../os/overflow.c explains. A check would
      * cost every fork an instruction. */
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     char *end = (char *)context + WEFT_BLOCK_SIZE_ - page;
@@ -40,23 +40,25 @@ void weft__context_free(struct weft__context *context)
 
 static bool is_used(const struct weft__context *context, size_t i)
 {
-    /* relaxed: the caller's own writes; a thief's mark in place of one is no NULL either. */
+    /* relaxed: the caller's own writes; a thief's mark is not NULL either. */
     return atomic_load_relaxed(&weft__slot_of(context->first + i)->fn) != NULL;
 }
 
-/* The slots in use are the first ones, without a hole, so the top can be searched for by halves.
- * That holds when nothing was forked, and each step of the owner keeps it: a fork fills the first
- * free slot, which is its `w`; a merge clears the last one in use, because what the left side
- * forked was merged before; and a merge that waits fills its slot again before anything runs above
- * it (wait_for_thief(), published_merge(), and the same for actors). What an actor leaves behind is
- * cleared as a whole (forget_forks()). Thieves change what is in a slot, never whether it is NULL.
+/* The slots in use are the first ones, without a hole, so a binary search finds the top. That holds
+ * before the first fork, and each step of the owner keeps it:
+ * - A fork fills the first free slot, which is its `w`.
+ * - A merge clears the last slot in use, because what the left side forked was merged before.
+ * - A merge that waits fills its slot again before anything runs above it (wait_for_thief(),
+ *   published_merge(), and the same for actors).
+ * - What an actor leaves behind is cleared as a whole (forget_forks()).
+ * Thieves change what is in a slot, but never whether it is NULL.
  *
- * The search begins where the top was last, in steps that double: a thread that asks often is not
- * far from there, and memory that no fork has come to is not touched in vain. */
+ * The search begins at the last top, in steps that double. A thread that asks often is not far from
+ * there, and pages that no fork has reached are not touched. */
 weft *weft__context_top(struct weft__context *context)
 {
     size_t count = (size_t)(context->last + 1 - context->first);
-    size_t low = 0, high = count; /* all below low are in use; none is from high on */
+    size_t low = 0, high = count; /* all slots below low are in use; no slot from high on is */
     size_t last = context->top, step = 1;
     if (last < count && is_used(context, last)) {
         low = last + 1;
@@ -98,15 +100,15 @@ void weft__context_lock(struct weft__context *context)
 
 static void raise_guard(struct weft__context *context)
 {
-    context->raised = true; /* a thief that is at it does not lower the guard again */
-    /* relaxed: a request; if the owner misses it now it sees it at a later fork. */
+    context->raised = true; /* a thief must not lower the guard again */
+    /* relaxed: a request. If this fork of the owner does not see it, a later one does. */
     atomic_store_relaxed(&context->guard, UINTPTR_MAX);
 }
 
 static void want_pending(struct weft__context *context)
 {
     if (context->eager)
-        return; /* every merge takes the slow road there */
+        return; /* every merge takes the slow road already */
     struct weft__slot *slot = atomic_load_relaxed(&context->oldest);
     for (; slot <= weft__slot_of(context->last) && atomic_load_relaxed(&slot->fn); slot++)
         atomic_store_relaxed(&slot->wanted, SLOT_WANTED); /* relaxed: as above */

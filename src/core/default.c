@@ -7,10 +7,10 @@
 #include <string.h>
 
 static struct {
-    struct weft__lock making; /* the next one */
-    struct atomic_ptr pool;
-    struct weft__lock lock;
-    struct weft_pool *kept; /* memory of those that are gone; under the lock */
+    struct weft__lock making; /* held while the default pool is made */
+    struct atomic_ptr pool;   /* the default pool, or NULL */
+    struct weft__lock lock;   /* for `kept` */
+    struct weft_pool *kept;   /* memory of destroyed default pools */
 } standard;
 
 void weft__default_release(struct weft_pool *pool)
@@ -21,7 +21,7 @@ void weft__default_release(struct weft_pool *pool)
     weft__lock_drop(&standard.lock);
 }
 
-/* Zero, but for `pending`, which says that no thread may come in. */
+/* Memory for a pool. It is zero, except for `pending`, which says that no thread may enter. */
 static struct weft_pool *get_memory(void)
 {
     weft__lock_take(&standard.lock);
@@ -49,7 +49,7 @@ static struct weft_pool *make_default(void)
     pool->is_default = true;
     if (weft__pool_make(pool, NULL))
         return NULL;
-    atomic_store_release(&pool->pending, 0); /* release Y2: open */
+    atomic_store_release(&pool->pending, 0); /* release Y2: the pool is made, and open */
     return pool;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* default.h: the pool that is used where a program names none.
  *
- * A thread that uses it knows its address, and may come to it when another thread has destroyed it.
- * So its memory is never freed, only used for the next default pool: there, too, `pending` says
- * whether a thread may come in, and nothing else is looked at before. */
+ * A thread that knows its address may try to enter it after another thread has destroyed it. So its
+ * memory is never freed, only used again for the next default pool. In both cases `pending` says
+ * whether a thread may enter, and a thread reads nothing else before. */
 #ifndef WEFT_CORE_DEFAULT_H
 #define WEFT_CORE_DEFAULT_H
 
@@ -16,11 +16,11 @@ struct weft_pool *weft__pool_enter_default(void);
  * one. */
 void weft__default_forget(struct weft_pool *pool);
 
-/* Keeps the memory of one that is gone. */
+/* Keeps the memory of a default pool that was destroyed. */
 void weft__default_release(struct weft_pool *pool);
 
-/* In a forked child: locks may be held by threads that are not here, and the parent's default pool
- * has no workers. What it occupied is left alone. */
+/* In a forked child: locks may be held by threads that do not exist there, and the parent's default
+ * pool has no workers. Its memory is not used again. */
 void weft__default_forked(void);
 
 #endif

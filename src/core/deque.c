@@ -29,7 +29,7 @@ int weft__deque_init(struct weft__deque *deque, size_t capacity)
         return -ENOMEM;
     atomic_store_relaxed(&deque->top, 0);
     atomic_store_relaxed(&deque->bottom, 0);
-    atomic_store_relaxed(&deque->ring, ring); /* whoever shares the deque publishes it */
+    atomic_store_relaxed(&deque->ring, ring); /* relaxed, all: published when the deque is shared */
     return 0;
 }
 
@@ -43,7 +43,7 @@ void weft__deque_destroy(struct weft__deque *deque)
     }
 }
 
-/* The jobs from top to bottom, in a ring twice as large. The old one is never written
+/* Copies the jobs from top to bottom into a ring twice as large. The old ring is never written
  * again: a thief that still reads it finds the same jobs at the same indices. */
 static struct weft__ring *grow(struct weft__deque *deque, struct weft__ring *old, int64_t top,
                                int64_t bottom)
@@ -57,8 +57,8 @@ static struct weft__ring *grow(struct weft__deque *deque, struct weft__ring *old
         atomic_store_relaxed(&to->job, atomic_load_relaxed(&from->job)); /* relaxed: D2 below */
         atomic_store_relaxed(&to->root, atomic_load_relaxed(&from->root));
     }
-    /* release D2: a thief that sees the new ring sees what was copied into it (bug 18:
-     * published relaxed, it need not). */
+    /* release D2: a thief that sees the new ring sees the jobs that were copied into it. With a
+     * relaxed store it might not (bug 18). */
     atomic_store_release(&deque->ring, ring);
     return ring;
 }
@@ -66,20 +66,20 @@ static struct weft__ring *grow(struct weft__deque *deque, struct weft__ring *old
 int weft__deque_push(struct weft__deque *deque, struct weft__job *job)
 {
     int64_t bottom = atomic_load_relaxed(&deque->bottom); /* relaxed: own writes */
-    /* acquire D3: a place is written again only after the thief of its old job is done
-     * reading it: its compare-exchange of top comes after that read. */
+    /* acquire D3: a place is written again only after the thief of its old job has read it: the
+     * thief's compare-exchange of top comes after that read. */
     int64_t top = atomic_load_acquire(&deque->top);
     struct weft__ring *ring = atomic_load_relaxed(&deque->ring);
     if (bottom - top > ring->mask) {
         struct weft__ring *larger = grow(deque, ring, top, bottom);
         if (!larger)
             return -ENOMEM;
-        ring = larger; /* the one pushed to below */
+        ring = larger;
     }
     struct weft__entry *entry = ring_at(ring, bottom);
     atomic_store_relaxed(&entry->job, job); /* relaxed, both: bottom publishes them */
     atomic_store_relaxed(&entry->root, job->group ? job->group->root : NULL);
-    /* release D1: the job and its place in the ring. */
+    /* release D1: the job, and the entry in the ring. */
     atomic_store_release(&deque->bottom, bottom + 1);
     if (deque->flagged)
         atomic_store_seq_cst(&deque->flag, true); /* seq_cst V3: before the owner tickles */
@@ -91,9 +91,10 @@ struct weft__job *weft__deque_pop(struct weft__deque *deque)
     int64_t bottom = atomic_load_relaxed(&deque->bottom) - 1;
     struct weft__ring *ring = atomic_load_relaxed(&deque->ring);
     atomic_store_release(&deque->bottom, bottom); /* release D1: for the jobs below */
-    /* fence D4: this store of bottom against a thief's store of top. Either the thief sees
-     * the deque one shorter, or this sees the thief's top: they can't both take the same
-     * job without meeting at the compare-exchange. */
+    /* fence D4: the store of bottom comes before the load of top; a thief loads top before bottom.
+     * Either the thief sees that the deque is one shorter, or the owner sees the thief's top. So
+     * both can want the same job only if it is the last one, and then the compare-exchange
+     * decides. */
     atomic_fence_seq_cst();
     int64_t top = atomic_load_relaxed(&deque->top);
     if (top > bottom) {
@@ -101,7 +102,7 @@ struct weft__job *weft__deque_pop(struct weft__deque *deque)
         return NULL;
     }
     struct weft__job *job = atomic_load_relaxed(&ring_at(ring, bottom)->job);
-    if (top == bottom) { /* the last one: thieves may want it too */
+    if (top == bottom) { /* the last job: thieves may want it, too */
         /* seq_cst D4. No acquire is needed: the owner pushed the job itself. */
         if (!atomic_cas_seq_cst(&deque->top, &top, top + 1))
             job = NULL;
@@ -112,7 +113,7 @@ struct weft__job *weft__deque_pop(struct weft__deque *deque)
 
 struct weft__job *weft__deque_next(struct weft__deque *deque)
 {
-    /* relaxed, all: own writes, but for top, which is a hint. */
+    /* relaxed, all: own writes; top is a hint. */
     int64_t bottom = atomic_load_relaxed(&deque->bottom);
     struct weft__ring *ring = atomic_load_relaxed(&deque->ring);
     if (atomic_load_relaxed(&deque->top) >= bottom)
@@ -125,14 +126,14 @@ enum steal_result weft__deque_look(struct weft__deque *deque, struct weft__glimp
     if (deque->flagged)
         (void)atomic_load_seq_cst(&deque->flag);    /* seq_cst V3: after the thief got sleepy */
     int64_t top = atomic_load_relaxed(&deque->top); /* relaxed: the fence acquires it */
-    /* fence D4: partner of the one in pop. And top before bottom: an older top with a newer
-     * bottom would look like jobs that are gone. */
+    /* fence D4: partner of the fence in pop. And top is read before bottom: an older bottom with a
+     * newer top would hide jobs; an older top is found out by the compare-exchange. */
     atomic_fence_seq_cst();
     /* acquire D1 */
     int64_t bottom = atomic_load_acquire(&deque->bottom);
     if (top >= bottom)
         return STEAL_EMPTY;
-    /* acquire D2; after bottom (bug 17) */
+    /* acquire D2; the ring is read after bottom (bug 17). */
     struct weft__ring *ring = atomic_load_acquire(&deque->ring);
     struct weft__entry *entry = ring_at(ring, top);
     glimpse->job = atomic_load_relaxed(&entry->job); /* relaxed, both: the exchange decides */
@@ -143,8 +144,8 @@ enum steal_result weft__deque_look(struct weft__deque *deque, struct weft__glimp
 
 enum steal_result weft__deque_take(struct weft__deque *deque, struct weft__glimpse *glimpse)
 {
-    /* seq_cst D4: in one order with the fences; and release D3: what was read at a glimpse comes
-     * before the place is used again. */
+    /* seq_cst D4: in one order with the fences. release D3: weft__deque_look() has read the entry
+     * before its place is used again. */
     if (!atomic_cas_seq_cst(&deque->top, &glimpse->top, glimpse->top + 1))
         return STEAL_LOST;
     return STEAL_GOT;

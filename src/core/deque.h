@@ -6,9 +6,9 @@
  *         top                 bottom
  *     ... | 7 | 8 | 9 | 10 | 11 | ...      size = bottom - top, never negative at rest
  *
- * Both indices only grow, but for the owner's pop, and are signed, so that bottom - 1 of
- * an empty deque is no huge number (bug 19). The ring doubles when it is full; old
- * rings stay readable until the deque goes, because a thief may still look at one. */
+ * Both indices only grow, except that the owner's pop decrements bottom. They are signed, so that
+ * bottom - 1 of an empty deque is no huge number (bug 19). The ring doubles when it is full. Old
+ * rings are freed with the deque and not before, because a thief may still read one. */
 #ifndef WEFT_CORE_DEQUE_H
 #define WEFT_CORE_DEQUE_H
 
@@ -19,10 +19,11 @@
 struct weft__group;
 struct weft__job;
 
-/* What a thief may know of a job before it has it. Nothing here may be followed before. */
+/* What a thief may know of a job before it has taken it. Until then it must not follow the
+ * pointers. */
 struct weft__entry {
     struct atomic_ptr job;  /* struct weft__job */
-    struct atomic_ptr root; /* struct weft__group: whose computation it is part of, or NULL */
+    struct atomic_ptr root; /* struct weft__group: the root of the job's computation, or NULL */
 };
 
 struct weft__ring {
@@ -35,8 +36,9 @@ struct weft__deque {
     WEFT__ALIGNED struct atomic_i64 top;    /* thieves, and the owner for the last job */
     WEFT__ALIGNED struct atomic_i64 bottom; /* written by the owner only */
     struct atomic_ptr ring;                 /* written by the owner only */
-    bool flagged;                           /* written before the deque is shared: */
-    struct atomic_bool flag; /* a push stores here, and a steal looks: `tickle-flag` */
+    bool flagged;                           /* `flag` is used: only with the protocol
+                                               `tickle-flag`. Written before the deque is shared */
+    struct atomic_bool flag;                /* stored by each push, read by each steal */
 };
 
 int weft__deque_init(struct weft__deque *deque, size_t capacity); /* a power of two; 0 or -ENOMEM */
@@ -48,11 +50,13 @@ struct weft__job *weft__deque_pop(struct weft__deque *deque); /* NULL: empty */
 
 enum steal_result { STEAL_EMPTY, STEAL_LOST, STEAL_YOUNG, STEAL_GOT };
 
-/* Anybody. LOST: another thief, or the owner, was faster; there may be more. */
+/* By any thread. LOST: another thief, or the owner, was faster; there may be more jobs. YOUNG is
+ * for slots (steal.h). */
 enum steal_result weft__deque_steal(struct weft__deque *deque, struct weft__job **job);
 
-/* The same in two steps, for a thief that looks first: GOT: there is a job. What its owner did
- * before it pushed the job is seen by what the thief does between the two. */
+/* The same in two steps, for a thief that decides in between. Look says GOT if there is a job; take
+ * says GOT if the job is the thief's. From look on, the thief sees everything that the owner did
+ * before it pushed the job. */
 struct weft__glimpse {
     struct weft__job *job;
     const struct weft__group *root;
@@ -64,6 +68,6 @@ enum steal_result weft__deque_take(struct weft__deque *deque, struct weft__glimp
 /* Owner only: the job that pop would return, unless a thief is faster; NULL: empty. */
 struct weft__job *weft__deque_next(struct weft__deque *deque);
 
-size_t weft__deque_size(const struct weft__deque *deque); /* anybody; a hint */
+size_t weft__deque_size(const struct weft__deque *deque); /* by any thread; a hint */
 
 #endif

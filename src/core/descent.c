@@ -8,40 +8,40 @@
 
 enum {
     STUCK_NS = 10000000, /* how long a pool stands still before its last limited waiter helps */
-    LINGER_NS = 100000,  /* how long a thread that has reason to stays awake without work */
-    LINGER_REASONS = 2,  /* how many idle spells in a row have to have been shorter than that */
+    LINGER_NS = 100000,  /* how long a thread that lingers stays awake without work */
+    LINGER_REASONS = 2,  /* it lingers if so many idle spells in a row were shorter than that */
 };
 
-/* A searcher on the CPU of a thread at work would not get far: the other thread goes on computing,
- * and the kernel may take milliseconds to notice that another CPU is idle. */
-static void keep_clear(struct weft__worker *root)
+/* Moves the searcher away from the CPU of a thread at work. Otherwise that thread would go on
+ * computing there, and the kernel may take milliseconds to notice that another CPU is idle. */
+static void keep_clear(struct weft__worker *outermost)
 {
     int here = weft__thread_cpu();
-    if (root->pool->config.pin != WEFT_PIN_ASLEEP || root->kind == WORKER_GUEST ||
-        root->kind == WORKER_CALLER)
+    if (outermost->pool->config.pin != WEFT_PIN_ASLEEP || outermost->kind == WORKER_GUEST ||
+        outermost->kind == WORKER_CALLER)
         return;
     struct weft__used_cpus used;
-    if (!weft__pool_used_cpus(root->pool, &used))
+    if (!weft__pool_used_cpus(outermost->pool, &used))
         return;
-    int other = weft__cpu_other(&used, &root->pool->homes, here, CPU_RECENT);
+    int other = weft__cpu_other(&used, &outermost->pool->homes, here, CPU_RECENT);
     if (other == here)
         return;
-    weft__park_go_to(root->own_park, other);
+    weft__park_go_to(outermost->own_park, other);
 }
 
 static void seek(struct weft__wait *wait, enum worker_seeks seeks)
 {
-    atomic_store_relaxed(&wait->root->seeks, seeks); /* relaxed: it has begun nothing, or counts as
-                                                        busy by now */
+    atomic_store_relaxed(&wait->outermost->seeks, seeks); /* relaxed: the thread has begun nothing,
+                                                        or counts as busy already */
 }
 
-/* It has found nothing so far. A look-out that has the place of a searcher keeps it: no second one
- * may take that place. */
+/* The thread has found nothing so far. A look-out that has taken the place of a searcher keeps
+ * SEEKS_TAKES, so that no second look-out takes the same place. */
 static void seek_on(struct weft__wait *wait)
 {
     enum worker_seeks idle = wait->loop ? SEEKS_FREELY : SEEKS_NOTHING;
     if (wait->counted)
-        seek(wait, wait->root->overtakes ? SEEKS_TAKES : idle);
+        seek(wait, wait->outermost->overtakes ? SEEKS_TAKES : idle);
 }
 
 void weft__descent_begin(struct weft__wait *wait)
@@ -50,10 +50,10 @@ void weft__descent_begin(struct weft__wait *wait)
     wait->settled = false;
     wait->since = weft__clock_now();
     weft__state_since(wait->me, wait->since);
-    /* relaxed: own writes. A worker that has not done anything has no use to look out for. */
-    uint64_t used = atomic_load_relaxed(&wait->root->counts.jobs) > 0 ? wait->since : 0;
+    /* relaxed: own writes. A worker that has run no job yet does not count as a use of the pool. */
+    uint64_t used = atomic_load_relaxed(&wait->outermost->counts.jobs) > 0 ? wait->since : 0;
     if (wait->counted) {
-        weft__sleep_start_looking(&wait->root->pool->sleep, &wait->idle, used);
+        weft__sleep_start_looking(&wait->outermost->pool->sleep, &wait->idle, used);
         seek_on(wait);
     } else {
         wait->idle = (struct weft__idle){0};
@@ -61,17 +61,17 @@ void weft__descent_begin(struct weft__wait *wait)
     wait->patient_until = 0;
 }
 
-/* Staying awake pays if the last idle spells were short; one that was long ends it. So it costs
- * at most LINGER_NS for each spell that follows two that were shorter. */
+/* Lingering is worth it while idle spells are short. One long spell ends it. So it costs at most
+ * LINGER_NS for each spell that follows two short ones. */
 static void learn_to_linger(struct weft__wait *wait)
 {
     uint64_t now = weft__clock_now();
     bool brief = now - wait->since < LINGER_NS;
     weft__state_since(wait->me, now);
     if (!brief)
-        wait->root->brief_spells = 0;
-    else if (wait->root->brief_spells < LINGER_REASONS)
-        wait->root->brief_spells++;
+        wait->outermost->brief_spells = 0;
+    else if (wait->outermost->brief_spells < LINGER_REASONS)
+        wait->outermost->brief_spells++;
 }
 
 void weft__descent_end(struct weft__wait *wait, bool stole)
@@ -81,27 +81,27 @@ void weft__descent_end(struct weft__wait *wait, bool stole)
     learn_to_linger(wait);
     if (!wait->counted)
         return;
-    struct weft_pool *pool = wait->root->pool;
-    wait->root->overtakes = false;
+    struct weft_pool *pool = wait->outermost->pool;
+    wait->outermost->overtakes = false;
     bool last = weft__sleep_work_found(&pool->sleep, &wait->idle);
     seek(wait, SEEKS_NOTHING);
-    /* relaxed: a hint. A thread that blocked while this one searched has called no other. */
+    /* relaxed: a hint. A thread that blocked while this one searched has not called another. */
     bool short_handed = atomic_load_relaxed(&pool->sleep.blocked) > 0;
     if (!last && !short_handed)
         return;
-    /* Where something was stolen there may be more; and one worker should look out for the forks of
+    /* Where a job was stolen there may be more; and one worker should look out for the forks of
      * others. For its own forks, a job wakes a worker itself. */
     if (weft__pool_holds_jobs(pool) ||
         (last && (stole || weft__sleep_needs_lookout(&pool->sleep, 1))))
         weft__sleep_more_work(&pool->sleep);
 }
 
-/* There is work that will be old enough to be taken soon, unless its owner gets to it
- * first: not for ever, since a program may fork and merge without end and leave nothing. */
+/* Waits for right sides that will soon be old enough to be taken, unless their owner merges them
+ * first. Not for ever: a program may fork and merge without end, and leave nothing to steal. */
 static bool be_patient(struct weft__wait *wait)
 {
     enum { QUANTA = 4, LOOKOUTS_QUANTA = 2, MOST_NS = 2000000 };
-    if (!wait->me->saw_young && !wait->root->saw_young)
+    if (!wait->me->saw_young && !wait->outermost->saw_young)
         return false;
     uint64_t now = weft__clock_now();
     if (wait->patient_until == 0) {
@@ -117,24 +117,24 @@ static bool be_patient(struct weft__wait *wait)
 
 static bool linger(struct weft__wait *wait)
 {
-    if (wait->root->brief_spells < LINGER_REASONS || wait->root->pool->sleep.rounds == 0 ||
-        weft__clock_now() - wait->since >= LINGER_NS)
+    if (wait->outermost->brief_spells < LINGER_REASONS ||
+        wait->outermost->pool->sleep.rounds == 0 || weft__clock_now() - wait->since >= LINGER_NS)
         return false;
     weft__thread_yield();
     return true;
 }
 
-/* Where other threads want its CPU, each round would take a time slice of theirs, and the worker
- * would be in their way, and seem to be at hand: then one round is enough. */
+/* If other threads want this CPU, a round takes as long as their time slices. The worker would be
+ * in their way, and would count as awake although it hardly runs. So one round is enough then. */
 static void next_round(struct weft__wait *wait)
 {
     struct weft__idle *idle = &wait->idle;
     idle->hurries |= !weft__thread_yield();
-    idle->round = idle->hurries ? wait->root->pool->sleep.rounds : idle->round + 1;
+    idle->round = idle->hurries ? wait->outermost->pool->sleep.rounds : idle->round + 1;
 }
 
-/* A thread that sleeps and is not counted, a guest or a limited worker, leaves its place to another
- * worker. */
+/* A thread that sleeps without being counted, as a guest or a limited worker, leaves its place to
+ * another worker. */
 static void leave_places(struct weft__wait *wait)
 {
     for (struct weft__worker *me = wait->me; me; me = me->host) {
@@ -159,31 +159,32 @@ static void return_to_places(struct weft__wait *wait)
 
 static bool mail_waits(void *arg)
 {
-    struct weft__worker *root = arg;
-    return weft__queue_length(&root->mailbox) > 0;
+    struct weft__worker *outermost = arg;
+    return weft__queue_length(&outermost->mailbox) > 0;
 }
 
 static bool anything_queued(void *arg)
 {
-    struct weft__worker *root = arg;
-    return mail_waits(root) || weft__queue_length(&root->pool->injector) > 0;
+    struct weft__worker *outermost = arg;
+    return mail_waits(outermost) || weft__queue_length(&outermost->pool->injector) > 0;
 }
 
 static struct weft__sleeper sleeper_of(struct weft__wait *wait)
 {
     return (struct weft__sleeper){
-        .park = wait->root->park,
+        .park = wait->outermost->park,
         .latch = wait->latch,
         .last_look = anything_queued,
         .mail = mail_waits,
-        .arg = wait->root,
+        .arg = wait->outermost,
     };
 }
 
-/* What is on its own deque is for the workers that have a place. */
+/* Jobs on the deque of a worker without a job are moved to the injector, for the workers that have
+ * a place. */
 static bool step_back(struct weft__wait *wait)
 {
-    struct weft__sleep *sleep = &wait->root->pool->sleep;
+    struct weft__sleep *sleep = &wait->outermost->pool->sleep;
     struct weft__sleeper sleeper = sleeper_of(wait);
     if (wait->loop)
         weft__worker_spill(wait->me);
@@ -194,7 +195,7 @@ static bool step_back(struct weft__wait *wait)
 static bool stands_still(struct weft__wait *wait)
 {
     uint64_t jobs = 0;
-    struct weft__walk walk = {.pool = wait->root->pool};
+    struct weft__walk walk = {.pool = wait->outermost->pool};
     struct weft__worker *worker;
     while ((worker = weft__walk_next(&walk)))
         jobs += atomic_load_relaxed(&worker->counts.jobs); /* relaxed: a hint */
@@ -205,7 +206,7 @@ static bool stands_still(struct weft__wait *wait)
 
 static bool fall_asleep(struct weft__wait *wait)
 {
-    struct weft__sleep *sleep = &wait->root->pool->sleep;
+    struct weft__sleep *sleep = &wait->outermost->pool->sleep;
     struct weft__sleeper sleeper = sleeper_of(wait);
     if (wait->counted)
         return weft__sleep_no_work(sleep, &wait->idle, &sleeper);
@@ -217,15 +218,15 @@ static bool fall_asleep(struct weft__wait *wait)
 
 void weft__descent_step(struct weft__wait *wait)
 {
-    struct weft__worker *root = wait->root;
+    struct weft__worker *outermost = wait->outermost;
     seek_on(wait);
     if (!wait->settled)
-        keep_clear(root);
+        keep_clear(outermost);
     wait->settled = true;
     if (!wait->steps_back) {
         if (be_patient(wait))
             return;
-        if (wait->idle.round < root->pool->sleep.rounds) {
+        if (wait->idle.round < outermost->pool->sleep.rounds) {
             next_round(wait);
             return;
         }
@@ -234,18 +235,18 @@ void weft__descent_step(struct weft__wait *wait)
     }
     leave_places(wait);
     if (wait->holds)
-        weft__block_count(root->pool);
-    root->overtakes = wait->idle.overtakes = false;
+        weft__block_count(outermost->pool);
+    outermost->overtakes = wait->idle.overtakes = false;
     seek_on(wait);
-    if (wait->counted && root->pool->sleep.crowd)
-        seek(wait,
-             SEEKS_NOTHING); /* a sleeper has no place; a crowd's parking place can't say so */
+    if (wait->counted && outermost->pool->sleep.crowd)
+        seek(wait, SEEKS_NOTHING); /* a sleeper has no place; in a crowd, its parking place does not
+                                      say that it sleeps */
     bool slept = wait->steps_back ? step_back(wait) : fall_asleep(wait);
-    root->overtakes = wait->idle.overtakes && weft__may_overtake(root);
+    outermost->overtakes = wait->idle.overtakes && weft__may_overtake(outermost);
     seek_on(wait);
-    weft__block_let_report(root->pool);
+    weft__block_let_report(outermost->pool);
     if (wait->holds)
-        weft__block_uncount(root->pool);
+        weft__block_uncount(outermost->pool);
     return_to_places(wait);
     if (slept && (!wait->counted || wait->idle.woken))
         weft__count_up(&wait->me->counts.sleeps);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* weft_pool_dump(): what each thread of a pool does, and if nothing, why.
  *
- * The pool goes on meanwhile. So counts are read as hints, and what a thread left on its stack or
- * in the program's own objects only while it can't go on: a thread that is blocked and rests needs
- * somebody to rouse it, who needs the lock that is held here (block.h). Of all others nothing is
- * looked at but what they wrote down for that (struct weft__counts), and addresses are compared.
+ * The pool goes on meanwhile, so counts are hints. What a thread left on its stack, or in the
+ * program's own objects, is read only while the thread can't go on: a thread that is blocked and
+ * rests has to be roused, and the thread that rouses it needs the lock that is held here (block.h).
+ * Of all other threads only struct weft__counts is read, and its pointers are compared, not
+ * followed.
  *
- * Locks are tried for a while, never waited for: a debugger may have stopped who has them. Nothing
- * is written while one is held: nobody knows what a FILE does. */
+ * Locks are tried for a while, never waited for: a debugger may have stopped the thread that holds
+ * one. Nothing is written while a lock is held: the FILE may be one that calls the program. */
 #include "core/default.h"
 #include "core/misuse.h"
 #include "core/object.h"
@@ -21,29 +22,31 @@
 /* One thread, at some moment. */
 struct look {
     struct weft__standing standing;
-    bool unknown; /* it is blocked, and by what could not be looked at */
+    bool unknown; /* it is blocked, but what blocks it could not be read */
     enum worker_state state;
     uint32_t park, stop;
     int thread;
     weft_fn *fn;
     unsigned executor, depth, deepest;
-    uint64_t lasts, jobs_since; /* so long in this state, with so many jobs begun; 0: unknown */
-    bool lasts_longer;          /* at least so long */
+    uint64_t lasts;      /* for how long it is in this state, in ns; 0: unknown */
+    uint64_t jobs_since; /* how many jobs it began in that time; 0: unknown */
+    bool lasts_longer;   /* `lasts` is only a lower bound */
     size_t forks, pending, deque, mail;
     uint64_t jobs, steals, injected, sleeps;
 };
 
 /* ---- Locks ---- */
 
-/* Which are held while one thread is looked at. */
+/* The locks that are held while one thread is looked at. */
 struct locks {
     struct weft_pool *pool;
-    bool own; /* the lock for rousing is held by this thread already: it makes a report */
-    bool rousing, guests;
+    bool own;     /* this thread has the lock for rousing already: it calls the deadlock handler */
+    bool rousing; /* pool->blocking.lock is held */
+    bool guests;  /* pool->guests.lock is held */
 };
 
-/* In the order of reports. */
-static void hold(struct locks *locks, struct weft_pool *pool)
+/* The locks are taken in the same order as for reports. */
+static void take_locks(struct locks *locks, struct weft_pool *pool)
 {
     int reporter = atomic_load_relaxed(&pool->blocking.reporter); /* relaxed: own */
     *locks = (struct locks){.pool = pool, .own = reporter && reporter == weft__thread_number()};
@@ -51,7 +54,7 @@ static void hold(struct locks *locks, struct weft_pool *pool)
     locks->guests = weft__lock_try_long(&pool->guests.lock);
 }
 
-static void let_go(struct locks *locks)
+static void drop_locks(struct locks *locks)
 {
     if (locks->guests)
         weft__lock_drop(&locks->pool->guests.lock);
@@ -61,7 +64,8 @@ static void let_go(struct locks *locks)
 
 /* ---- Looking ---- */
 
-/* The next one by number; NULL: that was all, or the guests can't be looked at. */
+/* The thread with the smallest number from `index` on. NULL: there is none, or it is a guest, and
+ * their lock is not held. */
 static struct weft__worker *next_of(const struct locks *locks, unsigned index)
 {
     struct weft_pool *pool = locks->pool;
@@ -93,13 +97,13 @@ static void look_at_blocked(const struct locks *locks, struct look *look,
         weft__standing_holder(&look->standing, other);
 }
 
-/* It took a right side once; by now it may be gone. */
+/* The thief that stands in `place`, if it is still a thread of the pool. */
 static struct weft__who thief_in(const struct locks *locks, struct weft__worker *worker,
                                  struct atomic_ptr *place)
 {
     if (weft__context_of((weft *)(void *)place) != worker->context)
-        return weft__who(NULL); /* it has begun to wait for something else meanwhile */
-    const void *thief = atomic_load_relaxed(place); /* relaxed: an address */
+        return weft__who(NULL);                     /* the worker waits for something else by now */
+    const void *thief = atomic_load_relaxed(place); /* relaxed: it is only compared */
     const struct weft__worker *other = NULL;
     while (thief && (other = other_of(locks, other)))
         if (other == thief)
@@ -107,7 +111,8 @@ static struct weft__who thief_in(const struct locks *locks, struct weft__worker 
     return weft__who(NULL);
 }
 
-/* Of one that rests, the jobs below the one on top are known, too. */
+/* Of a thread that rests, all jobs on its stack are known; of another thread only the job on
+ * top. */
 static bool runs_child(const struct locks *locks, struct weft__worker *other, const void *scope)
 {
     return rests(locks, other) ? weft__runs_child(other, scope)
@@ -127,8 +132,8 @@ static void look_at_wait(struct look *look, const struct locks *locks, struct we
             weft__standing_child(standing, other);
 }
 
-/* Forks that are not merged, and those of them that nobody has taken: on the lazy road they stand
- * nowhere else. relaxed, all: hints. */
+/* How many forks are not merged; and, on the lazy road, how many of them were neither stolen nor
+ * published. relaxed, all: hints. */
 static void look_at_forks(struct look *look, struct weft__context *context)
 {
     weft *oldest = atomic_load_relaxed(&context->oldest);
@@ -140,8 +145,8 @@ static void look_at_forks(struct look *look, struct weft__context *context)
     }
 }
 
-/* How long it is in this state. A thread notes when it was blocked, and when it began or ended a
- * search. Of any other, earlier looks know that it was so already. */
+/* For how long it is in this state. A thread notes when it was blocked, and when it began or ended
+ * a search. If it has noted nothing, an earlier dump may have seen it in the same state. */
 static void look_at_time(struct look *look, const struct locks *locks, struct weft__worker *worker)
 {
     uint64_t now = weft__clock_now();
@@ -297,17 +302,17 @@ static void dump(struct weft_pool *pool, FILE *out)
     for (bool more = true; more;) {
         struct locks locks;
         struct look look;
-        hold(&locks, pool);
+        take_locks(&locks, pool);
         struct weft__worker *worker = next_of(&locks, index);
         if ((more = worker)) {
             index = worker->index + 1;
             look_at(&look, &locks, worker);
         }
-        let_go(&locks);
+        drop_locks(&locks);
         if (more)
             put(out, &look);
         else if (!locks.guests)
-            fprintf(out, "  guests: one is coming or leaving just now\n");
+            fprintf(out, "  guests: unknown, as one enters or leaves just now\n");
     }
     struct weft__actors *actors = atomic_load_acquire(&pool->actors); /* acquire A1 */
     if (actors)

@@ -21,8 +21,8 @@ static const struct {
     {-EDEADLK, "it would wait for itself: the caller is part of what it waits for"},
     {-ENOTSUP, "the config sets a field that this release of the library does not know"},
     {-EOVERFLOW, "the actor overflowed its stack"},
-    {-EPERM, "not by this thread: that is for the one that made the pool, or for an actor itself"},
-    {-EPIPE, "closed: the channel is, or the actor is over"},
+    {-EPERM, "not by this thread: only the thread that made the pool, or the actor itself, may"},
+    {-EPIPE, "the channel is closed, or the actor is over"},
     {-ESHUTDOWN, "the pool is being destroyed"},
     {-ETIMEDOUT, "the deadline passed"},
 };

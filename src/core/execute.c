@@ -31,7 +31,7 @@ void weft__execute_untold(weft *w, const struct weft__found *found)
     };
     bool careful =
         frame.slot && weft__fork_is_careful(frame.from, frame.slot) && weft__careful_begin(me, w);
-    const struct weft__mutex *held = weft__root_of(me)->held_mutexes;
+    const struct weft__mutex *held = weft__outermost(me)->held_mutexes;
     unsigned block_depth = me->block_depth;
     struct weft__help outer_help = me->context->help;
     me->context->help = (struct weft__help){0};
@@ -46,21 +46,22 @@ void weft__execute_untold(weft *w, const struct weft__found *found)
     found->job->execute(w, found->job);
     bool forked = weft__pool_is_forked(me->pool);
     if (forked && (me->kind == WORKER_THREAD || me->kind == WORKER_SPARE))
-        weft__fatal("a forked child came back from a job to the worker; it should exec or exit");
+        weft__fatal(
+            "in a forked child, a job returned to the worker; the child should exec or exit");
     if (me->frame != &frame || (weft__current != me && !forked))
         abandoned(me);
     if (me->block_depth != block_depth)
         weft__fatal("a job returned between weft_block_begin and weft_block_end");
     if (careful)
         weft__careful_end(me);
-    if (weft__root_of(me)->held_mutexes != held)
+    if (weft__outermost(me)->held_mutexes != held)
         weft__fatal("a job returned that holds a mutex");
     me->frame = outer;
     atomic_store_relaxed(&me->counts.depth, frame.depth); /* relaxed: as above */
     weft__current = forked ? NULL : before;
     me->context->help = outer_help;
     if (outer && outer_help.wanted)
-        weft__context_raise_guard(me->context); /* the first fork is still to come */
+        weft__context_raise_guard(me->context); /* the fork that wakes a worker is still to come */
 }
 
 void weft__execute_found(weft *w, const struct weft__found *found)
@@ -74,7 +75,7 @@ void weft__execute(weft *w, struct weft__job *job)
     weft__execute_found(w, &(struct weft__found){.job = job});
 }
 
-/* What runs on top, for weft_pool_dump(). relaxed, all: hints. */
+/* The job on top, for weft_pool_dump(). relaxed, all: hints. */
 struct shown {
     weft_fn *fn;
     void *group;
@@ -100,8 +101,8 @@ static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, boo
     struct weft__group *root = group->root;
     bool mixes = outer_root && outer_root != root;
     context->group = slot->group = group;
-    /* relaxed, all of root and mixed: hints, written by their owner only; if a failure asks for the
-     * root, weft__part_begin() and weft__part_resume() put a fence after it. */
+    /* relaxed, all of root and mixed: hints, written by their owner only. For a thread that fails
+     * and reads root, weft__part_begin() and weft__part_resume() have a fence after the store. */
     atomic_store_relaxed(&context->root, root);
     if (mixes)
         atomic_store_relaxed(&context->mixed, atomic_load_relaxed(&context->mixed) + 1);
@@ -148,7 +149,7 @@ void weft__call_whole(weft *w, weft_fn *fn, void *arg, struct weft__group *group
                       brief && !weft__context_robbed(context));
 }
 
-int weft__call_root(weft *w, weft_fn *fn, void *arg, struct weft__group *parent)
+int weft__call_in_new_group(weft *w, weft_fn *fn, void *arg, struct weft__group *parent)
 {
     struct weft__group group;
     weft__group_begin(&group, parent);

@@ -9,10 +9,10 @@
 void weft__execute(weft *w, struct weft__job *job);
 void weft__execute_found(weft *w, const struct weft__found *found);
 
-/* The same, but the caller tells them. A thread that is told may wake up on this very CPU, and go
- * on computing there; then this worker has no CPU. So a worker that has nothing else to do is idle
- * before it tells them: the look-out takes the place of a worker that is idle and has no CPU, but
- * not of a worker that seems to be busy. */
+/* The same, but the caller tells the waiting threads. A thread that is told may wake up on this
+ * very CPU and compute there; then this worker has no CPU. So a worker that has nothing else to do
+ * counts as idle before it tells them: the look-out takes the place of a worker that is idle and
+ * has no CPU, but not of a worker that seems to be busy. */
 void weft__execute_untold(weft *w, const struct weft__found *found);
 
 static inline void weft__tell(struct weft__worker *me)
@@ -23,13 +23,13 @@ static inline void weft__tell(struct weft__worker *me)
         news.tell(news.of);
 }
 
-/* Calls fn(w, arg) as part of `group`, unless that is cancelled. */
+/* Calls fn(w, arg) as part of `group`, unless the group is cancelled. */
 void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group);
 
-/* The same for a whole computation from outside: how long it takes is remembered. */
+/* The same for a whole job from outside: how long it takes is remembered (habit.h). */
 void weft__call_whole(weft *w, weft_fn *fn, void *arg, struct weft__group *group);
 
-/* A computation of its own: fails and is cancelled by itself. Its error or 0. */
-int weft__call_root(weft *w, weft_fn *fn, void *arg, struct weft__group *parent);
+/* The same in a new group, inside `parent` if that is not NULL. Returns the group's error or 0. */
+int weft__call_in_new_group(weft *w, weft_fn *fn, void *arg, struct weft__group *parent);
 
 #endif

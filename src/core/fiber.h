@@ -1,52 +1,55 @@
 /* SPDX-License-Identifier: MIT */
-/* fiber.h: a context that is not a thread's own, but an actor's (../actor): it is suspended and
- * goes on, perhaps on another thread. What the rest of the library has to know of that is here.
- * Such a context is eager, so that no thief looks at it, and nothing of it stands in a deque. */
+/* fiber.h: a fiber is a context that belongs to an actor (../actor), not to a thread. It can be
+ * suspended, and go on later on another thread. What the rest of the library has to know of that is
+ * here. A fiber is eager, so that no thief looks at its slots; and none of them is on a deque. */
 #ifndef WEFT_CORE_FIBER_H
 #define WEFT_CORE_FIBER_H
 
 #include "core/worker.h"
 
-/* What a fiber does otherwise than a thread's own context. Called through weft__hook_*() below, and
- * nowhere else. */
+/* What a fiber does in another way than a thread's own context. Called through weft__hook_*()
+ * below, and nowhere else. If not said otherwise, by the fiber itself. */
 struct weft__fiber_ops {
-    void (*fork)(weft *w); /* the slow roads of fork and merge */
-    bool (*merge)(weft *w);
+    void (*fork)(weft *w);  /* the slow road of fork */
+    bool (*merge)(weft *w); /* the slow road of merge */
     void (*poll)(weft *w);
     bool (*yield)(weft *w);                       /* true: another actor ran meanwhile */
-    void (*suspend)(struct weft__context *fiber); /* by itself: until it is woken, or shorter */
+    void (*suspend)(struct weft__context *fiber); /* until it is woken; may return earlier */
+
+    /* Notes why the fiber will be suspended: static words, and the mutex, event or channel, or
+       NULL. */
     void (*waits_for)(struct weft__context *fiber, const char *what,
-                      const struct weft__blocked *by); /* why it will be: static words; and a
-                                                          mutex, event or channel, or NULL */
+                      const struct weft__blocked *by);
+    /* Takes that back if the note is about `by`: by the fiber, or by the thread that ends the wait.
+       If `by` has an object, both calls are made under the object's lock. */
     void (*waits_no_more)(struct weft__context *fiber, const struct weft__blocked *by);
-    /* By the thread that ends the wait for one of these, or by itself, as long as `by` is there;
-       both under the object's lock. */
+
     void (*wake)(struct weft__context *fiber);               /* by any thread, at any time */
-    struct weft__park *(*park)(struct weft__context *fiber); /* whose wake-ups are the fiber's */
-    bool (*ends)(struct weft__context *fiber); /* by itself: its actor ends, and so do its waits */
-    void (*end)(struct weft__context *fiber,
-                bool at_once); /* the same: here, unless it holds a mutex; at once: also then */
-    void (*room)(struct weft__context *fiber); /* by itself: it ends here if it has hardly any stack
-                                                  left, before a function of the library begins */
+    struct weft__park *(*park)(struct weft__context *fiber); /* to wake it is to wake the fiber */
+    bool (*ends)(struct weft__context *fiber); /* does its actor end? Then so do its waits */
+    /* Ends the actor here, unless it holds a mutex; `at_once`: even if it holds one. */
+    void (*end)(struct weft__context *fiber, bool at_once);
+    /* Ends the actor here if hardly any stack is left: before a function of the library begins. */
+    void (*room)(struct weft__context *fiber);
     void (*block_begin)(weft *w);
     void (*block_end)(weft *w);
     unsigned (*index)(weft *w);
 };
 
-/* Threads that have ended a wait of a fiber, and have yet to wake it: the fiber may go on without
- * that, so pools wait for them before they free fibers. */
+/* How many threads have ended a wait of a fiber, and have yet to wake it. The fiber may go on
+ * without that, so a pool waits for these threads before it frees fibers. */
 extern struct atomic_u32 weft__fiber_wakers;
 
-/* The `set_for` of a fiber's parking place, whose `sleeper` is the fiber. */
+/* The `set_for` of a fiber's parking place. Its `sleeper` is the fiber. */
 void weft__fiber_set_for(struct weft__latch *latch, struct weft__park *owner);
 
-/* Is w an actor's, and not a thread's own? */
+/* Does w belong to an actor? */
 static inline bool weft__is_fiber(weft *w)
 {
     return weft__context_of(w)->ops != NULL;
 }
 
-/* Each is for fibers only. */
+/* All weft__hook_*() are for fibers only. */
 
 static inline void weft__hook_fork(weft *w)
 {
@@ -120,7 +123,7 @@ static inline unsigned weft__hook_index(weft *w)
     return weft__context_of(w)->ops->index(w);
 }
 
-/* The fiber that runs on this thread in its worker's place; NULL: none. */
+/* The fiber that runs on this thread, or NULL. */
 static inline struct weft__context *weft__fiber_here(void)
 {
     struct weft__worker *me = weft__worker_current();
@@ -134,15 +137,16 @@ static inline void weft__fiber_expect_room(void)
         weft__hook_room(fiber);
 }
 
-/* The wait of an actor that ends is over: does not return, unless it holds a mutex. */
+/* After a wait that ended because the actor ends. Does not return, unless the actor holds a
+ * mutex. */
 static inline void weft__fiber_end_here(void)
 {
     weft__hook_end(weft__fiber_here(), false);
 }
 
-/* What has to be done if an actor ends in the middle of something: for a function of the library,
- * in whose frame this stands, or what the program has deferred. It is done before the stack is
- * unwound, the newest first. Contexts of threads have none: jobs return. */
+/* What has to be done if an actor ends in the middle of a function of the library, in whose frame
+ * this lies; or what the program has deferred. It is done before the stack is unwound, the newest
+ * first. Contexts of threads have no cleanups: jobs return. */
 struct weft__cleanup {
     struct weft__cleanup *below;
     void (*run)(struct weft__cleanup *cleanup, weft *w);
@@ -159,7 +163,7 @@ static inline void weft__cleanup_push(weft *w, struct weft__cleanup *cleanup,
     context->cleanups = cleanup;
 }
 
-/* It is done, or need not be. What the program has deferred since stays. */
+/* The cleanup is done, or not needed. What the program has deferred after it stays. */
 static inline void weft__cleanup_pop(weft *w, struct weft__cleanup *cleanup)
 {
     struct weft__context *context = weft__context_of(w);
@@ -171,20 +175,20 @@ static inline void weft__cleanup_pop(weft *w, struct weft__cleanup *cleanup)
     *link = cleanup->below;
 }
 
-/* Now and then in a long loop. */
+/* Called now and then in a long loop: an actor may have to yield. */
 static inline void weft__poll(weft *w)
 {
     if (WEFT_IS_CALLED_(w) && weft__is_fiber(w))
         weft__hook_poll(w);
 }
 
-/* Where `me` runs now. */
+/* The context in which `me` runs now. */
 static inline struct weft__context *weft__context_now(struct weft__worker *me)
 {
     return me->fiber ? me->fiber : me->context;
 }
 
-/* What waits in this context is woken here. */
+/* The parking place at which a wait in this context is woken. */
 static inline struct weft__park *weft__context_park(struct weft__context *context)
 {
     return context->ops ? context->ops->park(context) : context->worker->park;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Fork and merge: the owner.
  *
- * The lazy road. Forking and merging are in weft/inline.h: fork writes the slot, then looks at the
- * guard; merge clears the slot, then looks whether it is wanted; without a fence between. What is
- * here are the slow roads, on which the owner answers a thief (steal.c), wakes a worker (help.c),
- * or learns that its computation has failed.
+ * The lazy road. The fast paths are in weft/inline.h: fork writes the slot, then looks at the
+ * guard; merge clears the slot, then looks whether it is wanted. There is no fence in between. The
+ * slow roads are here: the owner answers a thief (steal.c), wakes a worker (help.c), or learns that
+ * its computation has failed.
  *
- * Publishing. While workers sleep, the guard is raised, and the next fork takes the slow road
- * and wakes one. That worker would have to stop the owner to take what it was woken for; so the
- * fork goes on the owner's deque instead, and its merge takes it back from there (publish.c).
+ * Publishing. While workers sleep, the guard is raised; the next fork takes the slow road and wakes
+ * a worker. That worker would have to stop the owner to take the right side from its slot. So the
+ * right side goes on the owner's deque instead, and its merge takes it back from there (publish.c).
  *
- * The eager road. The guard is always raised; on the slow road, every fork goes on the
+ * The eager road. The guard is always raised, and the slow road puts every right side on the
  * worker's deque. */
 #include "core/cancel.h"
 #include "core/fiber.h"
@@ -32,7 +32,9 @@ extern weft *weft_fork(weft *w, weft_fn *right, void *arg);
 extern bool weft_merge(weft *w);
 extern void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r);
 
-enum { SHALLOW_SLOTS = 4 }; /* forks this deep look at the clock while little work is expected */
+/* While little work is expected, or there is a deadline, forks in so many slots above the oldest
+ * take the slow road. */
+enum { SHALLOW_SLOTS = 4 };
 
 /* Never called: its address stands in a slot. */
 static void waited_for(weft *w, void *arg)
@@ -45,13 +47,14 @@ static void waited_for(weft *w, void *arg)
 static void eager_fork(struct weft__context *context, weft *w)
 {
     struct weft__slot *slot = weft__slot_of(w);
-    if (slot->execute) /* its first right side is on the deque, or was taken from there */
+    if (slot->execute) /* the slot was published before, and not merged */
         weft__fatal("weft_fork: w has forked and not merged; run the left side in the context that "
                     "weft_fork returned");
-    weft__publish_eagerly(context, slot); /* or, if that can't be, the owner runs it at merge */
+    weft__publish_eagerly(context, slot); /* if there is no memory, the owner runs it at merge */
 }
 
-/* While a stolen right side is waited for, its slot must look used to jobs above. */
+/* While the owner waits for a stolen right side, the slot must look used to the jobs that it runs
+ * above. */
 static void wait_for_thief(weft *w)
 {
     struct weft__slot *slot = weft__slot_of(w);
@@ -71,10 +74,10 @@ static bool published_merge(struct weft__context *context, weft *w)
     return !mine || weft__is_cancelled_slow(w);
 }
 
-/* Is that look at the clock all that the slow road was taken for? */
+/* Was the slow road taken only because a shallow fork looks at the clock? */
 static bool only_looks_at_the_clock(struct weft__context *context)
 {
-    /* relaxed: a guard that is raised meanwhile is for the next fork. */
+    /* relaxed: if the guard is raised after this, the next fork sees it. */
     return context->help.started && atomic_load_relaxed(&context->guard) != UINTPTR_MAX &&
            !weft__group_alarm(context->group);
 }
@@ -86,10 +89,11 @@ static bool slow_road(struct weft__context *context, weft *w, bool wake, bool *c
     weft__context_answer_and_lock(context);
     bool stolen = w < (weft *)atomic_load_relaxed(&context->oldest);
     bool noticed = false;
-    /* Under the lock, so that a failure that raises the guard now is not overwritten. */
+    /* Under the lock, so that this thread does not lower a guard that a failing thread raises
+     * now. */
     enum group_state state = weft__group_look(context->group, &noticed);
     *cancelled = state == GROUP_CANCELLED;
-    context->raised = *cancelled; /* every fork and merge has to know, until it is over */
+    context->raised = *cancelled; /* every fork and merge learns of it, until the job is over */
     if (!stolen)                  /* a stolen slot stays wanted until it is merged */
         weft__slot_want(weft__slot_of(w), *cancelled);
     bool look_again = (context->help.wanted && !wake) || state != GROUP_FINE;
@@ -98,13 +102,13 @@ static bool slow_road(struct weft__context *context, weft *w, bool wake, bool *c
     if (wake && oldest == weft__slot_of(w) &&
         (weft__membarrier_is_gone() || weft__sleep_would_wake(&pool->sleep)))
         weft__publish(context, oldest);
-    else if (wake && context->quantum) /* it ages while the worker that is woken wakes up */
+    else if (wake && context->quantum) /* the oldest slot ages while the worker wakes up */
         weft__context_mark(context, oldest, weft__clock_now());
     weft__context_set_guard(context);
     weft__lock_drop(&context->lock);
     if (noticed)
         weft__alert_parts(context);
-    if (wake) /* if there was no room for another worker, there may be later */
+    if (wake) /* if no worker was woken because there is no room, a later fork tries again */
         context->help.wanted = !weft__sleep_new_fork(&pool->sleep, true);
     return stolen;
 }
@@ -112,7 +116,7 @@ static bool slow_road(struct weft__context *context, weft *w, bool wake, bool *c
 void weft_fork_slow_(weft *w)
 {
     weft__expect_fork(w, "weft_fork");
-    /* relaxed: own; a thief's mark is no NULL either. */
+    /* relaxed: own write; a thief's mark is not NULL either. */
     if (!atomic_load_relaxed(&weft__slot_of(w)->fn))
         weft__lacks("weft_fork", "a function", "right");
     struct weft__context *context = weft__context_of(w);
@@ -124,18 +128,19 @@ void weft_fork_slow_(weft *w)
         eager_fork(context, w);
         return;
     }
-    /* Without a barrier, no thief could take it from a silent owner: as on the eager road. */
+    /* Without membarrier, no thief could take the slot from an owner that does not answer. So every
+     * fork is published, as on the eager road. */
     bool cancelled, wake = weft__membarrier_is_gone() || weft__help_is_due(context, w);
     if (wake || !only_looks_at_the_clock(context))
         slow_road(context, w, wake, &cancelled);
 }
 
-/* A slot that was stolen or published is the oldest one of its context again. */
+/* After its merge, a slot that was stolen or published is the oldest of its context again. */
 static void slot_is_back(struct weft__context *context, weft *w, bool robbed)
 {
     struct weft__slot *slot = weft__slot_of(w);
     weft__context_lock(context);
-    atomic_store_relaxed(&context->oldest, w); /* relaxed: under the lock, as all their writes */
+    atomic_store_relaxed(&context->oldest, w); /* relaxed: all writes are under the lock */
     context->robbed |= robbed;
     if (slot->execute)
         weft__unpublish(context, slot);
@@ -154,7 +159,7 @@ bool weft_merge_slow_(weft *w)
         return weft__hook_merge(w);
     if (context->eager) {
         bool over = published_merge(context, w);
-        slot->execute = NULL; /* the next fork looks */
+        slot->execute = NULL; /* the next fork here looks at it */
         return over;
     }
     if (slot->execute) {

@@ -66,7 +66,8 @@ static bool parent_failed(const struct weft__group *group)
     return false;
 }
 
-/* A deadline that nobody noticed passing has cancelled nothing, so it is not looked at. */
+/* The deadline is not compared with the clock here: if no thread noticed that it passed, it has
+ * cancelled nothing. */
 int weft__group_end(struct weft__group *group)
 {
     bool cancelled = parent_failed(group);

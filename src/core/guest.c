@@ -29,7 +29,7 @@ static bool make_room(struct weft__guests *guests)
     return true;
 }
 
-/* The smallest number that nobody has; NULL: no memory. */
+/* The place of the smallest number that is not in use; NULL: no memory. */
 static struct weft__worker **find_place(struct weft__guests *guests)
 {
     unsigned i = guests->lowest;
@@ -55,8 +55,9 @@ struct weft__worker *weft__guests_next(struct weft__worker *guest)
 
 static void come_in(struct weft__guests *guests, struct weft__worker *guest)
 {
-    struct weft__worker *next = atomic_load_relaxed(&guests->present); /* relaxed: own lock */
-    /* release G1, both: a thief that stands on it, from the last time, goes on in the list. */
+    struct weft__worker *next = atomic_load_relaxed(&guests->present); /* relaxed: the lock */
+    /* release G1, both: a thief that still stands on this guest, from the last time that it was in
+     * the list, goes on from here. */
     atomic_store_release(&guest->next_guest, next);
     guest->previous_guest = NULL;
     if (next)
@@ -64,12 +65,12 @@ static void come_in(struct weft__guests *guests, struct weft__worker *guest)
     atomic_store_release(&guests->present, guest); /* release G1: thieves look at it from now on */
 }
 
-/* Its own link stays: who stands on it comes back to the list by that. */
+/* The guest keeps its own link: a thief that stands on it finds back to the list. */
 static void go_out(struct weft__guests *guests, struct weft__worker *guest)
 {
-    struct weft__worker *next = atomic_load_relaxed(&guest->next_guest); /* relaxed: own lock */
+    struct weft__worker *next = atomic_load_relaxed(&guest->next_guest); /* relaxed: the lock */
     struct weft__worker *previous = guest->previous_guest;
-    /* release G1: the next one was made before. */
+    /* release G1: the next guest was made before. */
     atomic_store_release(previous ? &previous->next_guest : &guests->present, next);
     if (next)
         next->previous_guest = previous;
@@ -77,7 +78,7 @@ static void go_out(struct weft__guests *guests, struct weft__worker *guest)
 
 static void add_made(struct weft__guests *guests, unsigned change)
 {
-    /* relaxed, both: under the lock; others want a hint. */
+    /* relaxed, both: written under the lock; read without it as a hint. */
     atomic_store_relaxed(&guests->made, atomic_load_relaxed(&guests->made) + change);
 }
 
@@ -102,7 +103,7 @@ struct weft__worker *weft__guest_get(struct weft_pool *pool, enum worker_kind ki
         guest->taken = true;
         guest->kind = kind;
         guest->was_spare |= kind == WORKER_SPARE;
-        guest->park = guest->own_park; /* not that of a host it had */
+        guest->park = guest->own_park; /* not the park of an earlier host */
         guests->lowest = number + 1;
         if (guests->peak <= number)
             guests->peak = number + 1;
@@ -128,18 +129,18 @@ void weft__guest_put(struct weft__worker *guest)
 void weft__walk_begin(struct weft__worker *me)
 {
     /* relaxed G2: before anything is read of the list. Only the compiler has to keep that order:
-     * who frees a guest makes every thread execute a barrier before it looks here. */
+     * the thread that frees guests has every thread execute a barrier before it reads this. */
     atomic_store_relaxed(&me->walks, true);
     atomic_fence_compiler();
 }
 
 void weft__walk_end(struct weft__worker *me)
 {
-    atomic_store_release(&me->walks, false); /* release G2: what was read, was read */
+    atomic_store_release(&me->walks, false); /* release G2: all was read before this */
 }
 
-/* Under the lock. One that has left is not in the list any more: so who walks now, or does not walk
- * after the barrier, does not come by it again. */
+/* Under the lock, after the barrier. A guest that has left is not in the list any more: so a thief
+ * that is not walking now does not meet it when it walks again. */
 static bool anybody_walks(struct weft_pool *pool)
 {
     struct weft__worker *worker = NULL;
@@ -149,8 +150,8 @@ static bool anybody_walks(struct weft_pool *pool)
     return false;
 }
 
-/* Under the lock: takes those out that can be freed, as a list of their own. A spare's parking
- * place is known to the sleep module for ever. */
+/* Under the lock: takes out the guests that can be freed, as a list linked by previous_guest. A
+ * guest that was a spare can't be: the sleep module knows its parking place for ever. */
 static struct weft__worker *take_out(struct weft__guests *guests, unsigned from)
 {
     struct weft__worker *old = NULL;
@@ -166,7 +167,7 @@ static struct weft__worker *take_out(struct weft__guests *guests, unsigned from)
     return old;
 }
 
-static bool anything_left(struct weft__guests *guests, unsigned from)
+static bool anything_to_free(struct weft__guests *guests, unsigned from)
 {
     for (unsigned i = from; i < guests->room; i++)
         if (guests->all[i] && !guests->all[i]->taken && !guests->all[i]->was_spare)
@@ -189,7 +190,7 @@ void weft__guests_trim(struct weft_pool *pool)
     weft__lock_take(&guests->lock);
     unsigned from = guests->peak > 1 ? guests->peak : 1;
     /* fence G2: in every thread; partner: weft__walk_begin(). */
-    if (anything_left(guests, from) && weft__membarrier_init() && weft__membarrier() &&
+    if (anything_to_free(guests, from) && weft__membarrier_init() && weft__membarrier() &&
         !anybody_walks(pool))
         old = take_out(guests, from);
     guests->peak = highest_taken(guests);
@@ -227,9 +228,9 @@ struct weft__worker *weft__walk_next(struct weft__walk *walk)
     struct weft_pool *pool = walk->pool;
     unsigned next = walk->at ? walk->at->index + 1 : 0;
     if (next == pool->config.workers) {
-        if (!weft__guests_first(pool)) /* who comes now is not met, */
+        if (!weft__guests_first(pool)) /* a guest that comes in now is not met */
             return walk->at = NULL;
-        weft__lock_take(&pool->guests.lock); /* and nobody is without the lock */
+        weft__lock_take(&pool->guests.lock); /* no guest is looked at without the lock */
         walk->locked = true;
     }
     walk->at = weft__next_worker(pool, walk->at);

@@ -5,11 +5,12 @@
  *   made -get-> present -put-> left -get-> present
  *                              left -a second without use-> freed
  *
- * Who is present is in a list that thieves walk without a lock; who has left is not. A guest whose
- * number is above all that were in use in the last second is freed, one always stays. That a thief
- * is not just looking at one that has left is made sure of as forks are stolen, from the other
- * side: a thief says that it walks, which costs it a plain store, and who frees has every thread
- * execute a barrier (G2). Where there is no such barrier, guests are kept. */
+ * Guests that are present are in a list, which thieves walk without a lock. Guests that have left
+ * are not in it. A guest that has left is freed if its number is above all numbers that were in use
+ * in the last second; the guest with the smallest number always stays. Before it is freed, no thief
+ * may be looking at it. So a thief says that it walks, which costs it a plain store, and the thread
+ * that frees has every thread execute a barrier before it reads that (G2). Where there is no such
+ * barrier, guests are kept. */
 #ifndef WEFT_CORE_GUEST_H
 #define WEFT_CORE_GUEST_H
 
@@ -17,38 +18,37 @@
 #include "os/lock.h"
 
 struct weft__guests {
-    struct weft__lock lock;    /* all but the list's links, which are written under it */
-    struct atomic_ptr present; /* struct weft__worker: the newest one in */
+    struct weft__lock lock;    /* for everything here; thieves read the list without it */
+    struct atomic_ptr present; /* struct weft__worker: the list's first, the last to come in */
     struct weft__worker **all; /* by number; NULL: not made, or freed */
-    unsigned room;             /* in `all` */
-    struct atomic_u32 made;    /* how many there are; written under the lock */
-    unsigned lowest;           /* all below are in use */
-    unsigned peak;             /* all that were in use in this second are below */
+    unsigned room;             /* how many elements `all` has */
+    struct atomic_u32 made;    /* how many guests exist; written under the lock */
+    unsigned lowest;           /* all numbers below this are in use */
+    unsigned peak;             /* all numbers in use in this second are below this */
 };
 
 struct weft__worker *weft__guest_get(struct weft_pool *pool, enum worker_kind kind); /* or NULL */
 void weft__guest_put(struct weft__worker *guest);
 
-/* Are there so many that some should be freed when they are not in use any more? A hint. */
+/* Are there so many guests that those not in use should be freed? A hint. */
 bool weft__guests_are_many(struct weft_pool *pool);
 
-/* Once a second: frees those that were not in use since the last time. */
+/* Once a second: frees guests that were not in use since the last call. */
 void weft__guests_trim(struct weft_pool *pool);
 
-/* Nobody is in the pool any more. */
+/* Frees all. No thread is in the pool any more. */
 void weft__guests_free(struct weft_pool *pool);
 
 /* ---- Walking ---- */
 
-/* A worker of the pool, as a thief: what it reads of the list, and of whom it finds there, it reads
- * between these. */
+/* A thief, which is a worker of the pool, reads the list and the guests in it between these two. */
 void weft__walk_begin(struct weft__worker *me);
 void weft__walk_end(struct weft__worker *me);
 struct weft__worker *weft__guests_first(struct weft_pool *pool);
 struct weft__worker *weft__guests_next(struct weft__worker *guest);
 
-/* Anybody: all workers, then all guests, under the lock as long as it is among the guests. Who
- * stops before NULL ends the walk. */
+/* By any thread: all workers, then all guests. The walk holds the lock while it is among the
+ * guests. A caller that stops before it got NULL has to call weft__walk_stop(). */
 struct weft__walk {
     struct weft_pool *pool;
     struct weft__worker *at;
@@ -57,7 +57,7 @@ struct weft__walk {
 struct weft__worker *weft__walk_next(struct weft__walk *walk);
 void weft__walk_stop(struct weft__walk *walk);
 
-/* The same for who has the lock: start with NULL. */
+/* The same for a caller that has the lock. NULL gives the first worker. */
 struct weft__worker *weft__next_worker(struct weft_pool *pool, struct weft__worker *worker);
 
 #endif

@@ -10,22 +10,22 @@ void weft__context_expect(struct weft__context *context)
     weft__context_raise_guard(context);
 }
 
-/* On the lazy road the pool is not told of a fork. So a job that starts, or goes on after a wait,
- * looks whether a worker sleeps that may be woken. It counts as at work before: see EnterFence.
- * A thread that makes room later wakes a worker itself. */
+/* The job's thread counts as working before it looks for a sleeping worker that may be woken: see
+ * EnterFence. A thread that makes room later wakes a worker itself. */
 void weft__expect_help(struct weft__worker *me)
 {
     struct weft__sleep *sleep = &me->pool->sleep;
-    /* relaxed: a hint. In the place of a blocked thread, the first fork may call a spare. */
+    /* relaxed: a hint. While a thread is blocked, the first fork may call a spare in its place. */
     bool short_handed = atomic_load_relaxed(&sleep->blocked) > 0;
     if (!me->context->eager && (weft__sleep_has_room(sleep) || short_handed))
         weft__context_expect(me->context);
 }
 
-/* Usually the first fork wakes the sleeping worker, since the owner may never come by here again.
- * But if jobs of this kind have been over quickly so far, it is woken only once this job goes on
- * for longer; until then shallow forks look at the clock. That is a guess, and a wrong one costs a
- * nap of the look-out: so it is made only while there is a look-out. */
+/* Usually the first fork wakes the sleeping worker, since the owner may never fork again. But if
+ * jobs of this kind have been brief so far, the worker is woken only when this job has taken
+ * longer; until then shallow forks look at the clock. That is a guess, and if it is wrong, the
+ * first right side waits for a nap of the look-out. So it is made only while there is a
+ * look-out. */
 bool weft__help_is_due_now(struct weft__context *context, weft *w)
 {
     struct weft__help *help = &context->help;

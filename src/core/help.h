@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* help.h: which fork of a job wakes a sleeping worker. The pool is not told of a lazy fork; so a
- * job that begins while workers sleep, or goes on, raises its own guard, and one of its next forks
- * takes the slow road and wakes a worker. struct weft__help is in context.h. */
+/* help.h: which fork of a job wakes a sleeping worker. The pool is not told of a lazy fork. So a
+ * job that begins, or goes on after a wait, while workers sleep raises its own guard; one of its
+ * next forks takes the slow road and wakes a worker. struct weft__help is in context.h. */
 #ifndef WEFT_CORE_HELP_H
 #define WEFT_CORE_HELP_H
 
@@ -9,11 +9,11 @@
 
 enum {
     WEFT__LITTLE_NS = 100000, /* how long little work takes */
-    WEFT__LOOK_TURN = 4,      /* of shallow forks every fourth reads the clock, because that stops
-                                 the CPU's reading ahead */
+    WEFT__LOOK_TURN = 4,      /* one shallow fork in so many reads the clock; more would cost too
+                                 much, as the CPU can't execute ahead of that */
 };
 
-/* A job that starts or goes on looks for sleeping workers that could help it. */
+/* A job that begins, or goes on after a wait, looks for sleeping workers that could help it. */
 void weft__expect_help(struct weft__worker *me);
 
 /* The owner, while workers sleep: the next fork wakes one of them. */
@@ -29,15 +29,15 @@ static inline bool weft__help_is_due(struct weft__context *context, weft *w)
     return weft__help_is_due_now(context, w);
 }
 
-/* Has the pool not been told yet that the job on top forks? Then its next fork must not be
- * quiet. */
+/* Is the first fork of the job on top, which tells the pool, still to come? Then that fork must not
+ * be quiet. */
 static inline bool weft__context_is_untold(const struct weft__context *context)
 {
     return context->help.wanted && context->help.started == 0;
 }
 
-/* The owner: what runs now has gone on for longer than little work does. If jobs of its kind
- * have been over quickly so far, the next fork wakes a worker all the same. */
+/* By the owner: the job on top runs for longer than little work takes. The next fork wakes a
+ * worker, even if jobs of its kind have been brief so far. */
 void weft__context_is_long(struct weft__context *context);
 
 #endif

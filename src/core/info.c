@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where am I, what is going on. */
+/* Questions about the context, the pool and its workers. */
 #include "core/cancel.h"
 #include "core/fiber.h"
 #include "core/misuse.h"
@@ -62,7 +62,8 @@ static __attribute__((noinline)) bool yield_in_doubt(weft *w)
     return yield(w);
 }
 
-/* Apart from those in doubt: what they need costs each switch of an actor ten instructions. */
+/* The call in doubt is a function of its own: the registers that it needs would cost each switch of
+ * an actor ten instructions. */
 bool weft_yield(weft *w)
 {
     return weft__context_is_right(w) ? yield(w) : yield_in_doubt(w);
@@ -93,7 +94,7 @@ void weft_fail(weft *w, int code)
 
 bool weft_cancelled(weft *w)
 {
-    /* Asked often, and nearly always this. */
+    /* Asked often, and nearly always answered here. */
     if (weft__context_is_here(w) && !weft__group_alarm(weft__context_of(w)->group))
         return false;
     WEFT__EXPECT_OWN(w);
@@ -138,7 +139,7 @@ int weft_pool_get_info(weft_pool *pool, weft_pool_info *info)
     return error;
 }
 
-/* Everything below reads counts that others write, relaxed: hints. */
+/* relaxed, all below: counts that other threads write, read as hints. */
 
 static int get_worker_info(struct weft_pool *pool, unsigned index, weft_worker_info *info)
 {

@@ -6,14 +6,14 @@
 #include "core/help.h"
 #include "os/membarrier.h"
 
-/* A fork that thieves may take at once, for what is known to take long. Costs about as much as on
- * the eager road. */
+/* A fork that thieves may take at once, for right sides that are known to take long. Costs about as
+ * much as a fork on the eager road. */
 weft *weft__fork_openly(weft *w, weft_fn *right, void *arg);
 
-/* A fork that wakes no worker: for what is likely to be over before one could come. A worker that
- * is awake, or looks out, may take it all the same. A guard that is raised for another reason than
- * sleepers stays so for the next fork. The code that forks like this notices by itself if its
- * computation has failed: it asks before each part. */
+/* A fork that wakes no worker: for right sides that are likely to be over before a worker could
+ * come. A worker that is awake, or the look-out, may take it all the same. This fork does not look
+ * at the guard: a raised guard is left to the next ordinary fork. So the code that forks quietly
+ * asks before each part whether its computation has failed. */
 static inline weft *weft__fork_quietly(weft *w, weft_fn *right, void *arg)
 {
     struct weft__context *context = weft__context_of(w);

@@ -32,14 +32,15 @@ void weft__function_name(char *text, size_t size, weft_fn *fn)
         snprintf(text, size, "%s+%#tx", info.dli_fname, (char *)address - (char *)info.dli_fbase);
 }
 
-/* relaxed, all: what this thread wrote itself; a thief's mark in place of it is no NULL either. */
+/* relaxed, all: this thread's own writes; a thief's mark is not NULL either. */
 
 static bool is_used(weft *w)
 {
     return w <= weft__context_of(w)->last && atomic_load_relaxed(&weft__slot_of(w)->fn);
 }
 
-/* In a forked child the job that forked goes on, though its thread is nobody's any more. */
+/* In a forked child, the job that forked the process goes on, though its thread is no worker any
+ * more. */
 static bool is_own(const struct weft__context *context)
 {
     struct weft__context *here = weft__context_here();
@@ -60,8 +61,8 @@ COLD void weft__look_whose(weft *w, const char *function)
     if (!w)
         weft__fatal("%s needs a context; w is NULL", function);
     if (!is_own(weft__context_of(w)))
-        weft__fatal("%s: w is the context of another job or thread; pass on the one that this job "
-                    "was given, and never store it (weft_here() finds it)",
+        weft__fatal("%s: w is the context of another job or thread; pass on the context that this "
+                    "job was given, and never store it (weft_here() finds it)",
                     function);
 }
 
@@ -115,8 +116,8 @@ COLD void weft__callee_threw(void)
                 "thread with pthread_exit; it must return");
 }
 
-/* A merge leaves the argument in its slot. So the slots that were ever used are known, and each is
- * looked at once for each job that forks there: two in a row that have no argument end it. */
+/* A merge leaves the argument in its slot, so a slot that was used since the last look has one. The
+ * search clears the arguments, and ends after two slots in a row that have none. */
 static weft *first_used(weft *w)
 {
     enum { ENOUGH = 2 };

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* object.h: what a mutex, an event or a channel is made of, as far as reports look at it: a name,
- * who uses it, and, of a mutex, who holds it. What is done with them is in ../sync.
+/* object.h: the part of a mutex, an event or a channel that reports look at: its name, which
+ * threads use it, and the holder of a mutex. The functions are in ../sync.
  *
- * A mutex: one word says who holds it, and what unlocking has to care for: LINE, somebody stands in
- * line and has to be woken; HEIR, the first of the line was woken and is on its way. Until the heir
- * comes, whoever runs may pass it. KEPT: it was passed too often, and nobody but the heir takes it.
+ * A mutex has one word: the name of its holder, and flags for the unlocking thread. LINE: a waiter
+ * stands in line and has to be woken. HEIR: the first waiter of the line, the heir, was woken and
+ * is on its way. Until the heir comes, any running thread may lock the mutex before it, and so pass
+ * it. KEPT: the heir was passed too often, and only the heir may lock the mutex.
  *
  *   FREE          -lock->   HELD                 HELD          -unlock-> FREE
  *   HELD          -queue->  HELD | LINE          by a waiter, under the lock
  *   HELD | LINE   -unlock-> HEIR, HEIR | KEPT    by the holder, under the lock
- *   HEIR          -lock->   HELD | HEIR          by one that passes the heir, and counts it
- *   HELD | HEIR   -unlock-> HEIR                 by the same; or HEIR | KEPT, under the lock
+ *   HEIR          -lock->   HELD | HEIR          by a thread that passes the heir, and counts it
+ *   HELD | HEIR   -unlock-> HEIR                 by that thread; or HEIR | KEPT, under the lock
  *   HEIR, HEIR | KEPT -inherit-> HELD, HELD | LINE   by the heir, under the lock
  *   HELD | HEIR   -queue->  HELD | LINE          by the heir, in vain: first in line again */
 #ifndef WEFT_CORE_OBJECT_H
@@ -29,10 +30,11 @@ struct weft__line {
 
 struct weft__sync {
     struct weft__lock lock;
-    struct atomic_bool outside; /* threads use it that no pool knows, or several pools' */
-    struct atomic_bool actors;  /* actors do */
-    struct atomic_ptr pool;     /* unless `outside`: NULL, or only this one's threads and actors */
-    const char *name;
+    struct atomic_bool outside; /* threads of no pool, or of several pools, use it */
+    struct atomic_bool actors;  /* actors use it */
+    struct atomic_ptr pool;     /* unless `outside`: the only pool whose threads and actors use it,
+                                   or NULL */
+    const char *name;           /* or NULL */
 };
 
 enum {
@@ -49,17 +51,17 @@ struct weft__mutex {
     struct weft__sync sync;
     struct atomic_uptr word; /* the holder's name | flags; flags change under the lock only */
     struct weft__line line;
-    struct weft__mutex *next_held; /* by the same thread; its own business */
-    unsigned passed; /* how often, since the first in line is that; the holder's business */
+    struct weft__mutex *next_held; /* the next mutex that the same thread holds; holder only */
+    unsigned passed; /* how often the waiter that is first in line was passed; holder only */
 };
 
-/* Of a thread outside, by its number (weft__thread_serial()). */
+/* The name of a thread outside, by its number (weft__thread_serial()). */
 static inline uintptr_t weft__mutex_name(uintptr_t thread)
 {
     return thread * (2 * MUTEX_OUTSIDE) | MUTEX_OUTSIDE;
 }
 
-/* Of an actor. Numbers of threads are smaller than addresses of fibers. */
+/* The name of an actor. Numbers of threads are smaller than addresses of fibers. */
 static inline uintptr_t weft__mutex_name_of_fiber(const struct weft__context *fiber)
 {
     return (uintptr_t)fiber | MUTEX_OUTSIDE;
@@ -70,9 +72,9 @@ static inline bool weft__mutex_is_of_fiber(uintptr_t holder)
     return holder & MUTEX_OUTSIDE && holder > weft__mutex_name(UINT32_MAX);
 }
 
-/* A worker's address, or the name of a thread outside or of an actor; MUTEX_FREE: nobody's. For
- * reports, which find all at rest: who takes it, or gives it away, does so before it rests (Z1). It
- * may be the address of a worker of another pool, which may be gone. */
+/* The holder's name: a worker's address, or the name of a thread outside or of an actor.
+ * MUTEX_FREE: there is no holder. For reports, which find all threads at rest: a thread locks or
+ * unlocks before it rests (Z1). A worker may be one of another pool, and may be gone. */
 static inline uintptr_t weft__mutex_holder(const struct weft__mutex *mutex)
 {
     return atomic_load_relaxed(&mutex->word) & ~(uintptr_t)MUTEX_FLAGS;

@@ -24,8 +24,7 @@ static void forget_parent(void)
     weft__default_forked();
     weft__park_forked();
     weft__tasks_forked();
-    atomic_store_relaxed(&weft__fiber_wakers,
-                         0); /* a thread that was about to wake one is not here */
+    atomic_store_relaxed(&weft__fiber_wakers, 0); /* threads that counted there do not exist here */
 }
 
 static int fork_watch_error;
@@ -46,18 +45,18 @@ static int watch_forks(void)
 
 void weft__pool_hold(struct weft_pool *pool)
 {
-    atomic_fetch_add_relaxed(&pool->pending, 1); /* relaxed: another hold is there */
+    atomic_fetch_add_relaxed(&pool->pending, 1); /* relaxed: the pool is held already */
 }
 
-/* The word's own order decides between this and destroy. Nothing else of the pool is looked at
- * before. */
+/* The modification order of `pending` decides between this and destroy. Nothing else of the pool is
+ * read before. */
 int weft__pool_enter_known(struct weft_pool *pool)
 {
     uint32_t pending = atomic_load_relaxed(&pool->pending); /* relaxed: the exchange decides */
     do {
         if (pending & POOL_CLOSED)
             return -ESHUTDOWN;
-        /* acquire Y2: the pool is made, if another one was there before. */
+        /* acquire Y2: the pool is made; another default pool may have been in this memory. */
     } while (!atomic_cas_acquire(&pool->pending, &pending, pending + 1));
     if (!weft__pool_is_forked(pool))
         return 0;
@@ -73,14 +72,14 @@ int weft__pool_enter(struct weft_pool **pool)
     do {
         *pool = weft_pool_default();
         error = *pool ? weft__pool_enter_known(*pool) : -ENOMEM;
-    } while (error == -ESHUTDOWN); /* it has been destroyed meanwhile */
+    } while (error == -ESHUTDOWN); /* it was destroyed meanwhile */
     return error;
 }
 
 void weft__pool_leave(struct weft_pool *pool)
 {
-    /* acq_rel X1: what was done in the pool happens before its end. Last touch, unless this is
-     * the last thread to leave: destroy waits for that one. */
+    /* acq_rel X1: what was done in the pool happens before its end. Last touch, unless this is the
+     * last thread to leave: destroy waits for that thread. */
     if (atomic_fetch_sub_acq_rel(&pool->pending, 1) == (POOL_CLOSED | 1))
         weft__spin_latch_set(pool->drained);
 }
@@ -103,8 +102,8 @@ static void release(struct weft_pool *pool)
         weft__free(pool);
 }
 
-/* Which CPU the first worker of the next pool calls home: pools, and processes, should
- * not all begin at the same one. */
+/* The index of the first worker's home: the pools of a process should not all begin with the same
+ * CPU. */
 static unsigned first_home(unsigned workers)
 {
     static struct atomic_u32 next;
@@ -186,7 +185,7 @@ static int prepare(struct weft_pool *pool, const weft_config *config)
     snprintf(pool->name, sizeof pool->name, "%s", pool->config.name);
     pool->config.name = pool->name; /* the caller's may go away */
     bool caller = pool->config.flags & WEFT_USE_CALLER;
-    if (caller && weft__worker_top())
+    if (caller && weft__worker_innermost())
         return -EBUSY;
     unsigned n = pool->config.workers;
     unsigned rounds = pool->config.spin_rounds > 0 ? (unsigned)pool->config.spin_rounds : 0;
@@ -241,20 +240,21 @@ int weft_pool_create(weft_pool **out, const weft_config *config)
     return error;
 }
 
-/* Is something of the pool below the caller on its stack? */
+/* Is the caller inside the pool, so that the pool has frames below it on the stack? */
 static bool stands_in(struct weft_pool *pool)
 {
     struct weft__worker *me = weft__worker_in(pool);
-    return me && (me->kind != WORKER_CALLER || me->frame || me != weft__worker_top());
+    return me && (me->kind != WORKER_CALLER || me->frame || me != weft__worker_innermost());
 }
 
-/* The caller of WEFT_USE_CALLER, and it alone, destroys its pool. */
+/* A pool made with WEFT_USE_CALLER is destroyed by the thread that made it, and by no other. */
 static bool is_anothers(struct weft_pool *pool)
 {
     return pool->config.flags & WEFT_USE_CALLER && !weft__worker_in(pool);
 }
 
-/* With a hold. Several may try: one of them goes on, the others leave. */
+/* The caller has entered the pool. Of several threads that try, one goes on and the others
+ * leave. */
 static int close_pool(struct weft_pool *pool, struct weft__spin_latch *drained)
 {
     bool others = false;
@@ -262,7 +262,7 @@ static int close_pool(struct weft_pool *pool, struct weft__spin_latch *drained)
         return -EPERM;
     if (!drained->owner)
         return -ENOMEM;
-    if (!atomic_cas_relaxed(&pool->closing, &others, true)) /* relaxed: that is all it says */
+    if (!atomic_cas_relaxed(&pool->closing, &others, true)) /* relaxed: it publishes nothing */
         return -ESHUTDOWN;
     pool->drained = drained;
     weft__default_forget(pool);
@@ -271,7 +271,7 @@ static int close_pool(struct weft_pool *pool, struct weft__spin_latch *drained)
     return 0;
 }
 
-/* Closed, and the caller's hold is still there. */
+/* The pool is closed, and the caller has not left it yet. */
 static void wind_up(struct weft_pool *pool, struct weft__spin_latch *drained)
 {
     weft__lock_take(&pool->actors_lock); /* none are made from here on */
@@ -279,8 +279,8 @@ static void wind_up(struct weft_pool *pool, struct weft__spin_latch *drained)
     weft__lock_drop(&pool->actors_lock);
     if (actors)
         pool->actors_close(actors);
-    /* acq_rel X1: as weft__pool_leave(), but if this is the last to leave, no thread is to be
-     * woken. */
+    /* acq_rel X1: as weft__pool_leave(), but if this thread is the last to leave, there is no
+     * thread to wake. */
     if (atomic_fetch_sub_acq_rel(&pool->pending, 1) != (POOL_CLOSED | 1))
         weft__wait_anywhere(drained, (struct weft__awaited){.what = "destroys the pool"});
     weft__threads_stop(pool);
@@ -295,7 +295,7 @@ int weft_pool_destroy(weft_pool *pool)
         return -EINVAL;
     if (stands_in(pool))
         return weft__pool_is_forked(pool) ? -ECHILD : -EDEADLK;
-    int error = weft__pool_enter_known(pool); /* it may be a default pool that is gone */
+    int error = weft__pool_enter_known(pool); /* it may be a destroyed default pool */
     if (error)
         return error;
     struct weft__spin_latch drained = {.owner = weft__thread_park()};

@@ -18,8 +18,8 @@ struct weft__actors;
 
 struct weft_pool {
     weft_config config;      /* with defaults filled in; constant while the pool is in use */
-    const char *why_eager;   /* lazy was wanted, but can't be had; or NULL */
-    char name[16];           /* the kernel takes no longer ones */
+    const char *why_eager;   /* why the pool is eager, if lazy was wanted; or NULL */
+    char name[16];           /* the kernel takes no longer names */
     struct weft__cpus homes; /* CPUs to sleep on, in order */
     uint32_t fork_count;     /* of the process, when the pool was made */
     struct weft__worker **workers;
@@ -30,42 +30,44 @@ struct weft_pool {
     struct weft__blocking blocking;
     struct weft__spares spares;
 
-    /* What has to end before the pool can: guests, submitted tasks, detached jobs. The top
-     * bit is set by destroy; from then on nothing new is let in, so only that bit remains
-     * at last. The thread that leaves then sets the latch that destroy waits for. */
+    /* Counts what has to end before the pool: guests, submitted tasks, detached jobs. The highest
+     * bit, POOL_CLOSED, is set by destroy. From then on nothing new is let in, so only that bit
+     * remains in the end. The last thread to leave sets the latch that destroy waits for. */
     WEFT__ALIGNED struct atomic_u32 pending;
     struct atomic_bool closing;       /* a thread is in destroy */
     struct weft__spin_latch *drained; /* written by destroy before it sets the bit */
 
     struct weft__guests guests;
 
-    /* Actors (../actor), once there is one. */
-    struct weft__lock actors_lock; /* making them */
-    struct atomic_ptr actors;      /* struct weft__actors; written under the lock */
-    void (*actors_close)(struct weft__actors *actors); /* ends them all; with `actors` */
+    /* Actors (../actor). The functions are written before `actors`, and not again. */
+    struct weft__lock actors_lock; /* for making struct weft__actors */
+    struct atomic_ptr actors;      /* struct weft__actors, or NULL before the first actor; written
+                                      under actors_lock */
+    void (*actors_close)(struct weft__actors *actors); /* ends all actors */
     void (*actors_free)(struct weft__actors *actors);
-    void (*actors_dump)(struct weft__actors *actors, FILE *out); /* what they do, for people */
+    void (*actors_dump)(struct weft__actors *actors, FILE *out); /* for weft_pool_dump() */
 
     bool is_default;
-    struct weft_pool *next_kept; /* of default pools that are gone */
+    struct weft_pool *next_kept; /* of a destroyed default pool; see default.c */
 
-    struct atomic_u32 threads; /* started and not yet finished; a futex for destroy */
-    struct atomic_u32 limited; /* threads of the pool that are in a limited wait; see wait.h */
+    struct atomic_u32 threads; /* how many threads run that are not joined; destroy waits on it */
+    struct atomic_u32 limited; /* how many worker threads are in a limited wait; see wait.h */
 };
 
 enum { POOL_CLOSED = 1u << 31 };
 
-/* 0, -ECHILD, -ESHUTDOWN, or -ENOMEM. After 0 the caller has to leave again. NULL becomes the
- * default pool, made if need be. */
+/* Counts the caller in `pending`, so that the pool is not destroyed before the caller leaves.
+ * Returns 0, -ECHILD, -ESHUTDOWN or -ENOMEM; after 0 the caller has to leave again. *pool NULL
+ * becomes the default pool, which is made if there is none. */
 int weft__pool_enter(struct weft_pool **pool);
 
-/* The same without -ENOMEM, for a pool that is not NULL; it may be a default pool that is gone. */
+/* The same for a pool that is not NULL; never -ENOMEM. It may be a destroyed default pool. */
 int weft__pool_enter_known(struct weft_pool *pool);
 
-/* For a caller that knows that something else is pending, and stays so during the call. */
+/* The same for a caller that knows that `pending` is not zero, and stays so during the call. */
 void weft__pool_hold(struct weft_pool *pool);
 
-/* Last touch of the pool, unless the caller is one of its workers. */
+/* Ends an enter or a hold. Last touch of the pool, unless the caller is one of its workers. */
 void weft__pool_leave(struct weft_pool *pool);
 
 static inline bool weft__pool_is_forked(const struct weft_pool *pool)
@@ -73,7 +75,8 @@ static inline bool weft__pool_is_forked(const struct weft_pool *pool)
     return pool->fork_count != weft__fork_count();
 }
 
-/* weft_pool_create() in memory that is zero, but for `pending`, and is released if that fails. */
+/* Makes a pool in memory that is zero, except for `pending`. If it fails, the memory is
+ * released. */
 int weft__pool_make(struct weft_pool *pool, const weft_config *config);
 
 #endif

@@ -9,7 +9,7 @@
 static void execute_right(weft *w, struct weft__job *job)
 {
     struct weft__slot *slot = (struct weft__slot *)job;
-    /* release T1: the owner may follow this to help. */
+    /* release T1: the owner may follow this pointer to help. */
     atomic_store_release(&slot->thief, weft__worker_of(w));
     weft__call(w, slot->eager_fn, job->arg, job->group);
     weft__worker_of(w)->news = (struct weft__news){weft__right_is_over, slot};
@@ -48,7 +48,7 @@ void weft__unpublish(struct weft__context *context, struct weft__slot *slot)
     weft__slot_want(slot, context->raised);
 }
 
-/* There is no slot after the last one to be the oldest. */
+/* The last slot is never published: there is none after it to be the oldest. */
 void weft__publish(struct weft__context *context, struct weft__slot *slot)
 {
     if ((weft *)slot == context->last)

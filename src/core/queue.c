@@ -5,7 +5,7 @@
 
 static void length_add(struct weft__queue *queue, size_t change)
 {
-    /* relaxed: writers hold the lock; readers that act on it take the lock too. */
+    /* relaxed: writers have the lock; a reader that acts on it takes the lock, too. */
     atomic_store_relaxed(&queue->length, atomic_load_relaxed(&queue->length) + change);
 }
 
@@ -47,8 +47,8 @@ struct weft__node *weft__queue_pop(struct weft__queue *queue)
     struct weft__node *node;
     bool taken = false;
     while (!taken && (node = queue->first)) {
-        /* If somebody else is about to remove it, it goes now: nobody should search again and
-         * again, and not sleep, for what is not to be had. */
+        /* If another thread has claimed the node and is about to remove it, it is unlinked now:
+         * otherwise searchers would see a job that they can't get, and not sleep. */
         taken = weft__node_claim(node);
         unlink_node(queue, node);
     }
@@ -56,7 +56,7 @@ struct weft__node *weft__queue_pop(struct weft__queue *queue)
     return taken ? node : NULL;
 }
 
-/* Under the lock: a job that stands here keeps its group. */
+/* Under the lock: the group of a job in the queue exists. */
 static bool is_own(const struct weft__job *job, const struct weft__group *root,
                    void (*execute)(weft *w, struct weft__job *job))
 {

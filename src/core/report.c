@@ -33,8 +33,8 @@ static void text_standing(FILE *out, const struct weft__worker *worker)
     weft__put_standing(out, &standing);
 }
 
-/* The job that forked the one in `frame`: on the stack of the worker it was taken from, the
- * innermost that started at or below the fork's slot. */
+/* The job that forked the job in `frame`. It is on the stack of the worker from which that was
+ * stolen: the innermost job that started at or below the fork's slot. */
 static const struct weft__frame *forker_of(const struct weft__frame *frame)
 {
     const struct weft__frame *outer = frame->from ? frame->from->frame : NULL;
@@ -77,8 +77,8 @@ static void text(FILE *out, struct weft_pool *pool)
     struct weft__worker *worker = NULL;
     fprintf(out,
             weft__anybody_stuck(pool)
-                ? "weft: deadlock in pool \"%s\": these threads wait for each other, or for what "
-                  "nobody will do\n"
+                ? "weft: deadlock in pool \"%s\": these threads wait for each other, or for "
+                  "something that no thread will do\n"
                 : "weft: all threads of pool \"%s\" are blocked or asleep; something outside may "
                   "end these waits\n",
             pool->config.name);
@@ -88,14 +88,14 @@ static void text(FILE *out, struct weft_pool *pool)
     size_t queued = weft__queue_length(&pool->injector);
     if (queued)
         fprintf(out,
-                "  jobs that nobody is left to run: %zu; more spares may help "
+                "  jobs that no thread is left to run: %zu; more spares may help "
                 "(weft_config.spares)\n",
                 queued);
 }
 
 /* ---- As a graph ---- */
 
-/* Of one that is on no worker's list. */
+/* The edge to the holder of a mutex that is in no worker's held_mutexes. */
 static void graph_outside_holder(FILE *out, const struct weft__worker *worker)
 {
     const struct weft__mutex *mutex = weft__mutex_wanted(worker);
@@ -178,7 +178,7 @@ static void tell(struct weft_pool *pool, const char *report, const char *dot)
 {
     const weft_config *config = &pool->config;
     if (config->deadlock) {
-        /* relaxed, both: the handler's own thread looks for its own number. */
+        /* relaxed, both: only the thread that calls the handler looks for its own number. */
         atomic_store_relaxed(&pool->blocking.reporter, weft__thread_number());
         config->deadlock(pool, report, dot, config->data);
         atomic_store_relaxed(&pool->blocking.reporter, 0);
@@ -187,7 +187,7 @@ static void tell(struct weft_pool *pool, const char *report, const char *dot)
     }
 }
 
-/* The plain rule: all rest, and one at least is blocked, whatever may wake it. */
+/* The plain rule: all threads rest, and at least one is blocked, whatever may end its wait. */
 static bool is_to_be_noted(struct weft_pool *pool, uint32_t marks)
 {
     struct weft__blocking *blocking = &pool->blocking;

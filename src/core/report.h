@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report.h: tells the program which threads wait for what, when none of a pool can go on. */
+/* report.h: tells the program which threads wait for what, when no thread of a pool can go on. */
 #ifndef WEFT_CORE_REPORT_H
 #define WEFT_CORE_REPORT_H
 
@@ -8,13 +8,14 @@
 
 struct weft_pool;
 
-/* All threads of the pool rest, and stay so during the call. Looks for threads that wait for
- * each other, or for what no thread will do; calls the deadlock handler if there are any.
- * False: all may be woken from outside. Even so it calls the handler with WEFT_DEADLOCK_PLAIN, once
- * for each value of `marks`. */
+/* All threads of the pool rest, and stay so during the call. Looks for threads that wait for each
+ * other, or for something that no thread will do. True: there are some; the deadlock handler was
+ * called. False: every wait may be ended from outside; with WEFT_DEADLOCK_PLAIN the handler is
+ * called all the same, once for each value of `marks`. */
 bool weft__report_deadlock(struct weft_pool *pool, uint32_t marks);
 
-/* To standard error, and to the file that WEFT_DEADLOCK_DOT names: where there is no handler. */
+/* Without a handler: writes the report to standard error, and the graph to the file that
+ * WEFT_DEADLOCK_DOT names. */
 void weft__report_write(const char *report, const char *graph);
 
 #endif

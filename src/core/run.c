@@ -40,21 +40,21 @@ static void guest_leave(struct weft__worker *guest)
     weft__sleep_guest_gone(&guest->pool->sleep);
     weft__pool_has_room(guest->pool);
     weft__worker_remove(guest);
-    weft__worker_rest(guest);
+    weft__worker_is_outside(guest);
     weft__census_leave(&guest->pool->census);
     weft__guest_put(guest);
 }
 
 /* ---- Run ---- */
 
-struct root {
-    struct weft__job job; /* its group: the one that it was called from, or NULL */
+struct run_job {
+    struct weft__job job; /* its group: that of the code which called weft_run(), or NULL */
     int result;
 };
 
-static void execute_root(weft *w, struct weft__job *job)
+static void execute_run(weft *w, struct weft__job *job)
 {
-    ((struct root *)job)->result = weft__call_root(w, job->fn, job->arg, job->group);
+    ((struct run_job *)job)->result = weft__call_in_new_group(w, job->fn, job->arg, job->group);
 }
 
 void weft__execute_inside(struct weft__worker *me, struct weft__job *job)
@@ -84,33 +84,35 @@ static int run_by_worker(struct weft_pool *pool, weft_fn *fn, void *arg, struct 
     return error ? error : weft_task_wait(&task);
 }
 
-/* `entered`: the pool is there until this is over. */
+/* `entered`: the caller has entered the pool already. */
 static int run(struct weft_pool *pool, weft_fn *fn, void *arg, bool entered, const char *frame)
 {
     if (weft__pool_is_forked(pool))
         return -ECHILD;
     struct weft__worker *me = weft__worker_current();
-    struct root root = {.job = {fn, arg, me ? weft__context_now(me)->group : NULL, execute_root}};
+    struct run_job whole = {
+        .job = {fn, arg, me ? weft__context_now(me)->group : NULL, execute_run}};
     if (me && me->fiber && me->pool == pool)
-        return weft__call_root(weft__context_top(me->fiber), fn, arg, root.job.group);
-    /* An actor waits for others, and leaves its thread; unless nobody is there who could do it. */
+        return weft__call_in_new_group(weft__context_top(me->fiber), fn, arg, whole.job.group);
+    /* In another pool, an actor lets a worker run the job and waits, so that its own thread is
+     * free; unless that pool has no threads of its own. */
     bool has_threads = pool->config.workers > 1 || !(pool->config.flags & WEFT_USE_CALLER);
     if (me && me->fiber && has_threads)
-        return run_by_worker(pool, fn, arg, root.job.group);
+        return run_by_worker(pool, fn, arg, whole.job.group);
     me = weft__worker_in(pool);
     if (me) {
-        weft__execute_inside(me, &root.job);
-        return root.result;
+        weft__execute_inside(me, &whole.job);
+        return whole.result;
     }
     if (pool->config.flags & WEFT_NO_GUESTS)
         return run_by_worker(pool, fn, arg, NULL);
     int error = entered ? 0 : weft__pool_enter(&pool);
     if (error)
         return error;
-    error = weft__execute_as_guest(pool, &root.job, frame);
+    error = weft__execute_as_guest(pool, &whole.job, frame);
     if (!entered)
         weft__pool_leave(pool);
-    return error ? error : root.result;
+    return error ? error : whole.result;
 }
 
 /* The library's own copy of what weft/inline.h puts in place. */

@@ -5,11 +5,11 @@
 
 #include "core/worker.h"
 
-/* Runs a job on a thread that is `me` already. */
+/* Runs a job on a thread that is the worker `me` already. */
 void weft__execute_inside(struct weft__worker *me, struct weft__job *job);
 
-/* The same on a thread that is a guest for just this. `entry`: the frame in which it came. -ENOMEM:
- * not run. */
+/* Runs a job on a thread that becomes a guest for it. `entry`: the frame of the public function
+ * that the thread has called. -ENOMEM: the job was not run. */
 int weft__execute_as_guest(struct weft_pool *pool, struct weft__job *job, const char *entry);
 
 #endif

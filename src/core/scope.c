@@ -15,9 +15,9 @@ struct scope {
     struct weft__group group;
     struct weft__count_latch latch;
     struct weft__queue fifo;        /* children that run first in, first out */
-    struct weft__job token;         /* stands in a deque for "the oldest one in fifo" */
-    weft *w;                        /* where it was opened */
-    struct weft__group *outer_here; /* what the slot it was opened at said before */
+    struct weft__job token;         /* stands in a deque for the oldest child in `fifo` */
+    weft *w;                        /* the slot where it was opened; NULL: closed */
+    struct weft__group *outer_here; /* the group in that slot before */
 };
 
 _Static_assert(sizeof(struct scope) <= sizeof(weft_scope), "weft_scope is too small");
@@ -26,10 +26,10 @@ _Static_assert(sizeof(struct scope) <= sizeof(weft_scope), "weft_scope is too sm
 struct spawn {
     struct weft__node node;
     struct scope *scope; /* NULL: detached */
-    bool careful;        /* who spawned it was; see worker.h */
+    bool careful;        /* the thread that spawned it was careful; see worker.h */
 };
 
-/* Some of an actor's. */
+/* Some children of an actor's scope. */
 struct children {
     struct spawn **first;
     size_t count;
@@ -77,8 +77,8 @@ static void execute_child(weft *w, struct weft__job *job)
     me->news = (struct weft__news){child_is_over, scope};
 }
 
-/* There are as many tokens on deques as children in the queue, and each token takes one:
- * so there is one. */
+/* There are as many tokens on deques as children in the queue, and each token takes one child: so
+ * the queue is not empty. */
 static struct weft__node *oldest_child(struct weft__job *token)
 {
     struct scope *scope = (struct scope *)((char *)token - offsetof(struct scope, token));
@@ -97,7 +97,7 @@ static void execute_detached(weft *w, struct weft__job *job)
     weft_fn *fn = job->fn;
     void *arg = job->arg;
     spawn_free(me, (struct spawn *)job);
-    weft__call_root(w, fn, arg, NULL);
+    weft__call_in_new_group(w, fn, arg, NULL);
     weft__pool_leave(me->pool);
 }
 
@@ -119,7 +119,7 @@ static struct scope *scope_of(weft_scope *scope)
     return (struct scope *)(void *)scope;
 }
 
-/* Closing forgets where it was opened. */
+/* A scope without a slot is closed. */
 static struct scope *open_scope(weft_scope *public, const char *function)
 {
     struct scope *scope = scope_of(public);
@@ -128,7 +128,7 @@ static struct scope *open_scope(weft_scope *public, const char *function)
     return scope;
 }
 
-/* Children that nobody runs any more. */
+/* Frees the children that were not run. */
 static void abandon_scope(struct weft__group *group)
 {
     struct scope *scope = (struct scope *)group;
@@ -163,13 +163,13 @@ void weft_scope_deadline(weft_scope *public, uint64_t when)
 {
     struct scope *scope = open_scope(public, __func__);
     weft__group_set_deadline(&scope->group, when);
-    weft__context_raise_guard(weft__context_of(scope->w)); /* it looks at the clock now */
+    weft__context_raise_guard(weft__context_of(scope->w)); /* its forks look at the clock now */
 }
 
 /* ---- Scopes of an actor ---- */
 
-/* Its children are its own work, so that they are not left to a worker's deque: they wait for
- * the scope's end, and are forked there. */
+/* Children of an actor's scope are the actor's own work, so they do not go on a worker's deque.
+ * They wait in `fifo` until the scope is closed, and are forked then. */
 static void run_children(weft *w, void *arg)
 {
     struct children all = *(const struct children *)arg;
@@ -197,7 +197,7 @@ static int spawn_in_fiber(struct scope *scope, weft_fn *fn, void *arg)
     return 0;
 }
 
-/* Those that are run together. They are freed, also if the actor ends meanwhile. */
+/* Children that are run together. They are freed afterwards, also if the actor ends meanwhile. */
 struct family {
     struct weft__cleanup cleanup;
     struct children children;
@@ -213,8 +213,8 @@ static void free_family(struct weft__cleanup *of, weft *w)
     weft__free(family->many);
 }
 
-/* Until there are none: children may have children. Where there is no memory for all of them, it is
- * one at a time. */
+/* Runs children until there are none, since children may spawn children. If there is no memory to
+ * run all together, they are run one at a time. */
 static void close_in_fiber(weft *w, struct scope *scope)
 {
     size_t count;
@@ -269,7 +269,7 @@ int weft_spawn_fifo(weft *w, weft_scope *public, weft_fn *fn, void *arg)
         return -ECHILD;
     if (weft__is_fiber(w))
         return spawn_in_fiber(scope, fn, arg);
-    if (scope->group.abandon) /* an actor's: its fifo has no tokens */
+    if (scope->group.abandon) /* the scope of an actor: there are no tokens for its `fifo` */
         return weft_spawn(w, public, fn, arg);
     struct spawn *spawn = spawn_make(me);
     if (!spawn)
@@ -281,7 +281,7 @@ int weft_spawn_fifo(weft *w, weft_scope *public, weft_fn *fn, void *arg)
     weft__queue_push(&scope->fifo, &spawn->node);
     if (weft__post_spawn(me, &scope->token) == 0)
         return 0;
-    /* One token too few: run one child, perhaps this one, here and now. */
+    /* There is one token too few: one child, perhaps this one, is run here and now. */
     weft__execute(w, &scope->token);
     return 0;
 }

@@ -6,8 +6,8 @@
 #include "core/steal.h"
 
 enum {
-    INJECTOR_TURN = 16, /* every so many searches the injector comes first, so that outside
-                           work is not starved by inside work */
+    INJECTOR_TURN = 16, /* one search in so many looks at the injector first, so that jobs from
+                           outside are not starved by forks and spawned jobs */
 };
 
 static uint64_t next_random(struct weft__worker *me)
@@ -18,7 +18,7 @@ static uint64_t next_random(struct weft__worker *me)
     return me->random;
 }
 
-/* The fork that a job from the victim's deque is the right side of; NULL: it was spawned. */
+/* The slot of a job from the victim's deque, if it is a right side; NULL: it was spawned. */
 static weft *fork_of(struct weft__worker *victim, struct weft__job *job)
 {
     weft *slot = (weft *)job;
@@ -32,7 +32,7 @@ bool weft__steps_back(struct weft__worker *me)
            !(me->overtakes && weft__sleep_is_one_too_many(sleep));
 }
 
-/* What it does, for the look-out that would take its place. A sleeper has none. */
+/* What the worker does, for the look-out that may take its place. A sleeper has no place. */
 static enum worker_seeks seeks_of(struct weft__worker *worker)
 {
     enum worker_seeks seeks = atomic_load_relaxed(&worker->seeks); /* relaxed, both: see below */
@@ -41,40 +41,41 @@ static enum worker_seeks seeks_of(struct weft__worker *worker)
     return seeks;
 }
 
-/* Is there one thread too many up, and is that a searcher that takes nothing? The caller says that
- * it takes, and has a fence behind it. A thread that waits in a job has a place for that. */
-static bool has_place_of_searcher(struct weft__worker *root)
+/* Is exactly one thread too many awake, and is there a searcher that takes nothing, whose place the
+ * caller can have? The caller has said SEEKS_TAKES, and passed a fence since. The place of a thread
+ * that waits in a job can't be taken. */
+static bool has_place_of_searcher(struct weft__worker *me)
 {
-    struct weft_pool *pool = root->pool;
+    struct weft_pool *pool = me->pool;
     unsigned seekers[SEEKS_TAKES + 1] = {0};
     if (!weft__sleep_is_one_too_many(&pool->sleep))
         return false;
-    /* relaxed: after the fence; and a worker that was counted as asleep just now is not AWAKE here.
-     */
+    /* relaxed: after the fence. A worker that the counters count as asleep is not AWAKE here. */
     for (unsigned i = 0; i < pool->config.workers; i++)
-        if (pool->workers[i] != root)
+        if (pool->workers[i] != me)
             seekers[seeks_of(pool->workers[i])]++;
     return seekers[SEEKS_FREELY] > 0 && seekers[SEEKS_TAKES] == 0 &&
-           atomic_load_relaxed(&pool->sleep.blocked) == 0; /* spares are not among these */
+           atomic_load_relaxed(&pool->sleep.blocked) == 0; /* spares were not looked at */
 }
 
 bool weft__may_begin(struct weft__worker *me)
 {
     if (me->kind == WORKER_GUEST)
         return true;
-    atomic_store_relaxed(&weft__root_of(me)->seeks, SEEKS_TAKES); /* relaxed: the fence orders it */
-    atomic_fence_seq_cst(); /* fence F1; partner: weft__may_overtake() */
+    atomic_store_relaxed(&weft__outermost(me)->seeks,
+                         SEEKS_TAKES); /* relaxed: the fence orders it */
+    atomic_fence_seq_cst();            /* fence F1; partner: weft__may_overtake() */
     if (!weft__sleep_over_full(&me->pool->sleep))
         return true;
-    /* The searcher may have stepped back since this look-out got up, and guests have come. */
+    /* Since this look-out woke up, the searcher may have stepped back, and guests may have come. */
     return me->overtakes && has_place_of_searcher(me);
 }
 
-bool weft__may_overtake(struct weft__worker *root)
+bool weft__may_overtake(struct weft__worker *lookout)
 {
-    atomic_store_relaxed(&root->seeks, SEEKS_TAKES); /* relaxed: the fence orders it */
+    atomic_store_relaxed(&lookout->seeks, SEEKS_TAKES); /* relaxed: the fence orders it */
     atomic_fence_seq_cst(); /* fence F1; partners: weft__may_begin(), and another look-out here */
-    return has_place_of_searcher(root);
+    return has_place_of_searcher(lookout);
 }
 
 bool weft__may_take(struct weft__worker *me, const struct weft__group *root,
@@ -101,8 +102,9 @@ static enum steal_result steal_from_deque(struct weft__worker *me, struct weft__
     return result;
 }
 
-/* One try, and again as long as another thief was faster: EMPTY is then true of a moment
- * within this call, which the sleep module relies on. `root`: of what is wanted; NULL: anything. */
+/* Tries again as long as another thread was faster. So EMPTY is true of a moment within this call,
+ * and the sleep module relies on that. `root`: of the computation that the thief wants; NULL:
+ * any. */
 static bool steal_from(struct weft__worker *me, struct weft__worker *victim,
                        const struct weft__group *root, struct weft__found *found)
 {
@@ -121,10 +123,10 @@ static bool steal_from(struct weft__worker *me, struct weft__worker *victim,
     return true;
 }
 
-/* From guests, and from the thief that runs what is waited for, which may be a guest: between the
- * beginning and the end of a walk. */
+/* The next two only between weft__walk_begin() and weft__walk_end(): the victim may be a guest. */
 
-/* As long as what it runs is not over, the thief is there; so that is looked at last. */
+/* The thief that runs the awaited right side exists as long as that is not over. So the latch is
+ * read last before stealing. */
 static bool steal_from_thief(struct weft__worker *me, const struct weft__aim *aim,
                              const struct weft__group *root, struct weft__found *found)
 {
@@ -160,7 +162,7 @@ static bool steal(struct weft__worker *me, const struct weft__aim *aim,
     return stole;
 }
 
-/* For what was not stolen. */
+/* For a job that was not stolen. */
 static bool found_job(struct weft__found *found, struct weft__job *job)
 {
     *found = (struct weft__found){.job = job};
@@ -190,7 +192,7 @@ static struct weft__job *take_injected(struct weft__worker *me)
 {
     if (weft__queue_length(&me->pool->injector) == 0)
         return NULL;
-    struct atomic_u32 *seeks = &weft__root_of(me)->seeks;
+    struct atomic_u32 *seeks = &weft__outermost(me)->seeks;
     uint32_t before = atomic_load_relaxed(seeks); /* relaxed, both: its own */
     struct weft__job *job = weft__may_begin(me) ? weft__find_injected(me) : NULL;
     if (!job)
@@ -210,19 +212,20 @@ bool weft__find(struct weft__worker *me, const struct weft__aim *aim, struct wef
 {
     if (found_job(found, weft__find_mail(me)))
         return true;
-    if (aim->help == HELP_NOBODY)
+    if (aim->help == HELP_NONE)
         return false;
     if (aim->help == HELP_STARVED)
         return found_job(found, weft__find_injected(me));
     me->saw_foreign = false;
-    bool own_first = aim->root && aim->help != HELP_ANYBODY;
+    bool own_first = aim->root && aim->help != HELP_ALL;
     if (own_first && steal(me, aim, aim->root, found))
         return true;
-    /* What it left to others while it was limited is there, too. */
+    /* Jobs that this guest moved to the injector while it was limited are there, too. */
     if (aim->help == HELP_OWN_ONLY)
         return found_job(
             found, was_injected(me, weft__queue_pop_own(&me->pool->injector, aim->root, aim->by)));
-    /* What is no part of any computation's forks and spawns is in the injector. */
+    /* The search saw no job of another computation on a deque or in a slot: only the injector is
+     * left. */
     if (own_first && !me->saw_foreign)
         return found_job(found, take_injected(me));
     return find_anything(me, aim, found);
@@ -269,7 +272,7 @@ static void take_if_busy(struct weft__used_cpus *used, const struct weft__worker
 bool weft__pool_used_cpus(struct weft_pool *pool, struct weft__used_cpus *used)
 {
     if (weft__pool_is_forked(pool))
-        return false; /* all others are the parent's */
+        return false; /* all other threads are the parent's */
     *used = (struct weft__used_cpus){.recent = atomic_load_relaxed(&pool->sleep.guest_cpu)};
     if (weft__sleep_guests(&pool->sleep) > 0)
         weft__cpu_take(used, used->recent);
@@ -285,12 +288,13 @@ bool weft__pool_used_cpus(struct weft_pool *pool, struct weft__used_cpus *used)
     return true;
 }
 
-/* Is there work for which no thread will wake a worker, or are there guests to be freed, which the
- * look-out does? Workers that stepped back have put their deques into the injector. A thread at
- * work wakes a worker for what it has forked, or is looked after; a blocked one is not. */
+/* Is there work for which no other thread will wake a worker? Or is there no look-out, though there
+ * are guests that it should free? Workers that stepped back have moved their jobs to the injector.
+ * A thread at work wakes a worker for its forks itself, or the look-out finds them; a blocked
+ * thread does not. */
 static bool is_left_alone(struct weft_pool *pool)
 {
-    /* relaxed: after LeaveFence. Partner: the same fence of a thread that blocks, in
+    /* relaxed: after LeaveFence. Partner: the LeaveFence of a thread that blocks, in
      * call_another(). */
     bool blocked = atomic_load_relaxed(&pool->sleep.blocked) > 0;
     return weft__queue_length(&pool->injector) > 0 || weft__sleep_needs_lookout(&pool->sleep, 0) ||

@@ -6,8 +6,8 @@
 #include <string.h>
 
 enum {
-    SIZE_LEAST = sizeof(size_t) + sizeof(unsigned), /* no release had less than a field or two, */
-    SIZE_MOST = 4096,                               /* and none will have more than this */
+    SIZE_LEAST = sizeof(size_t) + sizeof(unsigned), /* every release had at least two fields */
+    SIZE_MOST = 4096,                               /* no release will have more */
 };
 
 static bool is_size(size_t size)
@@ -26,7 +26,7 @@ int weft__sized_read(void *full, size_t size, const void *given)
         const char *bytes = given;
         for (size_t i = size; i < theirs; i++)
             if (bytes[i])
-                return -ENOTSUP; /* it wants something this release does not know */
+                return -ENOTSUP; /* the program sets a field that this release does not have */
     }
     *(size_t *)full = size;
     return 0;

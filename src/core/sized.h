@@ -6,13 +6,14 @@
 
 #include <stddef.h>
 
-/* Copies a configuration to `full`, which has `size` bytes. Fields that the program's does not
- * have, and all if it is NULL, become zero: the default. -EINVAL: it did not start as its INIT
- * macro; -ENOTSUP: a field that this release does not have is not zero. */
+/* Copies the program's configuration `given` to `full`, which has `size` bytes. Fields that `given`
+ * does not have, or all if it is NULL, become zero: the default. -EINVAL: `given` did not start as
+ * its INIT macro. -ENOTSUP: a field that this release does not have is not zero. */
 int weft__sized_read(void *full, size_t size, const void *given);
 
-/* Copies an info from `full`, but for its size. Fields that the program's does not have are left
- * out; those that this release does not have become zero. -EINVAL: NULL, or as above. */
+/* Copies an info from `full` to the program's `given`, without the size. Fields that `given` does
+ * not have are left out; fields that this release does not have become zero. -EINVAL: `given` is
+ * NULL, or did not start as its INIT macro. */
 int weft__sized_write(void *given, const void *full, size_t size);
 
 #endif

@@ -14,10 +14,10 @@
 enum { KEPT_NS = 100000000 };
 
 enum spare_state {
-    SPARE_NONE,    /* no thread, or one that is about to end */
+    SPARE_NONE,    /* it has no thread, or its thread is about to end */
     SPARE_KEPT,    /* its thread waits to be called again */
-    SPARE_ACTIVE,  /* works */
-    SPARE_LEAVING, /* works, and has been told to leave */
+    SPARE_ACTIVE,  /* it works */
+    SPARE_LEAVING, /* it works, and was told to leave */
 };
 
 struct weft__spare {
@@ -42,8 +42,8 @@ void weft__spares_free(struct weft_pool *pool)
     weft__free(pool->spares.all);
 }
 
-/* All below: under the lock, unless they say otherwise. relaxed, every access to `state`:
- * the lock orders them. */
+/* All functions below are called under the lock, unless they say otherwise. relaxed, every access
+ * to `state`: the lock orders them. */
 
 static enum spare_state state_of(struct weft__spare *spare)
 {
@@ -70,7 +70,7 @@ static bool is_short(struct weft_pool *pool)
            spares->active < atomic_load_relaxed(&pool->blocking.count);
 }
 
-/* It counts as there from now on, so that nobody takes the pool for dead meanwhile. */
+/* The spare counts as present from now on, so that no deadlock is reported until it runs. */
 static void activate(struct weft_pool *pool, struct weft__spare *spare)
 {
     atomic_store_relaxed(&spare->worker->stop.core.state, LATCH_UNSET);
@@ -82,10 +82,11 @@ static void activate(struct weft_pool *pool, struct weft__spare *spare)
 
 /* ---- The thread ---- */
 
-/* Those here: without the lock. */
+/* The functions here are called without the lock. */
 
-/* False: it is needed again already, and stays. Otherwise it can be called again before it
- * leaves: who finds all others at rest then, perhaps this one, may have to. */
+/* False: the spare is needed again already, and stays. Otherwise it is KEPT before it is taken off
+ * the census, so that it can be called again at once: a thread that then finds all others at rest,
+ * which may be this one, may have to call it. */
 static bool leave(struct weft_pool *pool, struct weft__spare *spare)
 {
     struct weft__spares *spares = &pool->spares;
@@ -105,18 +106,19 @@ static bool leave(struct weft_pool *pool, struct weft__spare *spare)
     return true;
 }
 
-/* True: called again. */
+/* True: it was called again. */
 static bool wait_for_call(struct weft_pool *pool, struct weft__spare *spare)
 {
     struct weft__spares *spares = &pool->spares;
     weft__futex_wait_for(&spare->state, SPARE_KEPT, KEPT_NS);
     weft__lock_take(&spares->lock);
-    /* Called, and perhaps dismissed again already: it is counted as there, and has to leave. */
+    /* LEAVING: it was called, and dismissed again already. It counts as present, and has to
+     * leave. */
     bool again = state_of(spare) == SPARE_ACTIVE || state_of(spare) == SPARE_LEAVING;
     if (!again)
         state_is(spare, SPARE_NONE);
     if (!again && spare->joinable && !spares->closed) {
-        /* Nobody would join it before the pool ends, which may be never. */
+        /* Otherwise it would be joined when the pool ends, which may be never. */
         pthread_detach(spare->thread);
         spare->joinable = false;
         spare->worker->counted = true;
@@ -137,14 +139,14 @@ static struct weft__spare *spare_of(const struct weft__worker *worker)
 void weft__spare_loop(struct weft__worker *worker)
 {
     struct weft_pool *pool = worker->pool;
-    weft__lock_take(&pool->spares.lock); /* who called it writes it down under the lock */
+    weft__lock_take(&pool->spares.lock); /* spare->worker is written under the lock */
     struct weft__spare *spare = spare_of(worker);
     weft__lock_drop(&pool->spares.lock);
     do {
         weft__block_let_report(pool);
         weft__worker_serve(worker);
         weft__worker_spill(worker);
-        weft__worker_rest(worker);
+        weft__worker_is_outside(worker);
     } while (!leave(pool, spare) || wait_for_call(pool, spare));
 }
 
@@ -155,7 +157,7 @@ static void make(struct weft_pool *pool)
     struct weft__spares *spares = &pool->spares;
     struct weft__spare *spare = find(spares, SPARE_NONE);
     if (!spare)
-        return; /* those that are leaving are still busy */
+        return; /* the spares that are leaving are still busy */
     spare->worker = weft__guest_get(pool, WORKER_SPARE);
     if (!spare->worker)
         return;

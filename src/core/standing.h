@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* standing.h: what a thread of a pool waits for, as deadlock reports and weft_pool_dump() tell it.
- * It is noted in one step, while what it leads to is there, and written in another, when no lock is
- * held any more. */
+/* standing.h: what a thread of a pool waits for, in the words of deadlock reports and
+ * weft_pool_dump(). It is noted in one step, while the objects are known to exist, and written in a
+ * second step, when no lock is held any more. */
 #ifndef WEFT_CORE_STANDING_H
 #define WEFT_CORE_STANDING_H
 
@@ -11,9 +11,9 @@
 
 struct weft__mutex;
 
-/* A thread of a pool, or nobody. */
+/* A thread of a pool. */
 struct weft__who {
-    bool known;
+    bool known; /* false: none */
     enum worker_kind kind;
     unsigned index;
 };
@@ -21,40 +21,42 @@ struct weft__who {
 struct weft__standing {
     struct weft__who who;
 
-    bool blocked; /* then: in what, */
+    /* If it is blocked. */
+    bool blocked;
     enum blocked_kind kind;
-    const void *object;      /* an address, for those without a name */
-    char name[64];           /* or empty */
+    const void *object;      /* its address, for an object without a name */
+    char name[64];           /* the object's, or empty */
     uintptr_t holder_name;   /* of a mutex; MUTEX_FREE: it is handed over just now */
-    struct weft__who holder; /* if it is of the pool */
-    bool holder_is_itself;
-    bool holder_waits; /* outside, for a task of the pool */
+    struct weft__who holder; /* of a mutex, if a thread of the pool holds it */
+    bool holder_is_itself;   /* the thread itself holds the mutex */
+    bool holder_waits;       /* the holder waits outside, for a task of the pool */
 
-    const char *awaits; /* else what it waits for, in words; or NULL, */
-    struct weft__who thief;
-    struct weft__who children[8]; /* and who runs children of its scope */
-    unsigned child_count;
+    /* If it waits for a latch. */
+    const char *awaits;           /* static words, or NULL */
+    struct weft__who thief;       /* of the right side that it waits for */
+    struct weft__who children[8]; /* the threads that run children of its scope: the first few */
+    unsigned child_count;         /* how many such threads there are */
 };
 
-/* Tries for about a millisecond: for those who look, and must not wait for one that a debugger has
- * stopped. */
+/* Tries for about a millisecond. Dumps must not wait for a thread that a debugger has stopped. */
 bool weft__lock_try_long(struct weft__lock *lock);
 
 const char *weft__kind_of(const struct weft__worker *worker);
-struct weft__who weft__who(const struct weft__worker *worker); /* or NULL: nobody */
+struct weft__who weft__who(const struct weft__worker *worker); /* of NULL: none */
 
-/* A thread that is blocked, and stays so meanwhile: by what. If it is a mutex, each thread of the
- * pool is shown to weft__standing_holder(). */
+/* Notes what blocks the worker, which stays blocked during the call. If it is a mutex, the caller
+ * then passes each thread of the pool to weft__standing_holder(). */
 void weft__standing_blocked(struct weft__standing *standing, const struct weft__worker *worker);
 void weft__standing_holder(struct weft__standing *standing, const struct weft__worker *other);
 
-/* Is this the name of the thread, as a worker or, for a guest, from before it came in? Names are
- * compared, and no more: a worker of another pool may be gone. */
+/* Is `name` the worker's name as a holder? A guest also has the name that its thread had outside.
+ * Names are compared and not followed: a worker of another pool may be gone. */
 bool weft__is_holder(const struct weft__worker *worker, uintptr_t name);
 
 void weft__standing_child(struct weft__standing *standing, const struct weft__worker *child);
 
-/* Does it run a child of the scope, or something that a child forked or spawned? It rests. */
+/* Does the worker, which rests, run a child of the scope, or a job that a child has forked or
+ * spawned? */
 bool weft__runs_child(const struct weft__worker *worker, const struct weft__group *scope);
 
 /* "wants to receive from channel" and the like. */
@@ -62,7 +64,7 @@ const char *weft__blocked_words(enum blocked_kind kind);
 
 const char *weft__object_words(enum blocked_kind kind); /* "channel" */
 
-/* NAME is the address if it has none. */
+/* "mutex 'NAME'", or the address if it has no name. */
 void weft__put_object(FILE *out, enum blocked_kind kind, const struct weft__sync *object);
 void weft__put_who(FILE *out, const char *before, const struct weft__who *who);
 void weft__put_function(FILE *out, weft_fn *fn);

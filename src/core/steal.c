@@ -2,24 +2,24 @@
 /* Stealing from the slots of the lazy road. A thief
  *
  *   1. locks the context against other thieves and the owner's slow roads,
- *   2. says that it wants the oldest slot, and raises the guard, so that the owner takes a slow
- *      road at its next fork, or when it merges that slot; there it says `answered` and waits
- *      for the lock;
+ *   2. sets `wanted` in the oldest slot, and raises the guard, so that the owner takes a slow road
+ *      at its next fork, or when it merges that slot; there the owner sets `answered` and waits for
+ *      the lock;
  *   3. waits a moment for that answer; if none comes, has every thread execute a barrier;
- *   4. reads the slot. Either the owner has cleared it, and the thief sees that; or its merge
- *      will find it wanted, and wait for the lock. So the slot is the thief's to take.
- *   5. puts the guard just above what is gone, and unlocks. A stolen slot stays wanted.
+ *   4. reads the slot. Either the owner has cleared it, and the thief sees that; or the owner's
+ *      merge will find it wanted, and wait for the lock. Then the thief can take the slot.
+ *   5. sets the guard just above the stolen slots, and unlocks. A stolen slot stays wanted.
  *
- * Why step 4 is right (B1): the owner's merge does W, clear the slot, then R, read `wanted`;
- * the thief sets that, then has a barrier between itself and every other thread. If the
- * owner's R came before that barrier, so did its W, and the thief sees the slot cleared. If R
- * comes after, it finds the slot wanted. The answer does the same for less: the owner wrote it
- * on the slow road, with release, after all it wrote before, and waits for the lock.
+ * Why step 4 is right (B1): the owner's merge clears the slot (W), then reads `wanted` (R). The
+ * thief sets `wanted`, then has every thread execute a barrier. If the owner's R came before that
+ * barrier, so did its W, and the thief sees the slot cleared. If R comes after it, R finds the slot
+ * wanted. The answer does the same and costs less: the owner wrote it on the slow road, with
+ * release, after all it wrote before, and waits for the lock.
  *
- * Age. A right side younger than a quantum is left alone, and the owner must not pay for
- * knowing its age. So a thief marks it: it replaces `fn` in the slot, which the owner never
- * reads, by a mark, and notes the time. Merging and forking overwrite the mark. If the mark
- * is still there a quantum later, the same right side has waited all that time. */
+ * Age. A right side younger than a quantum is left alone, and its age must cost the owner nothing.
+ * So a thief marks it: it replaces `fn` in the slot, which the owner never reads, by a mark, and
+ * notes the time. Merging and forking overwrite the mark. If the mark is still there a quantum
+ * later, the same right side has waited all that time. */
 #include "core/steal.h"
 
 #include "core/cancel.h"
@@ -38,14 +38,14 @@
 void weft__right_is_over(void *of)
 {
     struct weft__slot *slot = of;
-    /* The context stays, but its owner may be a guest that leaves once the latch is set. */
+    /* Read before the latch is set: the owner may be a guest, which may leave then. */
     struct weft__park *owner = weft__worker_of((weft *)slot)->park;
     weft__latch_set_for(&slot->latch, owner);
 }
 
-/* The group of a pending slot stands in it or in the nearest slot below that has one.
- * Those don't change while the slot is pending: a scope that was open when it forked is
- * closed after it is merged. */
+/* The group of a pending slot stands in that slot, or in the nearest slot below that has one. It
+ * does not change while the slot is pending: a scope that was open at the fork is closed after the
+ * merge. */
 static struct weft__group *group_of(struct weft__slot *slot)
 {
     while (!slot->group)
@@ -62,13 +62,13 @@ static void execute_stolen(weft *w, struct weft__job *job)
     weft__worker_of(w)->news = (struct weft__news){weft__right_is_over, slot};
 }
 
-/* Under the lock: the owner is on a slow road, or will be before it takes the slot back. False: it
- * has not answered, and there is no barrier any more. An owner that is blocked needs none: when it
- * goes on, it passes a fence before it merges (B3). */
+/* Under the lock. True: the owner is on a slow road, or will be before it takes the slot back.
+ * False: the owner has not answered, and the process forbids membarrier by now. A blocked owner
+ * needs no barrier: when it goes on, it passes a fence before it merges (B3). */
 static bool stop_owner(struct weft__context *context, struct weft__slot *slot)
 {
-    /* relaxed, all: the answer or the barrier orders them. An answer that another thief got is from
-     * before this slot was used again (bug 30). */
+    /* relaxed, all: the answer or the barrier orders them. An answer that another thief got says
+     * nothing about this slot, so it is cleared first (bug 30). */
     atomic_store_relaxed(&context->answered, false);
     weft__slot_want(slot, true);
     atomic_store_relaxed(&context->guard, UINTPTR_MAX);
@@ -79,8 +79,8 @@ static bool stop_owner(struct weft__context *context, struct weft__slot *slot)
     }
     if (weft__membarrier()) /* fence B1: in every thread; partner: each look at the guard */
         return true;
-    atomic_fence_seq_cst(); /* fence B3: wanted, before it looks for the owner */
-    return atomic_load_acquire(&context->away); /* acquire B3: the slots as it left them */
+    atomic_fence_seq_cst(); /* fence B3: `wanted` is set before `away` is read */
+    return atomic_load_acquire(&context->away); /* acquire B3: the slots as the owner left them */
 }
 
 static bool is_ripe(struct weft__context *context, weft_fn *fn, uint64_t now)
@@ -103,15 +103,15 @@ static void take(struct weft__worker *me, struct weft__context *context, struct 
         .group = group_of(slot),
         .execute = execute_stolen,
     };
-    /* relaxed: the owner finds out under the lock. */
+    /* relaxed: the owner finds the slot stolen under the lock. */
     atomic_store_relaxed(&slot->latch.state, LATCH_UNSET);
     atomic_store_release(&slot->thief, me); /* release T1 */
     atomic_store_relaxed(&context->oldest, slot + 1);
     context->robbed = true;
 }
 
-/* Can the oldest slot be part of that computation? A hint, so that no owner is stopped in
- * vain. */
+/* Can the oldest slot be part of that computation? A hint, so that no owner is stopped for
+ * nothing. */
 static bool may_be_part_of(struct weft__context *context, const struct weft__group *root)
 {
     return !root || atomic_load_relaxed(&context->root) == root ||
@@ -122,7 +122,7 @@ enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context
                                    const struct weft__group *root, struct weft__found *found)
 {
     struct weft__slot *slot = atomic_load_relaxed(&context->oldest);
-    /* relaxed, as long as the lock is not held: hints. */
+    /* relaxed, before the lock is taken: hints. */
     weft_fn *fn = atomic_load_relaxed(&slot->fn);
     if (!fn)
         return STEAL_EMPTY;
@@ -137,7 +137,7 @@ enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context
         return STEAL_YOUNG;
     slot = atomic_load_relaxed(&context->oldest);
     fn = atomic_load_relaxed(&slot->fn);
-    /* The last slot is its owner's: there is none after it to be the oldest. */
+    /* The last slot can't be stolen: there is none after it to be the oldest. */
     if (!fn || !is_ripe(context, fn, now) || (weft *)slot == context->last) {
         weft__context_mark(context, slot, now);
         weft__lock_drop(&context->lock);
@@ -149,11 +149,11 @@ enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context
                  weft__may_take(me, root, group_of(slot)->root);
     if (taken) {
         take(me, context, slot, fn, found);
-        if (context->quantum) /* the next one ages while the thief is busy */
+        if (context->quantum) /* the next slot ages while the thief is busy */
             weft__context_mark(context, slot + 1, now);
     } else {
-        /* A slot whose group was looked at stays wanted: its merge takes the lock after that look.
-         */
+        /* If the thief has read the slot's group, the slot stays wanted: so the merge takes the
+         * lock after that read. */
         weft__slot_want(slot, context->raised || (stopped && fn));
     }
     weft__context_set_guard(context);
@@ -163,7 +163,7 @@ enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context
     return taken ? STEAL_GOT : STEAL_EMPTY;
 }
 
-/* The owner takes it the way a thief does, but has no other thread to stop. */
+/* The owner takes the slot as a thief does, but there is no other thread to stop. */
 bool weft__take_own(struct weft__worker *me, struct weft__found *found)
 {
     struct weft__context *context = me->context;

@@ -5,16 +5,17 @@
 
 #include "core/worker.h"
 
-/* YOUNG: there is one that has not waited for a quantum yet, or another thief is at it. `found` is
- * written on GOT. `root`: of what is wanted; NULL: anything. */
+/* Takes the oldest right side of the context. YOUNG: it has not waited for a quantum yet, or
+ * another thread has the lock. `found` is written on GOT. `root`: of the computation that the thief
+ * wants; NULL: any. */
 enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context *context,
                                    const struct weft__group *root, struct weft__found *found);
 
-/* The oldest right side that `me` has pending itself, to run it on top; false: none. */
+/* Takes the oldest pending right side of `me` itself, to run it on top. False: there is none. */
 bool weft__take_own(struct weft__worker *me, struct weft__found *found);
 
-/* The news of every right side that another thread than its owner has run: wakes the owner. `of`:
- * the slot, of which this is the last touch. */
+/* The `tell` of a right side that was not merged but run as a job: wakes the owner. `of`: the slot,
+ * of which this is the last touch. */
 void weft__right_is_over(void *of);
 
 #endif

@@ -44,7 +44,8 @@ const struct weft__mutex *weft__mutex_wanted(const struct weft__worker *worker)
 
 /* ---- Tasks of the pool, and the threads that wait for them outside ---- */
 
-/* Each that has begun and is not over, and each that is queued, until `fn` says false. */
+/* Calls `fn` for each task that has begun and is not over, and for each queued task, until it
+ * returns false. */
 static bool each_task(struct weft_pool *pool, bool (*fn)(const struct weft__task *, void *),
                       void *arg)
 {
@@ -65,7 +66,7 @@ static bool each_task(struct weft_pool *pool, bool (*fn)(const struct weft__task
 
 static bool is_not_awaited_by(const struct weft__task *task, void *holder)
 {
-    /* acquire O4: its record, which is there until the task is over. */
+    /* acquire O4: the records of the waiting threads, which exist until the task is over. */
     const struct weft__outsider *outsider = atomic_load_acquire(&task->outsiders);
     while (outsider && weft__mutex_name(outsider->thread) != *(uintptr_t *)holder)
         outsider = outsider->next;
@@ -80,11 +81,12 @@ bool weft__holder_waits_outside(struct weft_pool *pool, const struct weft__mutex
 
 /* ---- Which threads are alive ---- */
 
-/* A thread outside that submitted something and does not wait for it may do anything: submit
- * another job that sets an event, for instance. Several tasks may be one thread's: if any is
- * waited for, they are taken to be. */
+/* Threads outside that submitted tasks. A submitter that does not wait may do anything, for
+ * instance submit a job that sets an event. Several tasks may come from one thread: if a thread
+ * waits for one task, all submitters are taken to wait. */
 struct submitters {
-    bool any, waiting;
+    bool any;     /* there is one */
+    bool waiting; /* a thread waits for a task */
 };
 
 static bool look_at_task(const struct weft__task *task, void *arg)
@@ -97,7 +99,7 @@ static bool look_at_task(const struct weft__task *task, void *arg)
     return true;
 }
 
-/* A thread that comes to wait for a task which has not begun runs it, as a guest. */
+/* A thread outside that waits for a task which no thread has begun runs it itself, as a guest. */
 static bool waits_by_running(const struct weft__worker *worker, const struct weft__frame *frame)
 {
     return worker->kind == WORKER_GUEST && frame->task && !frame->outer;
@@ -114,29 +116,29 @@ static bool submitter_is_free(struct weft_pool *pool)
     return submitters.any && !submitters.waiting;
 }
 
-/* The thread that made the pool comes and goes (WEFT_USE_CALLER). Outside it is as free as any
- * other, whatever it holds. */
+/* The thread that made the pool (WEFT_USE_CALLER) comes and goes. While it is outside, it may do
+ * anything, whatever it holds. */
 static bool is_outside(const struct weft__worker *worker)
 {
     return worker->kind == WORKER_CALLER &&
            atomic_load_relaxed(&worker->counts.state) == WORKER_OUTSIDE; /* relaxed: Z1 */
 }
 
-/* All rest in the pool, and the last thread to rest has looked whether one should be woken after
- * all. Since then no thread was marked. */
+/* Do all threads rest in the pool, and has the last thread to rest looked whether one should be
+ * woken? And was no thread marked since? */
 static bool has_come_to_rest(struct weft_pool *pool)
 {
-    /* acquire Z4, and acquire Z1, in this order: all rest after they were found to. And then the
-     * marks: a thread that rests here now was marked before (Z1); if since, there is another look.
-     */
+    /* acquire Z4, then acquire Z1: all still rest after the look that wrote `settled`. Then
+     * `marks`: every thread that rests now was marked before (Z1). If one was marked after that
+     * look, the numbers differ, and there will be another look. */
     uint32_t settled = atomic_load_acquire(&pool->blocking.settled);
     bool full = weft__census_full(atomic_load_acquire(&pool->census.word));
     return full && atomic_load_relaxed(&pool->blocking.marks) == settled;
 }
 
-/* A thread that stands in several pools is the outermost one's affair, which knows what other
- * threads might come; and there it is alive while any thread moves in the pools on top. When those
- * have come to rest, the last thread there looks again (weft__block_all_rest). */
+/* Whether a thread that stands in several pools is stuck is decided by the outermost of them, which
+ * knows what other threads might come. There it is alive while any thread moves in the pools on
+ * top. When those have come to rest, the last thread there looks again (weft__block_all_rest()). */
 static bool other_pool_moves(const struct weft__worker *worker)
 {
     if (worker->host)
@@ -150,7 +152,7 @@ static bool other_pool_moves(const struct weft__worker *worker)
 static bool may_be_set_going(const struct weft__worker *worker, bool from_outside)
 {
     if (!worker->blocked)
-        return worker->above; /* it waits in a pool on top: what for is not known here */
+        return worker->above; /* it waits in a pool on top; what it waits for is not known here */
     if (other_pool_moves(worker))
         return true;
     switch (worker->blocked->kind) {
@@ -179,13 +181,13 @@ static bool waits_for_live_child(const struct weft__worker *worker)
     return false;
 }
 
-/* Any of those that are alive may set an event, send, receive, or end a task. */
+/* There is a live thread, and any live thread may set an event, send, receive, or end a task. */
 static bool waits_for_live(const struct weft__worker *worker)
 {
     const struct weft__mutex *mutex = weft__mutex_wanted(worker);
     if (mutex) {
         const struct weft__worker *holder = weft__holder_in(worker->pool, mutex);
-        return !holder || holder->alive; /* none: it waits outside, for a task */
+        return !holder || holder->alive; /* no holder in the pool: it waits outside, for a task */
     }
     if (worker->blocked)
         return worker->blocked->kind != BLOCKED_OUTSIDE;
@@ -211,7 +213,7 @@ void weft__find_alive(struct weft_pool *pool)
     } while (more);
 }
 
-/* A mutex's holder that waits and takes no jobs of others is as good as blocked. */
+/* The holder of a mutex takes no jobs of others while it waits, so it counts as blocked. */
 static bool is_stuck(struct weft__worker *worker)
 {
     return !worker->alive && (worker->blocked || (weft__waits(worker) && weft__is_careful(worker)));

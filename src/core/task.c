@@ -22,9 +22,9 @@ static struct weft__task *task_of(weft_task *task)
     return (struct weft__task *)(void *)task;
 }
 
-/* Which tasks are pending, so that one is not submitted twice. What is in the task itself does not
- * say: before it is submitted it may hold anything. Two that want the same place share it, and then
- * the second is not noted: a mistake may stay unnoticed, but what is right is never called one. */
+/* Which tasks are pending, so that a task is not submitted twice. The task itself can't tell:
+ * before it is submitted it may hold anything. If two tasks have the same place, the second is not
+ * noted: a mistake may stay unnoticed, but a correct program is never refused. */
 enum { PENDING_LOG = 8 };
 static struct atomic_ptr pending[1 << PENDING_LOG];
 
@@ -34,7 +34,7 @@ static struct atomic_ptr *place_of(const struct weft__task *task)
     return &pending[hash >> (64 - PENDING_LOG)];
 }
 
-/* relaxed, all: only the addresses are looked at. */
+/* relaxed, all: addresses are compared, and not followed. */
 
 static bool note_pending(struct weft__task *task)
 {
@@ -58,12 +58,12 @@ static void task_is_over(void *of)
 {
     struct weft__task *task = of;
     struct weft_pool *pool = task->pool;
-    forget_pending(task); /* who sees that it is over may submit it again */
+    forget_pending(task); /* a thread that sees that it is over may submit it again */
     int32_t fd = TASK_NO_FD;
-    /* acq_rel O1: the descriptor is made, if there is one, and told here; or weft_task_fd()
-     * finds OVER, and tells it. */
+    /* acq_rel O1: if there is a descriptor, it is written here. If not, weft_task_fd() finds
+     * TASK_FD_OVER, and writes it. */
     if (!atomic_cas_acq_rel(&task->fd, &fd, TASK_FD_OVER)) {
-        atomic_store_release(&task->told, true); /* release O3: it is done */
+        atomic_store_release(&task->told, true); /* release O3: the task is done */
         eventfd_write(fd, 1);
     }
     /* acq_rel O2: acquire: the waiting job's latch. */
@@ -72,7 +72,7 @@ static void task_is_over(void *of)
     if (waiter)
         weft__spin_latch_set(waiter);
     if (has_hold)
-        weft__pool_leave(pool); /* else a waiter does, that looks at the pool just now */
+        weft__pool_leave(pool); /* else a waiter, which looks at the pool just now, leaves it */
 }
 
 static void execute_task(weft *w, struct weft__job *job)
@@ -114,7 +114,7 @@ int weft__submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *a
     task->node.job = (struct weft__job){fn, arg, &task->group, execute_task};
     weft__group_begin(&task->group, parent);
     atomic_store_relaxed(&task->fd, TASK_NO_FD); /* relaxed: the queue publishes it */
-    weft__pool_hold(pool); /* the task may be over, and the pool destroyed, before this is */
+    weft__pool_hold(pool); /* for the task, which leaves the pool when it is over */
     weft__queue_push(&pool->injector, &task->node);
     weft__sleep_new_jobs(&pool->sleep, 1, waits);
     weft__pool_leave(pool);
@@ -133,7 +133,7 @@ int weft_submit_(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg, unsig
     return weft__submit(pool, task, fn, arg, false, NULL);
 }
 
-/* One that is zero was not; of any other memory nobody can tell. */
+/* A task whose memory is zero was not submitted. Any other memory can't be told from a task. */
 static bool was_submitted(const struct weft__task *task)
 {
     return task->pool != NULL;
@@ -161,7 +161,7 @@ int weft_task_fd(weft_task *public)
     if (atomic_cas_acq_rel(&task->fd, &known, fd)) /* acq_rel O1 */
         return fd;
     if (known == TASK_FD_OVER && atomic_cas_acq_rel(&task->fd, &known, fd)) { /* acq_rel O1 */
-        weft__lock_latch_wait(&task->latch); /* just being set, or set long ago */
+        weft__lock_latch_wait(&task->latch); /* it is about to be set, or was set long ago */
         eventfd_write(fd, 1);
         return fd;
     }
@@ -169,16 +169,16 @@ int weft_task_fd(weft_task *public)
     return known;
 }
 
-/* If nobody has started the task, the caller does it. */
+/* If no thread has begun the task, the caller runs it. */
 static bool run_it_here(struct weft__task *task, const char *entry)
 {
     struct weft_pool *pool = task->pool;
     struct weft__worker *me = weft__worker_in(pool);
     if (weft__fiber_here())
-        return false; /* not on an actor's stack, nor in its time */
+        return false; /* not on an actor's stack, nor at the cost of its time */
     if ((!me && !task->guests) || !weft__node_claim(&task->node))
         return false;
-    weft__queue_remove(&pool->injector, &task->node); /* not started: the pool lives */
+    weft__queue_remove(&pool->injector, &task->node); /* not begun: the pool exists */
     if (me) {
         weft__execute_inside(me, &task->node.job);
         return true;
@@ -193,8 +193,8 @@ static bool run_it_here(struct weft__task *task, const char *entry)
     return !error;
 }
 
-/* An actor ends while it waits for the task. One that stands in its own frames has to be over
- * first: then it is cancelled. True: the latch is not needed any more. */
+/* An actor ends while it waits for the task. If the task lies on the actor's own stack, it has to
+ * be over first: then it is cancelled. True: no thread will set the latch any more. */
 static bool leave_to_itself(struct weft__task *task, struct weft__spin_latch *latch)
 {
     if (weft__context_of(weft__place_of_frame(task)) == weft__fiber_here()) {
@@ -211,9 +211,9 @@ static int wait_as_worker(struct weft__task *task)
 {
     struct weft__spin_latch latch = {.owner = weft__thread_park()};
     struct weft__awaited awaited = {.what = "waits for a task", .may_end = true};
-    void *nobody = NULL;
-    /* acq_rel O2: release: hands the latch to the one who ends the task. */
-    if (atomic_cas_acq_rel(&task->waiter, &nobody, &latch)) {
+    void *none = NULL;
+    /* acq_rel O2: release: hands the latch to the thread that ends the task. */
+    if (atomic_cas_acq_rel(&task->waiter, &none, &latch)) {
         if (weft__wait_anywhere(&latch, awaited))
             return 0;
         if (leave_to_itself(task, &latch)) {
@@ -224,15 +224,15 @@ static int wait_as_worker(struct weft__task *task)
         weft__wait_anywhere(&latch, awaited);
         return 0;
     }
-    if (nobody != &over)
+    if (none != &over)
         return -EBUSY;
-    weft__lock_latch_wait(&task->latch); /* just being set */
+    weft__lock_latch_wait(&task->latch); /* it is about to be set */
     return 0;
 }
 
-/* A thread outside, which could have ended a wait in the pool until now: jobs that wait for an
- * event, or for a mutex that it holds, may be stuck from here on. The task keeps the pool alive as
- * long as it is not over. */
+/* Until now this thread outside could have ended a wait in the pool. From here on, jobs that wait
+ * for an event, or for a mutex that it holds, may be stuck. The pool exists as long as the task is
+ * not over. */
 static void wait_outside(struct weft__task *task)
 {
     struct weft__outsider me = {.thread = weft__thread_serial()};
@@ -249,8 +249,8 @@ static void wait_outside(struct weft__task *task)
     weft__lock_latch_wait(&task->latch);
 }
 
-/* Is the caller a part of the task, or does the task wait below it on the same stack? Then it would
- * wait for itself. */
+/* Is the caller a part of the task, or does the task run below it on the same stack? Then the
+ * caller would wait for itself. */
 static bool waits_for_itself(const struct weft__task *task)
 {
     struct weft__worker *me = weft__worker_current();
@@ -259,7 +259,7 @@ static bool waits_for_itself(const struct weft__task *task)
         group = group->parent;
     if (group)
         return true;
-    for (me = weft__fiber_here() ? NULL : weft__worker_top(); me; me = me->host)
+    for (me = weft__fiber_here() ? NULL : weft__worker_innermost(); me; me = me->host)
         for (const struct weft__frame *frame = me->frame; frame; frame = frame->outer)
             if (frame->task == task)
                 return true;
@@ -292,7 +292,7 @@ int weft_task_wait(weft_task *public)
             return error;
     }
     int result = task->result;
-    /* acquire O1: one of several waiters closes it. */
+    /* acquire O1: of several waiters, one closes the descriptor. */
     int32_t fd = atomic_exchange_acquire(&task->fd, TASK_FD_OVER);
     if (fd >= 0)
         close(fd);

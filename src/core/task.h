@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* task.h: what a weft_task holds. A task is done in this order: the event descriptor, if there is
- * one, is told, and `told` says so before; the waiting job is noted, the latch is set, the waiting
- * job is woken. The latch's set is the last touch of the task: a thread that finds it set may
- * free it; a waiting job's own latch lies in its own frame. A thread that the descriptor tells
- * finds the task done, and frees it after weft_task_wait(), which closes the descriptor: not before
- * the worker is out of it. */
+/* task.h: what a weft_task holds. The thread that has run the task ends it in this order:
+ *
+ *   1. `told` is set, and the event descriptor, if there is one, is written;
+ *   2. the latch of a waiting job, if there is one, is read from `waiter`;
+ *   3. `latch` is set: the last touch of the task, because a thread that finds it set may free it;
+ *   4. the latch of the waiting job, which lies in the frame of that job, is set.
+ *
+ * A thread that the descriptor wakes finds the task done (weft_task_done()). It may free the task
+ * after weft_task_wait(), which waits for `latch` and closes the descriptor. */
 #ifndef WEFT_CORE_TASK_H
 #define WEFT_CORE_TASK_H
 
@@ -12,7 +15,7 @@
 #include "core/job.h"
 #include "sleep/latch.h"
 
-/* A thread outside that waits for a task. Lies in its frame. */
+/* A thread outside that waits for a task. Lies in the frame of that thread. */
 struct weft__outsider {
     const struct weft__outsider *next;
     uintptr_t thread; /* weft__thread_serial() */
@@ -21,28 +24,28 @@ struct weft__outsider {
 struct weft__task {
     struct weft__node node;
     struct weft__group group;
-    struct weft_pool *pool;   /* lives until the task is over; waiters may come later */
-    uint32_t fork_count;      /* the pool's */
-    bool guests;              /* whether the pool lets guests work */
+    struct weft_pool *pool;   /* exists until the task is over; may be gone when a waiter comes */
+    uint32_t fork_count;      /* of the pool, for waiters that come when it is gone */
+    bool guests;              /* guests may run it: the pool is not WEFT_NO_GUESTS */
     bool from_outside;        /* a thread outside the pool submitted it */
-    bool careful;             /* the thread that submitted it was; see worker.h */
+    bool careful;             /* the thread that submitted it was careful; see worker.h */
     struct weft__latch latch; /* a lock latch: outside threads wait here */
-    struct atomic_bool told;  /* the descriptor is, or is about to be */
+    struct atomic_bool told;  /* the descriptor was written, or is about to be */
     struct atomic_i32 fd;     /* TASK_NO_FD, an event descriptor, or TASK_FD_OVER */
     struct atomic_ptr waiter; /* NULL, a weft__spin_latch of a waiting job, or `over` of task.c */
-    struct atomic_ptr outsiders; /* struct weft__outsider: threads that wait outside, the last
-                                    first; read by reports, while the task is not over */
+    struct atomic_ptr outsiders; /* struct weft__outsider: the threads that wait outside, the newest
+                                    first; read by reports while the task is not over */
     int result;                  /* valid once the latch is set */
 };
 
-/* weft_submit(). `waits`: the caller is about to wait for it; `parent`: the group around it, or
- * NULL. 0, -EBUSY, or what weft__pool_enter() says. */
+/* weft_submit(). `waits`: the caller is about to wait for the task; `parent`: the group around the
+ * task, or NULL. Returns 0, -EBUSY, or what weft__pool_enter() returns. */
 int weft__submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *arg, bool waits,
                  struct weft__group *parent);
 
 void weft__tasks_forked(void); /* in a forked child: none is pending */
 
-struct weft__task *weft__task_of_job(struct weft__job *job); /* NULL: it is none */
+struct weft__task *weft__task_of_job(struct weft__job *job); /* NULL: it is no task */
 
 enum { TASK_NO_FD = -1, TASK_FD_OVER = -2 };
 

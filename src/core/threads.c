@@ -18,7 +18,7 @@ static void work(struct weft__worker *worker)
     if (config->pin == WEFT_PIN_ALWAYS)
         weft__thread_pin(worker->home);
     else
-        weft__thread_unpin(); /* from where it was started */
+        weft__thread_unpin(); /* from the CPU where it was started: first_cpu() */
     if (config->pin == WEFT_PIN_ASLEEP)
         weft__park_lend(worker->own_park);
     weft__worker_push(worker, __builtin_frame_address(0));
@@ -47,7 +47,7 @@ static void run_worker(void *p)
         weft__guest_put(worker);
     else
         weft__census_leave(&pool->census);
-    /* acq_rel X2: all it did happens before the pool is freed. Last touch. */
+    /* acq_rel X2: all that this thread did happens before the pool is freed. Last touch. */
     if (counted && atomic_fetch_sub_acq_rel(&pool->threads, 1) == 1)
         weft__futex_wake(&pool->threads, 1);
 }
@@ -58,7 +58,7 @@ static void *run_own_thread(void *p)
     return NULL;
 }
 
-/* The thread that makes the pool goes on on its own CPU. */
+/* The CPU on which a thread is started. Not the CPU of the calling thread, which goes on there. */
 static int first_cpu(const struct weft__worker *worker)
 {
     struct weft_pool *pool = worker->pool;
@@ -78,14 +78,14 @@ int weft__worker_start(struct weft_pool *pool, struct weft__worker *worker)
     if (!worker->counted)
         return weft__thread_start(&worker->thread, config->stack_size, first_cpu(worker),
                                   run_own_thread, worker);
-    atomic_fetch_add_relaxed(&pool->threads, 1); /* relaxed: before the thread is there */
+    atomic_fetch_add_relaxed(&pool->threads, 1); /* relaxed: the thread does not exist yet */
     int error = config->spawn_thread(run_worker, worker, worker->index, config->data);
     if (error)
         atomic_fetch_sub_relaxed(&pool->threads, 1);
     return error > 0 ? -error : error;
 }
 
-/* The system may be short of threads for a moment only. */
+/* If the system is short of threads, it may be so for a moment only: tries again a few times. */
 static int start(struct weft_pool *pool, struct weft__worker *worker)
 {
     enum { TRIES = 5, FIRST_WAIT_NS = 1000000 };
@@ -123,7 +123,7 @@ int weft__threads_start(struct weft_pool *pool)
         if (error) {
             weft__census_leave(&pool->census);
             weft__threads_stop(pool);
-            weft__worker_remove(pool->workers[0]); /* if it is this thread's */
+            weft__worker_remove(pool->workers[0]); /* with WEFT_USE_CALLER; else without effect */
             return error;
         }
     }

@@ -8,11 +8,11 @@
 /* Starts the thread of one worker. 0 or a negative errno. */
 int weft__worker_start(struct weft_pool *pool, struct weft__worker *worker);
 
-/* Those of all workers; with WEFT_USE_CALLER, this thread is the first of them. 0, or a negative
- * errno: then those that were started have ended. */
+/* Starts the threads of all workers; with WEFT_USE_CALLER, the calling thread is the first of them.
+ * 0 or a negative errno: then the threads that were started have ended. */
 int weft__threads_start(struct weft_pool *pool);
 
-/* Ends them and the spares', and waits for that. */
+/* Ends the threads of the workers and the spares, and waits for that. */
 void weft__threads_stop(struct weft_pool *pool);
 
 #endif

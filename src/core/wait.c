@@ -12,7 +12,7 @@
 #include "os/fatal.h"
 #include "sleep/crowd.h"
 
-enum { OWN_TURN = 32 }; /* so many of its own jobs at most before a worker looks for others' */
+enum { OWN_TURN = 32 }; /* after so many jobs of its own, a worker looks at mail and injector */
 
 const char weft__awaits_thief[] = "waits for a right side";
 const char weft__awaits_children[] = "waits for children of its scope";
@@ -28,16 +28,16 @@ static void leave_to_others(struct weft__worker *me, struct weft__job *job)
     weft__sleep_new_jobs(&me->pool->sleep, 1, false);
 }
 
-/* A limited waiter runs only children of the scope that it waits for. Whatever else was spawned on
- * top of them goes where others find it. A fork that is still here was there before the scope was
- * opened, and so are all below it. */
+/* A limited waiter runs only children of the scope that it waits for; with `outer_too`, also of the
+ * scopes around that. Other jobs that were spawned after them go to the injector. A fork that is
+ * still on the deque was pushed before the scope was opened, and so were all jobs below it. */
 static struct weft__job *pop_limited(struct weft__worker *me, const struct weft__group *scope,
                                      bool outer_too)
 {
     struct weft__job *job;
     while (scope && (job = weft__deque_pop(&me->deque))) {
         if (!weft__job_is_spawn(job)) {
-            weft__deque_push(&me->deque, job); /* there is room: it was there */
+            weft__deque_push(&me->deque, job); /* can't fail: there was room for it before */
             return NULL;
         }
         const struct weft__group *group = scope;
@@ -50,7 +50,8 @@ static struct weft__job *pop_limited(struct weft__worker *me, const struct weft_
     return NULL;
 }
 
-/* The next one on its own deque. No caller waits for what a guest has detached. */
+/* The next job on its own deque. A guest moves detached jobs to the injector: its caller does not
+ * wait for them. */
 static struct weft__job *pop_own(struct weft__wait *wait)
 {
     struct weft__worker *me = wait->me;
@@ -62,8 +63,8 @@ static struct weft__job *pop_own(struct weft__wait *wait)
     return job;
 }
 
-/* Its own jobs must not keep a worker from its mail and the injector: now and then those come
- * first. */
+/* A worker that always has jobs of its own must not starve its mail and the injector: now and then
+ * these come first. */
 static struct weft__job *find_in_turn(struct weft__worker *me, bool others)
 {
     if (++me->own_jobs < OWN_TURN)
@@ -81,48 +82,48 @@ static struct weft__job *next_own(struct weft__wait *wait)
     return job ? job : pop_own(wait);
 }
 
-/* Whom `me`, one of the workers that this thread is, helps. */
+/* What `me`, one of the workers that this thread is, may take. */
 static struct weft__aim aim_of(struct weft__wait *wait, struct weft__worker *me)
 {
     struct weft__group *group = wait->loop ? NULL : weft__context_now(wait->me)->group;
-    struct weft__aim aim = {.help = HELP_ANYBODY, .root = group ? group->root : NULL};
+    struct weft__aim aim = {.help = HELP_ALL, .root = group ? group->root : NULL};
     if (me == wait->me) {
         aim.thief = wait->awaited.thief;
         aim.latch = wait->latch;
         aim.by = wait->awaited.by;
     }
     if (wait->limited && !wait->despair)
-        aim.help = HELP_NOBODY;
+        aim.help = HELP_NONE;
     else if (helps_own_only(me))
         aim.help = HELP_OWN_ONLY;
     else if (weft__steps_back(me))
-        aim.help = wait->idle.let_in ? HELP_STARVED : HELP_NOBODY;
+        aim.help = wait->idle.let_in ? HELP_STARVED : HELP_NONE;
     else if (!wait->loop)
         aim.help = HELP_OWN_LAST;
     return aim;
 }
 
-/* A job for any of the workers that this thread is: where to run it, or NULL. */
+/* Looks for a job for any of the workers that this thread is. Returns where to run it, or NULL. */
 static weft *look_everywhere(struct weft__wait *wait, struct weft__found *found)
 {
     struct weft__worker *me = wait->me;
     weft *where = wait->w;
     *found = (struct weft__found){0};
-    me->saw_young = wait->root->saw_young = false;
-    wait->steps_back = wait->counted && weft__steps_back(wait->root);
+    me->saw_young = wait->outermost->saw_young = false;
+    wait->steps_back = wait->counted && weft__steps_back(wait->outermost);
     struct weft__aim aim = aim_of(wait, me);
     if (!wait->loop || (weft__deque_size(&me->deque) > 0 && weft__may_begin(me)))
         found->job = pop_own(wait);
     if (!found->job)
         weft__find(me, &aim, found);
-    /* Before it sleeps: a fork of its own that is older than what it waits for, since the threads
-     * that could take it may be blocked. */
-    if (!found->job && aim.help != HELP_NOBODY &&
-        wait->idle.round >= wait->root->pool->sleep.rounds && weft__may_begin(me))
+    /* Before it sleeps, it takes a fork of its own that is older than the one it waits for: the
+     * threads that could steal it may be blocked. */
+    if (!found->job && aim.help != HELP_NONE &&
+        wait->idle.round >= wait->outermost->pool->sleep.rounds && weft__may_begin(me))
         weft__take_own(me, found);
     for (struct weft__worker *host = me->host; !found->job && host; host = host->host) {
         aim = aim_of(wait, host);
-        if (aim.help == HELP_ANYBODY || aim.help == HELP_OWN_LAST)
+        if (aim.help == HELP_ALL || aim.help == HELP_OWN_LAST)
             found->job = weft__deque_pop(&host->deque);
         if (!found->job)
             weft__find(host, &aim, found);
@@ -133,25 +134,25 @@ static weft *look_everywhere(struct weft__wait *wait, struct weft__found *found)
     return found->job ? where : NULL;
 }
 
-/* A limited waiter. True: it is the last of the pool's threads to become one, and has to take
- * what the others wait for if no other thread does. A thread counts once, however many limited
- * waits are on its stack. */
-static bool limit(struct weft__worker *root)
+/* A limited wait begins. True: all other threads of the pool are limited already, so this one has
+ * to take the jobs that they wait for, if no other thread does. A thread counts once, however many
+ * limited waits are on its stack. */
+static bool limit(struct weft__worker *outermost)
 {
-    struct weft_pool *pool = root->pool;
+    struct weft_pool *pool = outermost->pool;
     unsigned threads = pool->config.workers - (pool->config.flags & WEFT_USE_CALLER ? 1 : 0);
-    if (root->kind != WORKER_THREAD)
-        return root->kind == WORKER_CALLER && threads == 0;
-    /* relaxed: a number; its modification order says which thread is the last. */
-    if (root->limited_waits++ == 0)
-        root->limited_last = atomic_fetch_add_relaxed(&pool->limited, 1) + 1 == threads;
-    return root->limited_last;
+    if (outermost->kind != WORKER_THREAD)
+        return outermost->kind == WORKER_CALLER && threads == 0;
+    /* relaxed: only a number; its modification order decides which thread is the last. */
+    if (outermost->limited_waits++ == 0)
+        outermost->limited_last = atomic_fetch_add_relaxed(&pool->limited, 1) + 1 == threads;
+    return outermost->limited_last;
 }
 
-static void unlimit(struct weft__worker *root)
+static void unlimit(struct weft__worker *outermost)
 {
-    if (root->kind == WORKER_THREAD && --root->limited_waits == 0)
-        atomic_fetch_sub_relaxed(&root->pool->limited, 1); /* relaxed: as above */
+    if (outermost->kind == WORKER_THREAD && --outermost->limited_waits == 0)
+        atomic_fetch_sub_relaxed(&outermost->pool->limited, 1); /* relaxed: as above */
 }
 
 static void wait_on(struct weft__wait *wait)
@@ -159,7 +160,8 @@ static void wait_on(struct weft__wait *wait)
     struct weft__latch *latch = wait->latch;
     while (!weft__latch_probe(latch)) {
         if (weft__pool_is_forked(wait->me->pool))
-            weft__fatal("a job waits in a forked child for what only its parent's workers do");
+            weft__fatal("a job in a forked child waits for something that only threads of the "
+                        "parent process do");
         /* Its own jobs first, without telling the pool that it is idle. */
         struct weft__found found = {.job = next_own(wait)};
         weft *where = wait->w;
@@ -179,7 +181,7 @@ static void wait_on(struct weft__wait *wait)
     weft__tell(wait->me);
 }
 
-/* An actor waits: another one has the thread meanwhile. */
+/* An actor waits: another actor runs on the thread meanwhile. */
 static bool suspend_until(struct weft__context *fiber, struct weft__latch *latch,
                           const struct weft__awaited *awaited)
 {
@@ -221,15 +223,15 @@ bool weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited
         return suspend_until(weft__context_of(w), latch, &awaited);
     struct weft__worker *me = weft__worker_of(w);
     struct weft__wait wait = {
-        .w = w, .me = me, .root = weft__root_of(me), .latch = latch, .awaited = awaited};
+        .w = w, .me = me, .outermost = weft__outermost(me), .latch = latch, .awaited = awaited};
     if (weft__latch_probe(latch))
         return true;
     weft__worker_check_abandoned(__builtin_frame_address(0));
     wait.holds = weft__is_careful(me);
     wait.limited = wait.holds || !weft__may_help(me);
     bool limits = wait.limited && !wait.holds;
-    wait.last = limits && limit(wait.root);
-    wait.counted = !wait.limited && wait.root->kind != WORKER_GUEST;
+    wait.last = limits && limit(wait.outermost);
+    wait.counted = !wait.limited && wait.outermost->kind != WORKER_GUEST;
     const struct weft__awaited *outer = me->awaited;
     me->awaited = &wait.awaited;
     struct shown shown = show(me, shown_of(&awaited));
@@ -241,22 +243,22 @@ bool weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited
     me->awaited = outer;
     show(me, shown);
     if (limits)
-        unlimit(wait.root);
+        unlimit(wait.outermost);
     if (!me->context->help.wanted)
-        weft__expect_help(me); /* workers that helped may have gone to sleep meanwhile */
+        weft__expect_help(me); /* workers that helped may sleep by now */
     return true;
 }
 
-/* Destroy's waiter for USE_CALLER, and a worker's own loop, must go on however full the
- * stack is: there is no job below them that they could keep waiting. */
+/* A worker's own loop, and the caller of WEFT_USE_CALLER outside jobs, are never limited, however
+ * full the stack is: there is no job below them that could be kept waiting. */
 static void wait_unlimited(struct weft__worker *me, struct weft__latch *latch)
 {
     struct weft__wait wait = {.w = weft__context_top(me->context),
                               .me = me,
-                              .root = weft__root_of(me),
+                              .outermost = weft__outermost(me),
                               .latch = latch,
                               .loop = true};
-    wait.counted = wait.root->kind != WORKER_GUEST;
+    wait.counted = wait.outermost->kind != WORKER_GUEST;
     wait_on(&wait);
 }
 
@@ -294,7 +296,7 @@ void weft__wake_helpers(struct weft_pool *pool)
     struct weft__walk walk = {.pool = pool};
     struct weft__worker *worker;
     while ((worker = weft__walk_next(&walk))) {
-        /* acquire G3. It can't leave, nor its parking place, as long as the walk has the lock. */
+        /* acquire G3. The guest and its parking place exist as long as the walk has the lock. */
         if (worker->kind != WORKER_GUEST || !atomic_load_acquire(&worker->waits_by))
             continue;
         struct weft__crowd *crowd = worker->park->crowd;
@@ -304,10 +306,10 @@ void weft__wake_helpers(struct weft_pool *pool)
     }
 }
 
-/* One piece of work of any kind that is left to others. */
+/* One job of any kind. */
 static bool run_one(weft *w)
 {
-    static const struct weft__aim anything = {.help = HELP_ANYBODY};
+    static const struct weft__aim anything = {.help = HELP_ALL};
     struct weft__worker *me = weft__worker_of(w);
     struct weft__found found = {.job = find_in_turn(me, true)};
     if (!found.job)
@@ -317,7 +319,7 @@ static bool run_one(weft *w)
     return found.job != NULL;
 }
 
-/* What a limited one may run: mail, and children of the scopes that it has open. */
+/* A limited thread may run mail, and children of the scopes that it has open. */
 static bool run_one_limited(weft *w)
 {
     struct weft__worker *me = weft__worker_of(w);
@@ -345,8 +347,8 @@ void weft__worker_serve(struct weft__worker *worker)
 void weft__worker_loop(struct weft__worker *worker)
 {
     weft__worker_serve(worker);
-    /* What jobs of other pools left here is theirs to wait for. */
+    /* Jobs of other pools may have left jobs here, and wait for them. */
     while (run_one(worker->context->first))
         ;
-    weft__worker_rest(worker);
+    weft__worker_is_outside(worker);
 }

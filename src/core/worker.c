@@ -16,15 +16,15 @@
 
 enum { DEQUE_CAPACITY = 256 };
 
-static _Thread_local struct weft__worker *top; /* what this thread is, innermost first */
+static _Thread_local struct weft__worker *innermost; /* the innermost worker that this thread is */
 _Thread_local struct weft__worker *weft__current
-    WEFT__TLS_FAST; /* one of these: the one that works */
+    WEFT__TLS_FAST; /* the worker whose job runs: `innermost`, or one of its hosts */
 
 /* ---- Threads that end as workers ----
  *
- * A job's pthread_exit is noticed where the unwinder passes the library's frames (misuse.h). The
- * unwinder does not get there through code that was compiled without tables for it. So a thread
- * looks once more when it ends: it must not be in a job, nor be a worker that has a pool. */
+ * A job's pthread_exit is noticed where the unwinder passes the library's frames (misuse.h). But
+ * the unwinder does not get there through code that was compiled without unwind tables. So a thread
+ * looks once more when it ends: it must not be in a job, nor be the thread of a worker or spare. */
 
 static pthread_key_t ends;
 static bool have_ends;
@@ -32,9 +32,10 @@ static bool have_ends;
 static void thread_ends(void *unused)
 {
     (void)unused;
-    if (top && top->fiber)
+    if (innermost && innermost->fiber)
         weft__actor_threw();
-    if (top && (top->frame || top->kind == WORKER_THREAD || top->kind == WORKER_SPARE))
+    if (innermost &&
+        (innermost->frame || innermost->kind == WORKER_THREAD || innermost->kind == WORKER_SPARE))
         weft__job_threw();
 }
 
@@ -43,8 +44,8 @@ static void make_ends(void)
     have_ends = pthread_key_create(&ends, thread_ends) == 0;
 }
 
-/* With a worker, before its thread is there: a child that is forked while another thread is at it
- * would find it half done. */
+/* Called when a worker is made, and not by its own thread: a child that is forked while another
+ * thread is inside pthread_once() would find it half done. */
 static void prepare_ends(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -58,7 +59,7 @@ static void watch_end(void)
         return;
     watched = true;
     if (have_ends)
-        pthread_setspecific(ends, &top); /* any address: NULL would not be looked at */
+        pthread_setspecific(ends, &innermost); /* any address will do but NULL */
 }
 
 struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,
@@ -120,11 +121,11 @@ uintptr_t weft__thread_serial(void)
     static _Thread_local uintptr_t number WEFT__TLS_FAST;
     static struct atomic_uptr last;
     if (number == 0)
-        number = atomic_fetch_add_relaxed(&last, 1) + 1; /* relaxed: each gets another one */
+        number = atomic_fetch_add_relaxed(&last, 1) + 1; /* relaxed: the numbers differ anyway */
     return number;
 }
 
-static _Thread_local unsigned held_outside; /* mutexes that it locked while it was no worker */
+static _Thread_local unsigned held_outside; /* how many mutexes it locked while it was no worker */
 
 void weft__note_held_outside(int change)
 {
@@ -139,14 +140,14 @@ bool weft__caller_is_careful(void)
     return me->fiber ? me->fiber->mutexes > 0 : weft__is_careful(me);
 }
 
-struct weft__worker *weft__worker_top(void)
+struct weft__worker *weft__worker_innermost(void)
 {
-    return top;
+    return innermost;
 }
 
 struct weft__worker *weft__worker_in(const struct weft_pool *pool)
 {
-    struct weft__worker *worker = top;
+    struct weft__worker *worker = innermost;
     while (worker && worker->pool != pool)
         worker = worker->host;
     return worker;
@@ -157,8 +158,8 @@ static bool on_own_stack(const struct weft__worker *me, const char *frame)
     return frame >= me->stack.low && frame < me->stack.high;
 }
 
-/* Half of a size that was chosen. A default stack is large for the sake of single jobs that need
- * much, not for many on top of each other, which would all have to wait for the last one. */
+/* Half of the stack, if the program chose its size. A default stack is large for single jobs that
+ * need much, not for many jobs on top of each other, which would all wait for the last one. */
 static ptrdiff_t help_most(const struct weft__worker *me)
 {
     enum { MOST_BY_DEFAULT = 4 << 20 };
@@ -181,14 +182,14 @@ void weft__worker_push(struct weft__worker *worker, const char *entry)
     worker->help_most = help_most(worker);
     atomic_store_relaxed(&worker->counts.thread, weft__thread_number()); /* relaxed: a hint */
     weft__state_since_unknown(worker);
-    /* relaxed: a hint, or the reader finds all at rest (Z1). */
-    atomic_store_relaxed(&worker->visitor, visitor && !top ? weft__thread_serial() : 0);
-    worker->host = top;
+    /* relaxed: a hint; or the reader finds all threads at rest (Z1). */
+    atomic_store_relaxed(&worker->visitor, visitor && !innermost ? weft__thread_serial() : 0);
+    worker->host = innermost;
     worker->above = NULL;
-    if (top)
-        top->above = worker;
+    if (innermost)
+        innermost->above = worker;
     worker->outer = weft__current;
-    top = weft__current = worker;
+    innermost = weft__current = worker;
 }
 
 const char *weft__worker_explain(const void *address)
@@ -209,16 +210,16 @@ unsigned weft__worker_nested(void)
 
 void weft__worker_forked(void)
 {
-    top = weft__current = NULL;
+    innermost = weft__current = NULL;
 }
 
 void weft__worker_remove(struct weft__worker *worker)
 {
     atomic_store_relaxed(&worker->visitor, 0); /* relaxed: as before */
-    if (top == worker) {
-        top = worker->host;
-        if (top)
-            top->above = NULL;
+    if (innermost == worker) {
+        innermost = worker->host;
+        if (innermost)
+            innermost->above = NULL;
         weft__current = worker->outer;
     } else if (weft__current ==
                worker) { /* a job that forked the process comes back in the child */
@@ -226,8 +227,9 @@ void weft__worker_remove(struct weft__worker *worker)
     }
 }
 
-/* The innermost job's record lies in weft__execute()'s frame. If the stack is shorter than
- * that now, or something else lies there, the job's frames are gone although it never returned. */
+/* The record of the innermost job lies in the frame of weft__execute_untold(). If the stack does
+ * not reach that frame any more, or the record was overwritten, the job's frames are gone although
+ * it never returned. */
 void weft__worker_check_abandoned(const char *frame)
 {
     struct weft__worker *me = weft__current;
@@ -247,7 +249,7 @@ bool weft__may_help(const struct weft__worker *me)
     return on_own_stack(me, frame) && me->stack.high - frame < me->help_most;
 }
 
-void weft__worker_rest(struct weft__worker *worker)
+void weft__worker_is_outside(struct weft__worker *worker)
 {
     weft__state_is(worker, WORKER_OUTSIDE);
 }
@@ -266,7 +268,7 @@ void weft__worker_caller_out(struct weft__worker *me)
     if (weft__pool_is_forked(me->pool))
         return; /* what is left is the parent's */
     weft__worker_spill(me);
-    weft__worker_rest(me);
+    weft__worker_is_outside(me);
     weft__sleep_absent(&me->pool->sleep);
     weft__pool_has_room(me->pool);
     weft__census_leave(&me->pool->census);

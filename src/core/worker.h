@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* worker.h: a thread that runs jobs.
  *
- * A struct weft__worker is a worker thread of a pool, or a guest: an outside thread for
- * as long as it is inside weft_run(). Guests differ in that the pool does not count on them: new
- * work never wakes a guest, only its own latch does.
+ * A struct weft__worker is a worker thread of a pool, or a guest: an outside thread for as long as
+ * it is inside weft_run(). The pool does not count on guests: new work does not wake a guest, only
+ * its own latch does (one exception: weft__wake_helpers()).
  *
- * A thread may be several at once: a worker of pool A that calls weft_run(B) is a guest
- * of B on top, its `host` the worker of A below. Whenever it waits in B it looks for
- * work in B, then in A, and it sleeps as a worker of A: so pools that wait for each other
- * can't all stand still (bug 21). */
+ * A thread may be several workers at once. A worker of pool A that calls weft_run(B) is a guest of
+ * B on top; the guest's `host` is the worker of A below. When the thread waits in B, it looks for
+ * work in B, then in A, and it sleeps as a worker of A. So pools that wait for each other can't all
+ * stand still (bug 21). */
 #ifndef WEFT_CORE_WORKER_H
 #define WEFT_CORE_WORKER_H
 
@@ -30,34 +30,35 @@ enum worker_kind {
     WORKER_SPARE, /* a thread of the pool in the place of a blocked one; see spare.h */
 };
 
-/* What a worker does that looks for work, for the look-out that would take its place. */
+/* Whether a worker looks for work. The look-out asks before it takes the worker's place. */
 enum worker_seeks {
-    SEEKS_NOTHING, /* it is busy, or waits in a job that may go on at any time; */
-    SEEKS_FREELY,  /* it has no job, and has seen nothing yet; or it sleeps; */
-    SEEKS_TAKES,   /* it is about to begin one */
+    SEEKS_NOTHING, /* it is busy, or waits in a job that may go on at any time */
+    SEEKS_FREELY,  /* it has no job, and has seen none that it could take; or it sleeps */
+    SEEKS_TAKES,   /* it is about to begin a job */
 };
 
 enum worker_state { WORKER_OUTSIDE, WORKER_BUSY, WORKER_SEARCHING, WORKER_BLOCKED };
 
-/* A job that runs on this thread, innermost first. Lies in weft__execute()'s frame. */
+/* A job that runs on this thread. Lies in the frame of weft__execute_untold(). */
 struct weft__frame {
-    struct weft__frame *self; /* or it has been overwritten: its job never returned */
-    struct weft__frame *outer;
-    const char *address; /* of that frame; a sanitizer may keep this record elsewhere */
+    struct weft__frame *self;  /* points to this; if not, the record was overwritten, and its job
+                                  never returned */
+    struct weft__frame *outer; /* of the job below */
+    const char *address;       /* of the C frame: a sanitizer may keep this record elsewhere */
     unsigned depth;
 
     /* For reports. */
     weft *w;                   /* where it runs */
-    struct weft__worker *from; /* as in struct weft__found, both */
-    weft *slot;
-    struct weft__task *task; /* the task that it is, or NULL */
+    struct weft__worker *from; /* as in struct weft__found */
+    weft *slot;                /* as in struct weft__found */
+    struct weft__task *task;   /* the task that the job is, or NULL */
     weft_fn *fn;
     struct weft__group *group;
 };
 
-/* How to tell the threads that wait for a job that it is over. */
+/* How to tell the waiting threads that a job is over: tell(of). */
 struct weft__news {
-    void (*tell)(void *of); /* NULL: none waits */
+    void (*tell)(void *of); /* NULL: no thread waits */
     void *of;
 };
 
@@ -66,20 +67,22 @@ struct weft__counts {
     struct atomic_u64 jobs, steals, injected, sleeps;
     struct atomic_u32 depth_max;
     struct atomic_u32 state; /* enum worker_state */
-    struct atomic_i32 cpu;   /* where it was when it began to work last */
+    struct atomic_i32 cpu;   /* the CPU on which it last began to work */
 
-    /* For weft_pool_dump(). Addresses are looked at as such: what they lead to may be gone. */
+    /* For weft_pool_dump(). What a pointer leads to may be gone: dumps compare it, or make sure
+     * first that it can be followed. */
     struct atomic_i32 thread;     /* the kernel's number of its thread; 0: unknown */
-    struct atomic_u32 depth;      /* jobs on top of each other */
-    struct atomic_fn fn;          /* what the one on top runs, or NULL */
-    struct atomic_ptr group;      /* struct weft__group of that */
-    struct atomic_u64 since;      /* when it last began or ended a search, or was blocked: where the
-                                     clock is read anyway. 0: unknown */
+    struct atomic_u32 depth;      /* how many jobs lie on top of each other */
+    struct atomic_fn fn;          /* what the job on top runs, or NULL */
+    struct atomic_ptr group;      /* struct weft__group of the job on top, or NULL */
+    struct atomic_u64 since;      /* when it last began or ended a search, or was blocked; 0:
+                                     unknown */
     struct atomic_u64 jobs_then;  /* how many jobs it had begun at that time */
     struct atomic_ptr awaits;     /* const char: static words for the innermost wait, or NULL */
-    struct atomic_ptr awaits_for; /* for what: the `thief` of a slot in its own context, or
-                                     struct weft__group of a scope; as the words say */
-    struct atomic_u32 executor;   /* of actors, which it drives, plus 1; or 0 */
+    struct atomic_ptr awaits_for; /* what it waits for. weft__awaits_thief: `thief` of a slot in its
+                                     own context; weft__awaits_children: struct weft__group */
+    struct atomic_u32 executor;   /* the number of the actors' executor that it drives, plus 1; or
+                                     0 */
 };
 
 static inline void weft__count_up(struct atomic_u64 *count)
@@ -94,84 +97,92 @@ struct weft__worker {
     enum worker_kind kind; /* of guests: written under their lock */
     int home;              /* the CPU it sleeps on */
     struct weft__context *context;
-    struct weft__context *fiber; /* that its thread runs now, or NULL; see fiber.h */
-    struct weft__park *park;     /* its thread's: its own, or its host's */
+    struct weft__context *fiber; /* the fiber that its thread runs now, or NULL; see fiber.h */
+    struct weft__park *park;     /* where its thread sleeps: own_park, or its host's park */
     struct weft__park *own_park;
-    struct weft__stack stack; /* its thread's */
-    ptrdiff_t help_most;      /* it takes jobs of others while less than this is in use of it */
+    struct weft__stack stack; /* of its thread */
+    ptrdiff_t help_most;      /* it takes jobs of others while less than this of `stack` is used */
 
-    struct weft__worker *host;  /* the worker that this thread is below this one; NULL: none */
-    struct weft__worker *above; /* the worker that it is on top of this one; NULL: none */
+    struct weft__worker *host;  /* the worker that the same thread is below this one, or NULL */
+    struct weft__worker *above; /* the worker that the same thread is on top of this one, or NULL */
     struct weft__worker *outer; /* the worker whose job was running when this one came on top */
 
-    unsigned limited_waits; /* on its stack; see weft__wait() */
-    bool limited_last;      /* it was the last thread of its pool to begin one */
-    struct weft__frame *frame;
-    struct weft__news news; /* of the job that ended last; see weft__tell() */
-    bool overtakes;         /* it has the place of a searcher that does not run; see sleep.h */
-    bool saw_young;         /* the last search saw a right side that was too young */
-    bool saw_foreign;       /* the last search saw a job of another computation */
-    unsigned own_jobs;      /* in a row, without a look at the injector */
-    unsigned brief_spells;  /* idle ones in a row that were short; see descent.c */
+    unsigned limited_waits;    /* how many are on its stack; see weft__wait() */
+    bool limited_last;         /* it was the last thread of its pool to begin a limited wait */
+    struct weft__frame *frame; /* of the innermost job, or NULL */
+    struct weft__news news;    /* of the job that ended last; see weft__tell() */
+    bool overtakes;            /* it has the place of a searcher that does not run; see sleep.h */
+    bool saw_young;            /* the last search saw a right side that was too young */
+    bool saw_foreign;          /* the last search saw a job of another computation */
+    unsigned own_jobs;         /* how many it ran since it last looked at mail and injector */
+    unsigned brief_spells;     /* how many idle spells in a row were short; see descent.c */
     uint64_t random;
     uint32_t short_loops;          /* see weft__pace_is_turn() */
     struct weft__node *free_nodes; /* of spawned jobs, to use again */
-    unsigned free_count;           /* so many */
+    unsigned free_count;           /* how many free_nodes there are */
 
-    /* Why it does not move. Its own, and read by reports when it does not. */
-    const struct weft__blocked *blocked; /* in what, or NULL */
+    /* Why the worker does not move. Written by its thread; reports read it while the thread
+     * rests. */
+    const struct weft__blocked *blocked; /* what it is blocked in, or NULL */
     const struct weft__awaited *awaited; /* the innermost wait, or NULL */
-    struct weft__mutex *held_mutexes;    /* the last one first; in the thread's outermost worker */
-    struct atomic_ptr careful_at; /* weft *: what it does from this slot on is part of what the
-                                     holder of a mutex does; NULL: nothing is. Written by itself;
-                                     thieves look at it */
-    bool careful_by_lock;         /* careful_at is set because it is itself the holder */
-    struct atomic_uptr visitor;   /* the number of its thread, if that is not the pool's, and is in
-                                     no other pool. Written by itself; dumps look at it */
-    unsigned block_depth;
-    struct atomic_i32 rests; /* 1: blocked, and not roused yet. Up by itself, down by the thread
-                                that rouses it, under the pool's lock for that: in either order */
-    bool alive;              /* a report's note; under the guests' lock, as those of dumps below */
-    uint64_t seen_jobs;      /* the jobs that it had begun when a dump first saw it so */
-    uint64_t seen_at;        /* when that was */
-    enum worker_state seen_state; /* and what it did */
+    struct weft__mutex *held_mutexes;    /* the mutex locked last comes first. Only in the outermost
+                                            worker of a thread */
+    struct atomic_ptr careful_at; /* weft *: jobs from this slot on are part of what the holder of a
+                                     mutex does; NULL: none are. Written by its thread; read by
+                                     thieves */
+    bool careful_by_lock;         /* careful_at is set because the worker itself holds a mutex */
+    struct atomic_uptr visitor;   /* the number of its thread, if the thread is a guest or caller
+                                     that is in no other pool; or 0. Written by its thread; read by
+                                     dumps */
+    unsigned block_depth;         /* how many weft_block_begin() were not ended yet */
+    struct atomic_i32 rests;      /* 1: blocked, and not roused yet. Its own thread adds 1, the
+                                     thread that rouses it subtracts 1 under the pool's lock for
+                                     that; in either order */
+
+    /* Notes of reports and dumps, under the guests' lock. */
+    bool alive;                   /* of a report: see stuck.h */
+    uint64_t seen_jobs;           /* how many jobs it had begun at seen_at */
+    uint64_t seen_at;             /* when a dump first saw the worker in its state; 0: not yet */
+    enum worker_state seen_state; /* the state that it was in at seen_at */
 
     struct weft__spin_latch stop; /* set when a WORKER_THREAD or a WORKER_SPARE should end */
     pthread_t thread;
-    bool started; /* `thread` is ours to join */
-    bool counted; /* its thread is not joined, but is one of pool->threads */
+    bool started; /* a thread was started for it, and is joined unless `counted` */
+    bool counted; /* its thread is not joined, but counted in pool->threads */
 
     WEFT__ALIGNED struct weft__deque deque;
     WEFT__ALIGNED struct weft__queue mailbox; /* broadcasts: jobs for this worker alone */
     WEFT__ALIGNED struct weft__counts counts;
 
-    /* See guest.h. Guests: under its lock. */
-    struct atomic_u32 seeks;      /* enum worker_seeks; see weft__may_begin() */
-    struct atomic_bool walks;     /* it looks through the guests */
-    struct atomic_bool waits_by;  /* it waits, and would run what weft__awaited.by says */
-    bool taken;                   /* in use by a thread */
-    bool was_spare;               /* at some time */
+    struct atomic_u32 seeks;     /* enum worker_seeks; see weft__may_begin() */
+    struct atomic_bool walks;    /* it walks through the list of guests; see guest.h */
+    struct atomic_bool waits_by; /* it waits, and would run jobs of the kind weft__awaited.by */
+
+    /* Of a guest, written under the guests' lock; see guest.h. */
+    bool taken;                   /* a thread uses it */
+    bool was_spare;               /* a spare has used it, now or before */
     struct atomic_ptr next_guest; /* struct weft__worker: in the list */
     struct weft__worker *previous_guest;
 };
 
-static inline struct weft__worker *weft__root_of(struct weft__worker *me)
+/* The outermost worker that the thread of `me` is. */
+static inline struct weft__worker *weft__outermost(struct weft__worker *me)
 {
     while (me->host)
         me = me->host;
     return me;
 }
 
-/* A thread that holds a mutex must not take jobs of others while it waits for its own: they may
- * want the same mutex. Neither must a thread that runs a part of what the holder does; so that goes
- * with what is forked and spawned. */
+/* Is the worker careful? A thread that holds a mutex must not take jobs of others while it waits:
+ * they may want the same mutex. Neither must a thread that runs a part of what the holder does; so
+ * forked and spawned jobs carry the note along. */
 static inline bool weft__is_careful(struct weft__worker *me)
 {
-    return weft__root_of(me)->held_mutexes ||
+    return weft__outermost(me)->held_mutexes ||
            atomic_load_relaxed(&me->careful_at); /* relaxed: own */
 }
 
-/* From w on, until weft__careful_end(); false: it was careful already. */
+/* `me` is careful from w on, until weft__careful_end(). False: it was careful already. */
 static inline bool weft__careful_begin(struct weft__worker *me, weft *w)
 {
     if (atomic_load_relaxed(&me->careful_at))
@@ -185,15 +196,16 @@ static inline void weft__careful_end(struct weft__worker *me)
     atomic_store_relaxed(&me->careful_at, NULL); /* relaxed: nothing is handed over */
 }
 
-/* Does this thread, whatever it is, hold a mutex, or run a part of what a holder does? Then what it
- * hands to a pool is careful from its beginning on. */
+/* Does this thread, worker or not, hold a mutex, or run a part of what a holder does? Then what it
+ * hands to a pool is careful from the beginning. */
 bool weft__caller_is_careful(void);
 
-/* A thread that is no worker has locked a mutex, or unlocked one. It stays its holder when it comes
- * into a pool. */
+/* A thread that is no worker has locked a mutex (1), or unlocked one (-1). It stays the holder when
+ * it enters a pool. */
 void weft__note_held_outside(int change);
 
-/* For a thief that has taken the fork: what was held then is held until its merge. */
+/* For a thief that has taken the fork in `slot`: was it forked by the holder of a mutex, or in a
+ * part of what a holder does? What was held then is held until the merge. */
 static inline bool weft__fork_is_careful(struct weft__worker *owner, weft *slot)
 {
     weft *from = atomic_load_relaxed(&owner->careful_at); /* relaxed: acquired with the fork */
@@ -214,7 +226,7 @@ static inline void weft__state_is(struct weft__worker *worker, enum worker_state
     atomic_store_relaxed(&worker->counts.state, state); /* relaxed: for weft_pool_dump() */
 }
 
-/* Since when it is in that state. relaxed, all: as above. */
+/* When it came to that state. relaxed, all: as above. */
 static inline void weft__state_since(struct weft__worker *worker, uint64_t now)
 {
     struct weft__counts *counts = &worker->counts;
@@ -222,24 +234,25 @@ static inline void weft__state_since(struct weft__worker *worker, uint64_t now)
     atomic_store_relaxed(&counts->jobs_then, atomic_load_relaxed(&counts->jobs));
 }
 
-/* The clock has not been read. */
+/* The clock was not read when the state changed. */
 static inline void weft__state_since_unknown(struct weft__worker *worker)
 {
     atomic_store_relaxed(&worker->counts.since, 0);
 }
 
 /* The worker whose job runs on this thread now; outside jobs, the worker or caller that this thread
- * is; NULL: none. */
+ * is; or NULL. */
 struct weft__worker *weft__worker_current(void);
 
-/* A word that can be read without a call, in a shared library, too. It takes 8 bytes of what the
- * dynamic linker keeps for libraries that are loaded later. */
+/* For a thread-local word that is read without a call, even in a shared library. It takes 8 of the
+ * bytes that the dynamic linker reserves for libraries that are loaded later. */
 #ifndef WEFT__TLS_FAST
 #define WEFT__TLS_FAST __attribute__((tls_model("initial-exec")))
 #endif
 
-/* The context in which its job runs, a fiber's or its own; NULL: none. In place, because every
- * function that takes a context asks; not for code that may go on on another thread. */
+/* The context in which this thread's job runs, its fiber's or its own; or NULL. Inlined, because
+ * every function that takes a context asks for it. Not for code that may be suspended and go on on
+ * another thread. */
 extern _Thread_local struct weft__worker *weft__current WEFT__TLS_FAST;
 static inline struct weft__context *weft__context_here(void)
 {
@@ -247,48 +260,49 @@ static inline struct weft__context *weft__context_here(void)
     return !me ? NULL : me->fiber ? me->fiber : me->context;
 }
 
-/* This thread's, by which others know it while it is no worker: of no other one before or later. */
+/* The number of this thread, by which others know it while it is no worker. No two threads of a
+ * process ever have the same one. */
 uintptr_t weft__thread_serial(void);
 
-/* The innermost one this thread is, whichever it works for now; NULL: none. */
-struct weft__worker *weft__worker_top(void);
+/* The innermost worker that this thread is, even if it runs a job of another one now; or NULL. */
+struct weft__worker *weft__worker_innermost(void);
 
 /* This thread as a worker or guest of `pool`, however far below; NULL: it is none. */
 struct weft__worker *weft__worker_in(const struct weft_pool *pool);
 
-/* Makes `worker` the innermost one of this thread, and undoes it. `entry`: the frame of
- * the call that does so. */
+/* Makes `worker` the innermost worker of this thread, and undoes it. `entry`: the frame of the call
+ * that makes it so. */
 void weft__worker_push(struct weft__worker *worker, const char *entry);
 void weft__worker_remove(struct weft__worker *worker);
 
-void weft__worker_forked(void); /* in a forked child: this thread is none any more */
+void weft__worker_forked(void); /* in a forked child: this thread is no worker any more */
 
-/* What it means that this thread may not touch the address; NULL: nothing known. */
+/* Explains a fault at the address, if it comes from too many forks; or NULL. */
 const char *weft__worker_explain(const void *address);
 
-/* How many jobs are on top of each other in this thread's innermost pool; 0: it is in none. */
+/* How many jobs lie on top of each other in the pool that this thread works for; 0: none. */
 unsigned weft__worker_nested(void);
 
 /* Aborts with a message if this thread left a job by longjmp: public calls from outside
  * begin with this. */
 void weft__worker_check_abandoned(const char *frame);
 
-/* Its thread does something else now. */
-void weft__worker_rest(struct weft__worker *worker);
+/* Its thread works for the pool no more, for now or for ever: the state is WORKER_OUTSIDE. */
+void weft__worker_is_outside(struct weft__worker *worker);
 
-/* Is there stack for other people's jobs? Not on a stack that is the program's own
- * business, such as a coroutine's. */
+/* Is there enough stack for jobs of others? Never on a stack that the program made itself, such as
+ * a coroutine's. */
 bool weft__may_help(const struct weft__worker *me);
 
-/* The thread of a WORKER_CALLER comes to work from outside, and goes. */
+/* The thread of a WORKER_CALLER comes from outside to work, and goes again. */
 void weft__worker_caller_in(struct weft__worker *me);
 void weft__worker_caller_out(struct weft__worker *me);
 
 /* Puts a spawned job on the deque and tells the pool. -ENOMEM: not done. */
 int weft__post_spawn(struct weft__worker *worker, struct weft__job *job);
 
-/* Moves the spawned jobs on the worker's deque to the injector, when its thread goes away
- * from them for an unknown time (bug 27). No forks may be on it. */
+/* Moves the spawned jobs on the worker's deque to the injector, when its thread leaves them for an
+ * unknown time (bug 27). There must be no forks on the deque. */
 void weft__worker_spill(struct weft__worker *worker);
 
 #endif

@@ -7,8 +7,8 @@
 #include <string.h>
 
 enum {
-    PARTS = 512, /* blocks that are wanted at least, */
-    MOST = 256,  /* but what is longer than this costs nothing next to its elements */
+    PARTS = 512, /* an array has about so many blocks, or more */
+    MOST = 256,  /* elements of a block at most: combining it costs next to nothing then */
 };
 
 struct array {
@@ -20,7 +20,7 @@ struct array {
     void *arg;
 };
 
-/* There is no identity, so an accumulator knows whether anything is in it. */
+/* There is no identity, so an accumulator says whether it has a value. */
 struct accumulator {
     bool is_full;
     _Alignas(max_align_t) char value[];
@@ -44,7 +44,7 @@ static void combine(weft *w, void *left, const void *right, void *arg)
         memcpy(l, r, sizeof *l + all->size);
 }
 
-/* The element, or what the map makes of it in the space given. */
+/* The element, or what the map makes of it, written to `space`. */
 static const void *mapped(weft *w, const struct array *all, size_t i, void *space)
 {
     const char *in = all->in + i * all->in_size;
@@ -70,7 +70,7 @@ static void fold(weft *w, size_t begin, size_t end, void *accumulator, void *arg
     }
 }
 
-/* A function of n alone, as it should be. */
+/* Depends on n alone, so that the result does. */
 static size_t block(size_t n)
 {
     return n / PARTS < MOST ? n / PARTS + 1 : MOST;
@@ -104,7 +104,7 @@ static void reduce_until(weft *w, size_t n, struct array *all, void *result)
         reduce(w, n, all, result);
 }
 
-/* What both kinds need, of a function that can't return an error. */
+/* The arguments that both kinds need. These functions can't return an error. */
 static void expect(const struct array *all, size_t n, const void *result, const char *function)
 {
     if (!all->in && n > 0 && all->in_size > 0)

@@ -26,10 +26,10 @@ static inline void weft__copy(void *to, const void *from, size_t size)
     }
 }
 
-/* For code that is made once for each of the usual sizes. */
+/* For code that is compiled once for each of the usual sizes. */
 #define WEFT__ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* Space for one element, or a few, until the function that it stands in returns. */
+/* Space on the stack for one element, or a few, until the calling function returns. */
 #define WEFT__SPACE(size) __builtin_alloca_with_align((size) + 1, 8 * _Alignof(max_align_t))
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Searches: loops that end when somebody has found something. */
+/* Searches: loops that end when a thread has found something. */
 #include "core/misuse.h"
 #include "os/fatal.h"
 #include "parallel/for.h"
@@ -40,7 +40,7 @@ static void look(weft *w, size_t begin, size_t end, void *arg)
         ;
 }
 
-/* Not even the best place in this part would be better than what is known. */
+/* Would even the best place in this part be no better than the best one so far? */
 static bool is_pointless(size_t begin, size_t end, void *arg)
 {
     struct search *search = arg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The range is halved until what is left takes a stretch; of each two halves, the right one
- * is forked and the left one done. A fork costs about a nanosecond if nobody wants it, and
- * there is one for each stretch. Thieves take the oldest, and so the longest, that is left. */
+/* The range is halved until a part takes a stretch. Of each two halves, the right one is forked and
+ * the left one is done. There is one fork for each stretch, and a fork that no thief takes costs
+ * about a nanosecond. Thieves take the oldest right side, and so the longest. */
 #include "parallel/for.h"
 
 #include "core/misuse.h"
@@ -23,7 +23,8 @@ static bool is_over(weft *w, const void *arg)
            (loop->is_over && loop->is_over(part->range.begin, part->range.end, loop->arg));
 }
 
-/* If the element that would come last is not needed any more, it may not have been reached. */
+/* If the element that would come last is not needed any more, the body may have stopped before
+ * it. */
 static bool stopped_early(const struct weft__loop *loop, struct weft__range range)
 {
     if (!loop->is_over)
@@ -40,7 +41,7 @@ static bool run_leaf(weft *w, void *arg)
     return !stopped_early(loop, part->range);
 }
 
-/* Which half is done first is the only difference that a direction makes. */
+/* A loop that goes backwards differs only in which half is done first. */
 static void cut(weft *w, void *arg, void *far)
 {
     struct part *part = arg, *right = far;
@@ -88,19 +89,20 @@ void weft__for(weft *w, size_t begin, size_t end, const struct weft__loop *loop)
 
 /* ---- Short loops: one fork, and no look at the clock ---- */
 
-struct rest {
+struct remaining {
     weft_range_fn *body;
     void *arg;
     weft__key *key;
     size_t begin, end;
 };
 
-/* It was not that short, if somebody has taken it. */
-static void run_rest(weft *w, void *arg)
+/* If a thief has taken it, the loop was not so short: from here on it is split and timed. */
+static void run_remaining(weft *w, void *arg)
 {
-    const struct rest *rest = arg;
-    const struct weft__loop loop = {.body = rest->body, .arg = rest->arg, .key = rest->key};
-    run_part(w, &(struct part){{rest->begin, rest->end}, &loop});
+    const struct remaining *remaining = arg;
+    const struct weft__loop loop = {
+        .body = remaining->body, .arg = remaining->arg, .key = remaining->key};
+    run_part(w, &(struct part){{remaining->begin, remaining->end}, &loop});
 }
 
 void weft__for_short(weft *w, size_t begin, size_t end, weft_range_fn *body, void *arg,
@@ -111,8 +113,8 @@ void weft__for_short(weft *w, size_t begin, size_t end, weft_range_fn *body, voi
         WEFT__MUST_RETURN(weft__callee_threw, body(w, begin, end, arg));
         return;
     }
-    struct rest rest = {body, arg, key, middle, end};
-    weft *in = weft__fork_quietly(w, run_rest, &rest);
+    struct remaining remaining = {body, arg, key, middle, end};
+    weft *in = weft__fork_quietly(w, run_remaining, &remaining);
     WEFT__MUST_RETURN(weft__callee_threw, body(in, begin, middle, arg));
     if (!weft_merge(w))
         WEFT__MUST_RETURN(weft__callee_threw, body(w, middle, end, arg));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How many elements there are of each kind: every thread that takes part counts by itself. */
+/* How many elements there are of each kind. Every thread that takes part has counts of its own. */
 #include "parallel/reduce.h"
 
 #include "core/misuse.h"

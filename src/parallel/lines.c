@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A text is a range of bytes, and is split like any other; a part of it has the lines that begin
- * there. Where the first one begins is looked for in that part only, so that a line that is longer
- * than many parts is not gone through by each of them. */
+/* A text is a range of bytes, and is split like any other. A part has the lines that begin in it.
+ * The beginning of its first line is searched for in that part only: so a line that is longer than
+ * many parts is not read to its end by each of them. */
 #include "parallel/reduce.h"
 
 #include "core/misuse.h"
@@ -37,7 +37,7 @@ static size_t line_begin(const weft_text *text, size_t from, size_t end)
     return newline ? (size_t)(newline - text->bytes) + 1 : end;
 }
 
-/* The lines that begin in a part; false: none do. */
+/* The lines that begin in a part; false: there are none. */
 static bool lines_of(const weft_text *text, size_t *begin, size_t *end)
 {
     *begin = line_begin(text, *begin, *end);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Merging two sorted arrays. The longer one is cut in the middle, the shorter one where the
- * element in that middle belongs; then there are two pairs to merge. */
+/* Merging two sorted arrays. The longer one is cut in the middle, the shorter one where the element
+ * in that middle belongs. Then there are two pairs of arrays to merge. */
 #include "core/misuse.h"
 #include "parallel/split.h"
 #include "weft/parallel.h"
 
-enum { SHORTEST = 32 }; /* pairs to merge together have at least so many elements */
+enum { SHORTEST = 32 }; /* a pair has at least so many elements */
 
 struct merging {
     size_t size;
@@ -20,8 +20,8 @@ struct part {
     char *out;
 };
 
-/* How many of the n sorted elements come before this one; with `equal`, those that are equal to
- * it do, too. */
+/* How many of the n sorted elements come before `element`. With `equal`, elements that are equal to
+ * it come before it, too. */
 static size_t count_before(const struct merging *all, const char *sorted, size_t n,
                            const char *element, bool equal)
 {
@@ -63,7 +63,7 @@ static bool merge_here(weft *w, void *arg)
     return true;
 }
 
-/* The right part begins with an element of the longer array. Of equal ones, those of `a` come
+/* The right part begins with an element of the longer array. Of equal elements, those of `a` come
  * first. */
 static void cut(weft *w, void *arg, void *other)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums, smallest, largest and counts of arrays of numbers. Blocks are long enough that their
- * combination does not matter, even where a block is added up at the speed of the cache. */
+/* Sums, smallest, largest and counts of arrays of numbers. Blocks are so long that combining them
+ * costs next to nothing, even where a block is added up at the speed of the cache. */
 #include "parallel/reduce.h"
 
 #include "core/misuse.h"
@@ -17,7 +17,7 @@ struct counted {
 
 static void *reducer_arg(const void *numbers)
 {
-    return (void *)(uintptr_t)numbers; /* nobody writes there */
+    return (void *)(uintptr_t)numbers; /* it is only read */
 }
 
 #define SUM_OF_INTEGERS(T, type, sum)                                                    \
@@ -37,7 +37,7 @@ static void *reducer_arg(const void *numbers)
         *(uint64_t *)left += *(const uint64_t *)right;                                   \
     }
 
-/* Several sums beside each other, since each addition has to wait for the one before. */
+/* Several sums side by side, since each addition to one sum has to wait for the addition before. */
 #define SUM_OF_FLOATS(T, type, sum)                                                      \
     static void sum_##T(weft *w, size_t begin, size_t end, void *accumulator, void *arg) \
     {                                                                                    \

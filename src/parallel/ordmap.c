@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Maps: a kind and a tree; and what one thread does with them. */
+/* Maps: a kind and a tree; and the operations of a single thread. */
 #include "parallel/ordmap.h"
 
 #include "core/misuse.h"
@@ -170,7 +170,7 @@ struct walk {
     void *arg;
 };
 
-/* Ranks are those in this tree; `end` may be beyond it. */
+/* `begin` and `end` are ranks in this tree; `end` may be beyond it. */
 static bool walk(const struct walk *all, const struct weft__tree *tree, size_t begin, size_t end)
 {
     while (tree && begin < end) {

@@ -10,22 +10,24 @@ struct weft_ordmap {
     struct weft__tree *root;
 };
 
-/* Consumes the tree: a map of it, or why there is none. `w`: NULL, or where it was made. */
+/* Makes a map of the tree, and consumes the tree. Returns 0 or the error. `w`: the context in which
+ * the tree was made, or NULL. */
 int weft__ordmap_make(weft *w, weft_ordmap **result, const struct weft__tree_kind *kind,
                       struct weft__tree *tree);
 
-/* Is there a place for the result, which is NULL then, and a map to make it of? */
+/* Are both pointers given? Sets *result to NULL. */
 bool weft__ordmap_given(weft_ordmap **result, const weft_ordmap *map);
 
-/* -EINVAL: not a kind. */
+/* 0, or -EINVAL: `given` is not a valid kind. */
 int weft__ordmap_kind(struct weft__tree_kind *kind, const weft_ordmap_kind *given);
 
-/* Are trees of so many nodes split between threads? Where only keys are compared, a node takes
- * some nanoseconds; what a function of the caller's takes, nobody knows, and a fork is cheap. */
+/* Trees of so many nodes are split between threads. If only keys are compared, a node takes some
+ * nanoseconds. How long a function of the program takes is not known, and a fork is cheap: so trees
+ * are split earlier if one is called. */
 enum { WEFT__TREE_LARGE = 64, WEFT__TREE_LARGE_CALLS = 4 };
 
-/* Does both, at the same time if they are large. The right one may be left out, if the computation
- * is cancelled: its result should say that it has failed beforehand. */
+/* Calls fn for both sides, at the same time if they are large. If the computation is cancelled, the
+ * right side may be left out: so its result has to say beforehand that it has failed. */
 static inline void weft__both(weft *w, bool large, weft_fn *fn, void *left, void *right)
 {
     if (large) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is done with all entries of a map: both sides of a node at the same time, if it is large
- * enough, then the node. */
+/* Operations on all entries of a map. Both sides of a node are done at the same time, if it is
+ * large enough, then the node. */
 #include "parallel/ordmap.h"
 
 #include "core/misuse.h"
@@ -31,9 +31,8 @@ static struct weft__tree *node_of(const struct building *all, size_t i)
                            all->values ? all->values + i * given->value_size : NULL);
 }
 
-/* The sides differ by one node at most, and so are as high as each other, nearly. A node is
- * allocated before its sides, so that who goes through the map later comes by nodes in the order of
- * their addresses. */
+/* The sizes of the two sides differ by one node at most, so the tree is balanced. A node is
+ * allocated before its sides: so a walk through the map meets addresses that mostly ascend. */
 static void build(weft *w, void *arg)
 {
     struct range *range = arg;
@@ -44,13 +43,13 @@ static void build(weft *w, void *arg)
     struct weft__tree *node = node_of(range->all, middle);
     struct range left = {range->all, range->begin, middle, FAILED};
     struct range right = {range->all, middle + 1, range->end, FAILED};
-    struct weft__trees held = {.of = {&node, &left.result, &right.result}};
+    struct weft__trees trees = {.of = {&node, &left.result, &right.result}};
     bool large = n >= WEFT__TREE_LARGE;
-    if (large) /* else nobody looks up meanwhile */
-        weft__cleanup_push(w, &held.cleanup, weft__trees_drop);
+    if (large) /* small trees are built without a point at which the actor could be ended */
+        weft__cleanup_push(w, &trees.cleanup, weft__trees_drop);
     weft__both(w, large, build, &left, &right);
     if (large)
-        weft__cleanup_pop(w, &held.cleanup);
+        weft__cleanup_pop(w, &trees.cleanup);
     range->result = weft__tree_join(range->all->kind, left.result, node, right.result);
 }
 
@@ -113,7 +112,7 @@ static struct weft__tree *map_node(weft *w, const struct mapping *all,
     return node;
 }
 
-/* As above, the node first; but what it is worth last, when the sides have been forked. */
+/* The node is allocated first, as above. Its value is computed last, after both sides. */
 static void map(weft *w, void *arg)
 {
     struct mapped *mapped = arg;
@@ -125,11 +124,11 @@ static void map(weft *w, void *arg)
     struct weft__tree *node = weft__tree_node(all->to, weft__tree_key(tree), NULL);
     struct mapped left = {all, tree->child[WEFT__LEFT], FAILED};
     struct mapped right = {all, tree->child[WEFT__RIGHT], FAILED};
-    struct weft__trees held = {.of = {&node, &left.result, &right.result}};
-    weft__cleanup_push(w, &held.cleanup, weft__trees_drop);
+    struct weft__trees trees = {.of = {&node, &left.result, &right.result}};
+    weft__cleanup_push(w, &trees.cleanup, weft__trees_drop);
     weft__both(w, tree->size >= WEFT__TREE_LARGE_CALLS, map, &left, &right);
     node = map_node(w, all, tree, node);
-    weft__cleanup_pop(w, &held.cleanup);
+    weft__cleanup_pop(w, &trees.cleanup);
     mapped->result = weft__tree_join(all->to, left.result, node, right.result);
 }
 
@@ -166,7 +165,7 @@ struct filtered {
     struct weft__tree *result;
 };
 
-/* Where all are kept, the tree is its own result. */
+/* If all nodes are kept, the result is the tree itself, shared. */
 static struct weft__tree *filter_node(weft *w, const struct filtering *all,
                                       const struct weft__tree *tree, struct weft__tree *left,
                                       struct weft__tree *right)
@@ -190,10 +189,10 @@ static void filter(weft *w, void *arg)
         return;
     struct filtered left = {filtered->all, tree->child[WEFT__LEFT], FAILED};
     struct filtered right = {filtered->all, tree->child[WEFT__RIGHT], FAILED};
-    struct weft__trees held = {.of = {&left.result, &right.result}};
-    weft__cleanup_push(w, &held.cleanup, weft__trees_drop);
+    struct weft__trees trees = {.of = {&left.result, &right.result}};
+    weft__cleanup_push(w, &trees.cleanup, weft__trees_drop);
     weft__both(w, tree->size >= WEFT__TREE_LARGE_CALLS, filter, &left, &right);
-    weft__cleanup_pop(w, &held.cleanup);
+    weft__cleanup_pop(w, &trees.cleanup);
     filtered->result = filter_node(w, filtered->all, tree, left.result, right.result);
 }
 

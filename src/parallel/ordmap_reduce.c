@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A reduction of a map's entries. At a large node, what is to its left is added to the
- * accumulator, while the node and what is to its right are made another one, which is added to
- * that. Which nodes are large, and so what is combined with what, is decided by the tree
- * alone.
+/* A reduction of a map's entries. At a large node, its left side is added to the accumulator, while
+ * the node and its right side make a second accumulator, which is then added to the first. The tree
+ * alone decides which nodes are large, and so what is combined with what.
  *
- * What has halted takes nothing of what is to its right, whoever has computed that: so where a
- * reduction halts is decided by the tree, too. */
+ * An accumulator that has halted takes nothing of what is to its right, whichever thread has
+ * computed that. So the tree also decides where a reduction halts. */
 #include "parallel/ordmap.h"
 
 #include "core/misuse.h"
@@ -25,17 +24,17 @@ struct reduction {
     weft_combine_fn *combine;
     weft_halt_fn *halt; /* NULL: never */
     void *arg;
-    struct atomic_size halted; /* the first rank known to begin what has halted; SIZE_MAX: none */
+    struct atomic_size halted; /* the smallest rank known to have halted; SIZE_MAX: none */
 };
 
 enum fold_outcome {
-    LEFT_OUT, /* or cut short, and the accumulator says nothing: there was no memory, it was
-                 cancelled, or something to the left has halted */
+    LEFT_OUT, /* it was left out or cut short, and the accumulator means nothing: there was no
+                 memory, it was cancelled, or an entry to the left has halted */
     DONE,
     HALTED
 };
 
-/* A node and what is to its right, made one value. */
+/* A node and its right side, which make one value. */
 struct tail {
     struct reduction *all;
     const struct weft__tree *tree;
@@ -46,7 +45,7 @@ struct tail {
 
 #define SPACE(all) ((all)->size > LARGE ? weft__small((all)->size) : WEFT__SPACE((all)->size))
 
-/* One that is not on the stack is freed if an actor ends meanwhile. */
+/* Space that is not on the stack is freed if an actor ends meanwhile. */
 struct space {
     struct weft__cleanup cleanup;
     void *memory;
@@ -58,13 +57,13 @@ static void free_space(struct weft__cleanup *cleanup, weft *w)
     weft__free(((struct space *)cleanup)->memory);
 }
 
-static void hold(weft *w, const struct reduction *all, struct space *space)
+static void space_begin(weft *w, const struct reduction *all, struct space *space)
 {
     if (all->size > LARGE)
         weft__cleanup_push(w, &space->cleanup, free_space);
 }
 
-static void release(weft *w, const struct reduction *all, struct space *space)
+static void space_end(weft *w, const struct reduction *all, struct space *space)
 {
     if (all->size <= LARGE)
         return;
@@ -72,11 +71,11 @@ static void release(weft *w, const struct reduction *all, struct space *space)
     weft__free(space->memory);
 }
 
-/* Is it of no use to begin at this rank? What has halted to the left of it will see to it that
- * nobody looks at the result. */
+/* Is what begins at this rank not needed? If an entry to the left of it has halted, the result will
+ * be ignored. */
 static bool is_over(weft *w, struct reduction *all, size_t rank)
 {
-    /* relaxed: what counts is decided by the nodes, not by this. */
+    /* relaxed: a short cut. The nodes decide what counts, not this. */
     return weft__is_cancelled(w) || atomic_load_relaxed(&all->halted) < rank;
 }
 
@@ -101,7 +100,7 @@ static void begin_with(weft *w, const struct reduction *all, const struct weft__
         weft__copy(accumulator, value, all->size);
 }
 
-/* One after the other; `space` is for each in its turn. */
+/* Entry by entry, without forks. `space`: for one value. */
 static enum fold_outcome fold_here(weft *w, struct reduction *all, const struct weft__tree *tree,
                                    size_t rank, void *accumulator, void *space)
 {
@@ -155,11 +154,11 @@ static enum fold_outcome fold(weft *w, struct reduction *all, const struct weft_
     struct space space = {.memory = is_over(w, all, rank) ? NULL : SPACE(all)};
     if (!space.memory)
         return LEFT_OUT;
-    hold(w, all, &space);
+    space_begin(w, all, &space);
     enum fold_outcome outcome = tree->size < WEFT__TREE_LARGE_CALLS
                                     ? fold_here(w, all, tree, rank, accumulator, space.memory)
                                     : fold_in_two(w, all, tree, rank, accumulator, space.memory);
-    release(w, all, &space);
+    space_end(w, all, &space);
     return outcome;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Two maps made one. The first is split at the second one's root; what is on each side is made
- * one with that side of the second, both at the same time; and all that is joined. The second one's
- * nodes are only looked at, or shared. */
+/* Union, intersection and difference of two maps. The first tree is split at the root of the
+ * second. The left sides of both are combined, and so are the right sides, at the same time; then
+ * the results are joined. The nodes of the second tree are only read, or shared. */
 #include "parallel/ordmap.h"
 
 #include "core/misuse.h"
@@ -16,18 +16,18 @@ enum operation { UNION, INTERSECTION, DIFFERENCE };
 struct setting {
     enum operation operation;
     const struct weft__tree_kind *kind, *b_kind;
-    weft_combine_fn *combine; /* NULL: the value of the first is the result's */
+    weft_combine_fn *combine; /* NULL: the result has the value of the first map */
     void *arg;
 };
 
 struct pair {
     const struct setting *all;
-    struct weft__tree *a; /* a reference, until it has begun */
+    struct weft__tree *a; /* a reference; NULL once run_pair() has begun */
     const struct weft__tree *b;
     struct weft__tree *result;
 };
 
-/* One of them is empty. */
+/* One of the two trees is empty. */
 static struct weft__tree *with_nothing(const struct setting *all, struct weft__tree *a,
                                        const struct weft__tree *b)
 {
@@ -47,7 +47,8 @@ static struct weft__tree *with_itself(const struct setting *all, struct weft__tr
     return NULL;
 }
 
-/* What becomes of the root of b, and the node of a that is equal to it, if there is one. */
+/* The node of the result for the root of b, and for the node of a with the same key, if there is
+ * one; or NULL. */
 static struct weft__tree *middle(weft *w, const struct setting *all, struct weft__tree *node,
                                  const struct weft__tree *b)
 {
@@ -87,12 +88,13 @@ static struct weft__tree *split_at_root(weft *w, const struct setting *all, stru
     struct weft__parts parts = weft__tree_split(all->kind, a, weft__tree_key(b));
     struct pair left = {all, parts.side[WEFT__LEFT], b->child[WEFT__LEFT], FAILED};
     struct pair right = {all, parts.side[WEFT__RIGHT], b->child[WEFT__RIGHT], FAILED};
-    struct weft__trees held = {.of = {&parts.node, &left.a, &left.result, &right.a, &right.result}};
-    weft__cleanup_push(w, &held.cleanup, weft__trees_drop);
+    struct weft__trees trees = {
+        .of = {&parts.node, &left.a, &left.result, &right.a, &right.result}};
+    weft__cleanup_push(w, &trees.cleanup, weft__trees_drop);
     weft__both(w, pair_size(&left) + pair_size(&right) >= large, run_pair, &left, &right);
     struct weft__tree *node = middle(w, all, parts.node, b);
-    weft__cleanup_pop(w, &held.cleanup);
-    weft__tree_drop(right.a); /* it was left out */
+    weft__cleanup_pop(w, &trees.cleanup);
+    weft__tree_drop(right.a); /* not NULL if the right side was left out */
     return weft__tree_concat(all->kind, left.result, node, right.result);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Trees by joining: all that changes one is made of join(), which is the only function that
- * knows about balance, and of taking trees apart. */
+/* Trees by joining: every change is made of weft__tree_join(), which alone keeps trees balanced,
+ * and of taking trees apart. */
 #include "parallel/ordmap_tree.h"
 
 #include "os/memory.h"
@@ -16,7 +16,8 @@ struct weft__tree *weft__tree_share(const struct weft__tree *tree)
 {
     struct weft__tree *shared = (struct weft__tree *)(uintptr_t)tree;
     if (shared && shared != FAILED)
-        /* relaxed: the caller can see the node, and so can whom it gives the reference to. */
+        /* relaxed: the caller sees the node already, and so will a thread that gets the reference
+         * from it. */
         atomic_fetch_add_relaxed(&shared->references, 1);
     return shared;
 }
@@ -24,8 +25,9 @@ struct weft__tree *weft__tree_share(const struct weft__tree *tree)
 void weft__tree_drop(struct weft__tree *tree)
 {
     while (tree && tree != FAILED) {
-        /* acq_rel N1: who drops the last reference, or takes the node for itself, comes after
-         * all that others read in it. The last touch, but for the last one. */
+        /* acq_rel N1: a thread that drops the last reference, or finds that it has the only one,
+         * comes after all that other threads read in the node. Last touch, unless this was the last
+         * reference. */
         if (atomic_fetch_sub_acq_rel(&tree->references, 1) != 1)
             return;
         struct weft__tree *right = tree->child[WEFT__RIGHT];
@@ -43,7 +45,7 @@ void weft__trees_drop(struct weft__cleanup *cleanup, weft *w)
         weft__tree_drop(*trees->of[i]);
 }
 
-/* Drops what something was to be made of. */
+/* Fails: drops the trees that the result was to be made of. */
 static struct weft__tree *give_up(struct weft__tree *a, struct weft__tree *b, struct weft__tree *c)
 {
     weft__tree_drop(a);
@@ -71,7 +73,7 @@ struct weft__tree *weft__tree_node(const struct weft__tree_kind *kind, const voi
         return FAILED;
     node->child[WEFT__LEFT] = node->child[WEFT__RIGHT] = NULL;
     node->size = node->height = 1;
-    atomic_store_relaxed(&node->references, 1); /* relaxed: nobody else knows of it */
+    atomic_store_relaxed(&node->references, 1); /* relaxed: no other thread knows the node */
     weft__copy(node->data, key, given->key_size);
     copy_or_clear(weft__tree_value(kind, node), value, given->value_size);
     return node;
@@ -79,10 +81,11 @@ struct weft__tree *weft__tree_node(const struct weft__tree_kind *kind, const voi
 
 static bool is_mine_alone(struct weft__tree *tree)
 {
-    return atomic_load_acquire(&tree->references) == 1; /* acquire N1: I may write to it now */
+    return atomic_load_acquire(&tree->references) == 1; /* acquire N1: true: it may be changed */
 }
 
-/* The node alone, and its children. Failed: there are none. */
+/* Takes the root off: returns it as a single node, and its two children. If that fails, there are
+ * no children. */
 static struct weft__tree *take_apart(const struct weft__tree_kind *kind, struct weft__tree *tree,
                                      struct weft__tree *child[2])
 {
@@ -104,7 +107,7 @@ static unsigned height(const struct weft__tree *tree)
     return tree ? tree->height : 0;
 }
 
-/* The node with these children; `near` is the one on that side. */
+/* Gives the node these children. `near` becomes the child on `side`. */
 static struct weft__tree *link(struct weft__tree *node, enum weft__side side,
                                struct weft__tree *near, struct weft__tree *far)
 {
@@ -118,8 +121,8 @@ static struct weft__tree *link(struct weft__tree *node, enum weft__side side,
 
 /* ---- Balance ---- */
 
-/* The near side is higher by two. Its node goes to the top; or, if its inner side is the higher
- * one, that one's node does. */
+/* The near side is higher by two. Its root goes to the top; or, if its inner side is higher than
+ * its outer side, the root of the inner side does. */
 static struct weft__tree *rotate(const struct weft__tree_kind *kind, enum weft__side side,
                                  struct weft__tree *node, struct weft__tree *near,
                                  struct weft__tree *far)
@@ -151,8 +154,8 @@ static struct weft__tree *balance(const struct weft__tree_kind *kind, enum weft_
     return link(node, side, near, far);
 }
 
-/* Puts the node and the low tree at that side of the high one: down there, where a tree is about as
- * high as the low one. All above may get higher by one, and is balanced again. */
+/* Joins the node and the low tree to the high tree on `side`: as deep as a tree there is about as
+ * high as the low one. The trees above may become higher by one, and are balanced again. */
 static struct weft__tree *graft(const struct weft__tree_kind *kind, enum weft__side side,
                                 struct weft__tree *high, struct weft__tree *node,
                                 struct weft__tree *low)

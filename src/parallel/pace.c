@@ -5,26 +5,26 @@
 #include "os/clock.h"
 
 enum {
-    CLOCK_NS = 500, /* in less than that, the clock is a good part of what is measured */
-    FARTHEST = 8,   /* so many times as many elements are the most that is concluded */
+    CLOCK_NS = 500, /* of a shorter time, reading the clock is too large a part */
+    FARTHEST = 8,   /* no more than so many times the timed elements are taken for a stretch */
 };
 
 struct atomic_u64 weft__paces[WEFT__PACES];
 
-/* So many elements would have made a stretch. */
+/* How many elements would have made a stretch, if so many took `ns`. */
 static size_t in_a_stretch(size_t elements, uint64_t ns)
 {
     double fitting = (double)elements * WEFT__STRETCH_NS / (double)(ns ? ns : 1);
     return fitting < (double)SIZE_MAX ? (size_t)fitting : SIZE_MAX;
 }
 
-/* Faster counts little, and is not believed of many more elements than were seen: a body that
- * has found what it looked for may have done nothing for most of them. */
+/* A faster leaf counts little, and only for a few times as many elements as were timed: a body that
+ * has found what it looks for may have done nothing for most of them. */
 static size_t correct(size_t before, size_t elements, uint64_t ns)
 {
     size_t now = in_a_stretch(elements, ns);
     if (now > UINT32_MAX)
-        now = UINT32_MAX; /* what a place has room for */
+        now = UINT32_MAX; /* half of a word */
     if (now < before)
         return ns < CLOCK_NS ? before : now;
     if (elements < now / FARTHEST)
@@ -34,7 +34,8 @@ static size_t correct(size_t before, size_t elements, uint64_t ns)
     return before + (now - before + 7) / 8;
 }
 
-/* Where the body stands; else its own place, and who stood there moves aside. */
+/* The place where the body stands. If it is in neither, it gets its own place, and the body that
+ * stood there moves to the place beside it. */
 static struct atomic_u64 *find_place(uint64_t hash)
 {
     struct atomic_u64 *own = &weft__paces[weft__pace_place(hash)];
@@ -59,14 +60,16 @@ void weft__pace_learn(weft__key *key, size_t elements, uint64_t ns)
         atomic_store_relaxed(place, pace);
 }
 
-/* How many of the first forks, each of half of what is left, have a right side that long. */
+/* Each fork takes half of what remains. How many of the first forks have a right side of
+ * WEFT__OPEN_STRETCHES or more? */
 static unsigned open_forks(size_t elements, size_t stretch)
 {
     size_t times = stretch ? elements / stretch / (2 * WEFT__OPEN_STRETCHES) : 0;
     return times ? 64 - (unsigned)__builtin_clzll(times) : 0;
 }
 
-/* Those who search can take a part of it at once, if it is worth their while. */
+/* How many of the first forks the workers that search now can steal at once, if the loop takes a
+ * stretch or more. */
 static unsigned forks_for(unsigned searchers, size_t elements, size_t stretch)
 {
     return searchers && stretch && elements >= stretch ? 32 - (unsigned)__builtin_clz(searchers)
@@ -76,10 +79,10 @@ static unsigned forks_for(unsigned searchers, size_t elements, size_t stretch)
 void weft__pacer_plan(struct weft__pacer *pacer, weft__key *key, size_t elements, size_t min,
                       unsigned searchers)
 {
-    enum { FIRST = 8 }; /* the first leaf is a part of so many */
+    enum { FIRST = 8 }; /* the first leaf is at most one part in so many */
     size_t stretch = weft__pace_stretch(key);
     size_t leaf = stretch < elements / FIRST ? stretch : elements / FIRST;
-    /* What is longer than this has two halves that are not too short. */
+    /* A part that is longer than this has two halves of at least `min`. */
     size_t least = min > SIZE_MAX / 2 ? SIZE_MAX : min ? 2 * min - 1 : 1;
     unsigned open = open_forks(elements, stretch),
              at_once = forks_for(searchers, elements, stretch);
@@ -127,9 +130,9 @@ void weft__pacer_ran(struct weft__pacer *pacer, weft *w, size_t elements)
     uint64_t now = weft__clock_now(), ns = now - pacer->since;
     pacer->since = now;
     if (weft__is_cancelled(w))
-        return; /* bodies that have noticed did nothing */
+        return; /* a body that has noticed it did nothing */
     weft__pace_learn(pacer->key, elements, ns);
-    /* In small steps up, since the next elements may be slower; down at once. */
+    /* Leaves get longer in small steps, since the next elements may be slower; shorter at once. */
     size_t leaf = in_a_stretch(elements, ns), most = pacer->leaf * 2;
     if (most > pacer->leaf && leaf > most)
         leaf = most;

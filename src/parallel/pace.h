@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* pace.h: how many elements of a loop make a stretch, and when it is worth while to split.
+/* pace.h: how many elements of a loop make a stretch, and when a split is worth its cost.
  *
- * A stretch is what one call of a body should take: long enough that the call, a fork and a
- * look at the clock don't matter, shorter than a quantum. How many elements that are, only
- * experience tells; so it is remembered for each body, for the whole process. A body is taken
- * to be as slow as it was lately: one slow stretch counts at once, fast ones little by little.
+ * A stretch is the time that one call of a body should take: long enough that the call, a fork and
+ * a look at the clock don't matter, and shorter than a quantum. How many elements make a stretch is
+ * measured, and remembered for each body, for the whole process. A body is taken to be as slow as
+ * it was lately: one slow stretch counts at once, fast ones little by little.
  *
  * What was learnt may be wrong today: the same body may do something else, for another `arg`. So no
- * loop is ever one call. A short one is two, and a longer one begins with an eighth at most, with
- * the rest forked. Worst case: whoever looks for work finds half of a loop that is taken to be
- * short, and seven eighths of another; what a thief takes is timed from its first call on. */
+ * loop is ever one call. A short loop is two calls; a longer loop begins with an eighth at most,
+ * and forks the rest. Worst case: a thief finds half of a loop that is taken to be short, or seven
+ * eighths of another loop. What it takes is timed from its first call on. */
 #ifndef WEFT_PARALLEL_PACE_H
 #define WEFT_PARALLEL_PACE_H
 
@@ -20,19 +20,19 @@
 
 enum {
     WEFT__STRETCH_NS = 20000,
-    WEFT__BRIEF_STRETCHES = 3, /* what is over after so many, wakes nobody */
-    WEFT__OPEN_STRETCHES = 5,  /* right sides that take so many need not wait for a quantum */
+    WEFT__BRIEF_STRETCHES = 3, /* a loop that is over after so many wakes no worker */
+    WEFT__OPEN_STRETCHES = 5,  /* right sides that take so many can be stolen at once */
     WEFT__PACES_LOG = 10,
     WEFT__PACES = 1 << WEFT__PACES_LOG,
-    WEFT__TIMED_TURN = 64, /* of loops that are not worth it, one in so many is timed */
+    WEFT__TIMED_TURN = 64, /* one in so many of the short loops is timed */
 };
 
-/* One word, so that both halves are of one body: its elements in a stretch, and its tag. Written
- * by whoever has timed a leaf, every few microseconds, so that nobody waits for a cache line. A
- * body is in its place or the one beside that. */
+/* Each word has two halves: how many elements of a body make a stretch, and a tag, by which the
+ * body is known. A thread that has timed a leaf writes it, every few microseconds at most, so that
+ * no thread waits for a cache line. A body is in its own place or in the place beside that. */
 extern struct atomic_u64 weft__paces[WEFT__PACES];
 
-typedef void weft__key(void); /* any function: what the elements' cost depends on */
+typedef void weft__key(void); /* any function: the cost of an element depends on it */
 #define WEFT__KEY(function) ((weft__key *)(function))
 
 static inline uint64_t weft__pace_hash(weft__key *key)
@@ -45,7 +45,7 @@ static inline size_t weft__pace_place(uint64_t hash)
     return hash >> (64 - WEFT__PACES_LOG);
 }
 
-/* 0: not known, or an element takes longer than that. */
+/* How many elements make a stretch. 0: not known, or one element takes longer. */
 static inline size_t weft__pace_stretch(weft__key *key)
 {
     uint64_t hash = weft__pace_hash(key);
@@ -58,15 +58,15 @@ static inline size_t weft__pace_stretch(weft__key *key)
 
 void weft__pace_learn(weft__key *key, size_t elements, uint64_t ns);
 
-/* Is it this one's turn to be timed? By chance, because among loops that are run by turns, a
- * counter might never come to some of them. */
+/* Is this loop to be timed? It is decided by chance: if a program runs several loops in turn, a
+ * counter might never select some of them. */
 static inline bool weft__pace_is_turn(uint32_t *random)
 {
     *random = *random * 1664525 + 1013904223;
     return *random < UINT32_MAX / WEFT__TIMED_TURN;
 }
 
-/* Is this so short that it is not worth a look at the clock? Of loops that are, some are timed all
+/* Is the loop so short that it is not worth a look at the clock? Some of these loops are timed all
  * the same, because the same body may do something else today. */
 static inline bool weft__pace_is_short(weft *w, size_t elements, weft__key *key)
 {
@@ -79,34 +79,35 @@ static inline bool weft__pace_is_short(weft *w, size_t elements, weft__key *key)
 
 struct weft__pacer {
     weft__key *key;
-    size_t leaf;      /* elements that are not split any more: about a stretch */
-    size_t least;     /* and never fewer */
-    uint64_t started; /* 0: at the first leaf */
-    uint64_t since;   /* the end of the leaf before; 0: something else came in between */
-    unsigned open;    /* the next forks are so long that they can be taken at once */
-    bool untimed;     /* all of it is short, as far as anybody knows */
-    bool quiet;       /* it is likely to be over before anybody could come: forks wake nobody */
+    size_t leaf;      /* a part of so many elements is not split: about a stretch */
+    size_t least;     /* `leaf` is never smaller */
+    uint64_t started; /* when the first leaf began; 0: not yet */
+    uint64_t since;   /* the end of the leaf before; 0: unknown, the next leaf reads the clock */
+    unsigned open;    /* so many of the next forks can be stolen at once */
+    bool untimed;     /* the whole loop is taken to be short: the clock is not read */
+    bool quiet;       /* the loop is likely to be over before a worker could come: its forks wake
+                         none */
 };
 
-/* A whole loop of so many elements, of which a call of the body gets `min` at least; 0 or 1: any.
- */
+/* Begins a whole loop of so many elements. A call of the body gets `min` at least; 0 or 1: any
+ * number. */
 void weft__pacer_start(struct weft__pacer *pacer, weft *w, weft__key *key, size_t elements,
                        size_t min);
 
-/* The part of one that a thief took. */
+/* Begins the part of a loop that a thief has taken. */
 void weft__pacer_take_up(struct weft__pacer *pacer, weft *w, weft__key *key, size_t elements,
                          size_t min);
 
-/* What both do, while so many search for work. */
+/* The common part of both. `hungry`: so many workers search for work. */
 void weft__pacer_plan(struct weft__pacer *pacer, weft__key *key, size_t elements, size_t min,
                       unsigned searchers);
 
-/* Before a leaf, and after it, if it has done all these elements. */
+/* Before a leaf; and after it, if it has done all its elements. */
 void weft__pacer_leaf(struct weft__pacer *pacer, weft *w);
 void weft__pacer_ran(struct weft__pacer *pacer, weft *w, size_t elements);
 
-/* Instead, if it has stopped early; and if something else came in between: waiting for a thief,
- * most likely. */
+/* After a leaf that has stopped early; and if the time since the last leaf does not count, as after
+ * a wait for a thief. */
 static inline void weft__pacer_lost(struct weft__pacer *pacer)
 {
     pacer->since = 0;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Pipelines. There are as many places for items as may be under way, in a ring: the item in a
- * place follows the one in the place before, for ever. A place goes through the stages, and
- * from the last one back to the first.
+/* Pipelines. There are as many places as items may be in flight. The places form a ring: the item
+ * in a place always follows the item in the place before. A place goes through the stages, and from
+ * the last stage back to the first.
  *
- * At a stage that is not parallel, an item needs two things: to have arrived, and its turn, which
- * the item before gives it when it has left the stage. `met` counts them, and who brings the
- * second one goes on with the item: so nobody waits, and nobody looks for work here.
+ * At a stage that is not parallel, an item needs two things: its arrival, and its turn, which the
+ * item before passes on when it leaves the stage. `met` counts both. The thread that brings the
+ * second of the two goes on with the item. So no thread waits, or searches for items.
  *
  *   0 -arrival or turn-> 1 -the other one-> 0, and the stage runs
  *
- * Who has run such a stage may have two items to go on with, its own and the next one. It
- * spawns the next one. When there are no more items, the first stage passes no turn on, and
- * everything comes to rest. */
+ * A thread that has run such a stage may have two items to go on with, its own and the next one. It
+ * spawns the next one. When there are no more items, the first stage passes no turn on, and the
+ * pipeline comes to its end. */
 #include "weft/pipeline.h"
 #include "core/fiber.h"
 #include "core/misuse.h"
@@ -26,9 +26,10 @@ struct place {
     struct pipeline *pipeline;
     struct place *next;
     char *item;
-    struct atomic_u32 *met;        /* for each stage */
-    size_t stage;                  /* where it is, or has arrived; by who goes on with it */
-    bool is_made, goes_no_further; /* by the same */
+    struct atomic_u32 *met; /* for each stage */
+    /* Written by the thread that goes on with the item. */
+    size_t stage; /* the stage that the item is in, or has arrived at */
+    bool is_made, goes_no_further;
 };
 
 struct pipeline {
@@ -43,14 +44,14 @@ struct pipeline {
     char *items;
 };
 
-/* The arrival of a place at a stage, or its turn there: true for the second of the two. */
+/* The arrival of an item at a stage, or its turn there. True: this is the second of the two. */
 static bool meet(struct place *place, size_t stage)
 {
-    /* acq_rel M1: who goes on comes after what this item, and the one before it in this stage,
-     * went through. The last touch, for the first of the two. */
+    /* acq_rel M1: the thread that goes on comes after all that was done with this item, and with
+     * the item before it in this stage. Last touch, for the first of the two. */
     if (atomic_fetch_add_acq_rel(&place->met[stage], 1) == 0)
         return false;
-    /* relaxed: the next turn here is given after all that comes now. */
+    /* relaxed: the next arrival and the next turn come after what this thread does now. */
     atomic_store_relaxed(&place->met[stage], 0);
     return true;
 }
@@ -75,7 +76,7 @@ static void pass_turn(weft *w, struct place *place, size_t stage)
         weft_fail(w, error);
 }
 
-/* On to the next stage. False: its turn there has not come. */
+/* The item arrives at the next stage. False: its turn there has not come. */
 static bool arrive(struct place *place)
 {
     const struct pipeline *all = place->pipeline;
@@ -85,13 +86,14 @@ static bool arrive(struct place *place)
     return all->stages[place->stage].parallel || meet(place, place->stage);
 }
 
-/* An item that goes no further takes its turns all the same, for those behind it. */
+/* An item that goes no further takes its turns all the same, for the items behind it. */
 static void carry(weft *w, void *arg)
 {
     struct place *place = arg;
     const weft_stage *stages = place->pipeline->stages;
     do {
-        size_t stage = place->stage; /* acquire M1: it, and the item, may be another thread's */
+        size_t stage = place->stage; /* acquire M1: another thread may have written it, and the
+                                        item */
         if (weft__is_cancelled(w))
             return;
         if (!place->goes_no_further && !run_stage(w, place)) {
@@ -106,7 +108,8 @@ static void carry(weft *w, void *arg)
 
 /* ---- Beginning and end ---- */
 
-/* As if an item before the first one had left all stages, and all places had come back. */
+/* The counters are as if an item before the first one had left all stages, and all other places had
+ * come back to the first stage. */
 static void prepare(struct pipeline *all, size_t item_size)
 {
     for (size_t i = 0; i < all->places_n; i++) {
@@ -115,7 +118,7 @@ static void prepare(struct pipeline *all, size_t item_size)
                                 .next = &all->places[(i + 1) % all->places_n],
                                 .item = all->items + i * item_size,
                                 .met = all->met + i * all->stages_n};
-        /* relaxed: nobody else knows of them. */
+        /* relaxed: no other thread knows of them. */
         for (size_t stage = 0; stage < all->stages_n; stage++)
             atomic_store_relaxed(&place->met[stage], i == 0 ? stage > 0 : stage == 0);
     }
@@ -148,7 +151,7 @@ static void end(struct weft__cleanup *of, weft *w)
     free_all((struct pipeline *)of);
 }
 
-/* Items are cache lines apart. */
+/* Items don't share cache lines. */
 static size_t spaced(size_t size)
 {
     return (size / WEFT__CACHE_LINE + 1) * WEFT__CACHE_LINE;

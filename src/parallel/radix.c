@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorting numbers by their digits. What does not fit into a cache is split by comparing, as in
- * sort.c, for which this is the way to sort the parts that do: by their highest bits, the lower
- * digit of these first, and so many bits that hardly two numbers have the same. Those that do
- * are then sorted by the rest. So what is moved far is moved in order, and no second array is
- * needed that is as large as the first. */
+/* Sorting numbers by their digits. An array that does not fit into a cache is split by comparisons,
+ * by sort.c. This file sorts the parts that fit: by their highest bits, the lower digit of these
+ * first. So many bits are used that hardly two numbers have the same; numbers that have the same
+ * are then sorted by their other bits. So the large array is moved in order, and the second array
+ * need not be as large as the first. */
 #include "core/misuse.h"
 #include "os/memory.h"
 #include "parallel/sort.h"
@@ -12,18 +12,19 @@ enum {
     RADIX_CACHE = 1 << 19, /* bytes: a second-level cache; there are two arrays of this size */
     RADIX_STACK = 1 << 12, /* bytes: the second array is on the stack up to this size */
     RADIX_DIGIT = 11,      /* bits, at most */
-    RADIX_APART = 6,       /* so many bits more than would do if all were different */
+    RADIX_APART = 6,       /* so many bits more than are needed to number the elements */
 };
 
 /* ---- What depends on the type ---- */
 
 struct digits {
     const weft_sorter_ *sorter;
-    uint64_t (*differ)(const void *from, size_t n); /* bits in which not all are the same */
+    uint64_t (*differ)(const void *from, size_t n); /* the bits in which the numbers differ */
     void (*count)(const void *from, size_t n, unsigned shift, uint64_t mask, size_t *counts);
     void (*move)(const void *from, size_t n, void *to, unsigned shift, uint64_t mask,
                  size_t *places);
-    /* Where the next two are that are the same above `shift`, or n; and where these end. */
+    /* The index of the next two numbers that are the same above `shift`, or n; and the end of the
+     * numbers that are the same as that. */
     size_t (*next_same)(const void *from, size_t i, size_t n, unsigned shift);
     size_t (*end_same)(const void *from, size_t i, size_t n, unsigned shift);
 };
@@ -32,7 +33,7 @@ struct digits {
 
 struct piece {
     const struct digits *digits;
-    char *from, *other; /* both arrays, at this piece */
+    char *from, *other; /* this piece in both arrays */
     size_t n;
 };
 
@@ -53,7 +54,7 @@ static void sort_by(const struct piece *p, const char *from, char *to, unsigned 
     p->digits->move(from, p->n, to, shift, mask, places);
 }
 
-/* All is in order, but for numbers that are the same above `shift`. */
+/* The numbers are in order, except those that are the same above `shift`: sorts these. */
 static void settle(const struct piece *p, unsigned shift)
 {
     const struct digits *d = p->digits;
@@ -64,7 +65,7 @@ static void settle(const struct piece *p, unsigned shift)
     }
 }
 
-/* `bits`: those above are the same in all numbers. */
+/* All numbers have the same bits above the lowest `bits`. */
 static void sort_digits(const struct piece *p, unsigned bits)
 {
     unsigned used = RADIX_APART;
@@ -106,12 +107,12 @@ static void sort_part(const struct digits *digits, void *base, size_t n)
 
 /* ---- The types ---- */
 
-/* Numbers are read as words, whatever they are. */
+/* Numbers are read as words, whatever their type is. */
 typedef uint32_t __attribute__((may_alias)) word32;
 typedef uint64_t __attribute__((may_alias)) word64;
 
-/* An unsigned number that has the same order. A negative floating-point number has its sign
- * apart, and is the smaller the larger the rest of it is. */
+/* An unsigned number that has the same order. The sign bit of a signed number is inverted. Of a
+ * negative floating-point number all bits are inverted, since its sign is a bit of its own. */
 #define KEY_UNSIGNED(x) (x)
 #define KEY_I32(x) ((x) ^ UINT32_C(1) << 31)
 #define KEY_I64(x) ((x) ^ UINT64_C(1) << 63)

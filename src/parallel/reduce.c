@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Reductions whose result does not depend on who computes what.
+/* Reductions whose result does not depend on which thread computes what.
  *
  * The range is cut into blocks of a fixed length. A block is folded by one call, beginning with
- * the identity, and the blocks are the leaves of a binary tree: the left side of a node has as
- * many of them as the largest power of two that leaves something for the right side. That
- * tree, and so the order in which everything is combined, is a function of the number of
- * blocks alone. Who computes a node is decided as in split.h: the right side is forked, unless all
- * of it takes a stretch or less. But a node is not done with its right side, whoever has computed
- * that: the two sides are combined afterwards. So each node needs a frame until then, and there
- * is no loop as in weft__split(). */
+ * the identity, and the blocks are the leaves of a binary tree: the number of blocks on the left
+ * side of a node is the largest power of two that leaves something for the right side. So the tree,
+ * and with it the order in which everything is combined, depends on the number of blocks alone.
+ * Which thread computes a node is decided as in split.h: the right side is forked, unless the node
+ * takes a stretch or less. But a node is not done when its right side is: the two sides are
+ * combined afterwards. So each node needs a frame until then, and there is no loop as in
+ * weft__split(). */
 #include "parallel/reduce.h"
 
 #include "core/fiber.h"
@@ -23,7 +23,7 @@ enum { LARGE = 8192 }; /* accumulators larger than that are not put on the stack
 struct reduction {
     const weft_reducer *reducer;
     void *arg;
-    weft__key *key; /* what an element costs depends on this function */
+    weft__key *key; /* the function on which the cost of an element depends */
     size_t begin, end, block;
     struct atomic_size halted; /* the first block known to have halted; SIZE_MAX: none */
 };
@@ -38,7 +38,7 @@ struct node {
 
 static bool is_over(weft *w, struct reduction *all, size_t first)
 {
-    /* relaxed: what is left out is decided by the nodes, not by this. */
+    /* relaxed: a short cut. The nodes decide what counts, not this. */
     return weft__is_cancelled(w) || atomic_load_relaxed(&all->halted) < first;
 }
 
@@ -71,13 +71,13 @@ static size_t left_side(size_t n)
     return (size_t)1 << (8 * sizeof(long long) - 1 - (size_t)__builtin_clzll(n - 1));
 }
 
-/* Where a node collects what is to its right. */
+/* Where a node collects its right side. */
 #define RIGHT_ACCUMULATOR(all)               \
     ((all)->reducer->size > LARGE            \
          ? weft__small((all)->reducer->size) \
          : __builtin_alloca_with_align((all)->reducer->size + 1, 8 * _Alignof(max_align_t)))
 
-/* One that is not on the stack is freed if an actor ends meanwhile. */
+/* Space that is not on the stack is freed if an actor ends meanwhile. */
 struct space {
     struct weft__cleanup cleanup;
     void *accumulator;
@@ -89,13 +89,13 @@ static void free_space(struct weft__cleanup *cleanup, weft *w)
     weft__free(((struct space *)cleanup)->accumulator);
 }
 
-static void hold(weft *w, const struct reduction *all, struct space *space)
+static void space_begin(weft *w, const struct reduction *all, struct space *space)
 {
     if (all->reducer->size > LARGE)
         weft__cleanup_push(w, &space->cleanup, free_space);
 }
 
-static void release(weft *w, const struct reduction *all, struct space *space)
+static void space_end(weft *w, const struct reduction *all, struct space *space)
 {
     if (all->reducer->size <= LARGE)
         return;
@@ -103,7 +103,7 @@ static void release(weft *w, const struct reduction *all, struct space *space)
     weft__free(space->accumulator);
 }
 
-/* All of a node, here and now. True: it has halted. */
+/* Does all of a node, without forks. True: it has halted. */
 static bool fold_blocks(weft *w, struct reduction *all, size_t first, size_t last,
                         void *accumulator)
 {
@@ -117,10 +117,10 @@ static bool fold_blocks(weft *w, struct reduction *all, size_t first, size_t las
         weft_fail(w, -ENOMEM);
         return false;
     }
-    hold(w, all, &right);
+    space_begin(w, all, &right);
     bool has_halted = fold_blocks(w, all, middle, last, right.accumulator);
     all->reducer->combine(w, accumulator, right.accumulator, all->arg);
-    release(w, all, &right);
+    space_end(w, all, &right);
     return has_halted;
 }
 
@@ -152,8 +152,8 @@ static void run_node(weft *w, void *arg)
     split(w, &pacer, node);
 }
 
-/* Adds the right side to the left one. Once the left side has halted, the right one does not
- * matter; if the computation is cancelled, there may be none. */
+/* Combines the left side with the right side. If the left side has halted, the right side is
+ * ignored. If the computation is cancelled, the right side may not have been computed. */
 static void join(weft *w, struct node *node, const struct node *left, const struct node *right)
 {
     const struct reduction *all = node->all;
@@ -191,9 +191,9 @@ static void split(weft *w, struct weft__pacer *pacer, void *arg)
         weft__reducer_begin(all->reducer, node->accumulator);
         return;
     }
-    hold(w, all, &right);
+    space_begin(w, all, &right);
     split_in_two(w, pacer, node, right.accumulator);
-    release(w, all, &right);
+    space_end(w, all, &right);
 }
 
 void weft__reduce(weft *w, size_t begin, size_t end, const weft_reducer *reducer, void *arg,

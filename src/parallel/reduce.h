@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reduce.h: what the kinds of reduction share. */
+/* reduce.h: what all kinds of reduction share. */
 #ifndef WEFT_PARALLEL_REDUCE_H
 #define WEFT_PARALLEL_REDUCE_H
 
@@ -13,7 +13,7 @@ static inline void weft__reducer_begin(const weft_reducer *reducer, void *accumu
 {
     static const uint64_t zeros;
     const void *identity = reducer->identity;
-    if (reducer->size == sizeof zeros) /* the usual ones, without a call */
+    if (reducer->size == sizeof zeros) /* the usual size, without a call */
         memcpy(accumulator, identity ? identity : &zeros, sizeof zeros);
     else if (identity)
         memcpy(accumulator, identity, reducer->size);
@@ -32,7 +32,7 @@ static inline void weft__expect_reducer(const weft_reducer *reducer, const void 
         weft__lacks(function, "a place for the result", "result");
 }
 
-/* Without the underscore and the key: where the elements cost what the key does. */
+/* weft_reduce(). The cost of an element depends on `key`. */
 void weft__reduce(weft *w, size_t begin, size_t end, const weft_reducer *reducer, void *arg,
                   void *result, weft__key *key);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Scans. For as long as nobody takes anything, this is the plain loop that carries what came
- * before along. Who takes a part does not know what comes before it: it begins with nothing, and
- * once all to the left is done, that is added to each of its elements, in a second loop.
+/* Scans. Until a thief takes a part, this is the plain loop that carries along the combination of
+ * all elements before. A thief does not know that for its part, so it begins with nothing. When all
+ * to the left is done, the owner combines it with each element of the part, in a second loop.
  *
- * Both loops are a scanner's: those made by WEFT_SCAN_DEFINE, or those below, for elements of any
- * size and a function behind a pointer. */
+ * Both loops belong to a scanner: made by WEFT_SCAN_DEFINE, or one of those below, for elements of
+ * any size and a function behind a pointer. */
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "os/memory.h"
@@ -16,37 +16,38 @@
 struct scan {
     const weft_scanner_ *scanner;
     void *arg;
-    weft__key *key;       /* what an element costs depends on this function */
+    weft__key *key;       /* the function on which the cost of an element depends */
     const void *identity; /* NULL: a part begins with its first element */
 };
 
-/* What somebody scans, from its first element on. */
+/* A part that one thread scans, from the part's first element on. */
 struct part {
-    struct weft__cleanup cleanup; /* of its owner, if an actor ends before it is joined */
+    struct weft__cleanup cleanup; /* of the owner, if its actor ends before the part is joined */
     const struct scan *scan;
     struct weft__range range;
-    void *carry;    /* what came so far; NULL: nobody has taken it */
-    bool has_carry; /* there is something in it */
+    void *carry;    /* space for the elements so far, combined; NULL: no thief has taken the part */
+    bool has_carry; /* *carry has a value */
     bool no_memory;
 };
 
 /* Elements of a part that are still to be scanned. */
-struct rest {
+struct remaining {
     struct weft__range range;
     struct part *to;
 };
 
 static bool scan_here(weft *w, void *arg)
 {
-    const struct rest *rest = arg;
-    struct part *to = rest->to;
+    const struct remaining *remaining = arg;
+    struct part *to = remaining->to;
     const struct scan *scan = to->scan;
-    scan->scanner->scan(w, rest->range.begin, rest->range.end, to->carry, to->has_carry, scan->arg);
+    scan->scanner->scan(w, remaining->range.begin, remaining->range.end, to->carry, to->has_carry,
+                        scan->arg);
     to->has_carry = true;
     return true;
 }
 
-/* What came before, added to what was scanned without it. */
+/* Combines what came before the part with each of its elements. */
 struct repair {
     const struct scan *scan;
     const void *before;
@@ -58,7 +59,7 @@ static void repair_range(weft *w, size_t begin, size_t end, void *arg)
     repair->scan->scanner->repair(w, begin, end, repair->before, repair->scan->arg);
 }
 
-/* Either has nothing only if the computation was cancelled before it had begun. */
+/* A part has no carry only if the computation was cancelled before the part had begun. */
 static void join(weft *w, struct part *to, const struct part *right)
 {
     const struct scan *scan = to->scan;
@@ -81,22 +82,23 @@ static void free_carry(struct weft__cleanup *part, weft *w)
 
 static void cut(weft *w, void *arg, void *other)
 {
-    struct rest *rest = arg;
+    struct remaining *remaining = arg;
     struct part *right = other;
-    *right = (struct part){.scan = rest->to->scan, .range = weft__range_halve(&rest->range)};
+    *right =
+        (struct part){.scan = remaining->to->scan, .range = weft__range_halve(&remaining->range)};
     weft__cleanup_push(w, &right->cleanup, free_carry);
 }
 
-/* What a thief had no memory for is the owner's after all. */
+/* If the thief had no memory, the owner does the part after all. */
 static bool merged(weft *w, void *arg, void *other, bool taken)
 {
-    struct rest *rest = arg;
+    struct remaining *remaining = arg;
     struct part *right = other;
     if (taken)
-        join(w, rest->to, right);
+        join(w, remaining->to, right);
     weft__cleanup_pop(w, &right->cleanup);
     weft__free(right->carry);
-    rest->range = right->range;
+    remaining->range = right->range;
     return taken && !right->no_memory;
 }
 
@@ -108,7 +110,7 @@ static void go(weft *w, struct weft__pacer *pacer, struct part *part)
     part->has_carry = scan->identity != NULL;
     if (scan->identity)
         weft__copy(part->carry, scan->identity, scan->scanner->size);
-    split(w, pacer, &(struct rest){part->range, part});
+    split(w, pacer, &(struct remaining){part->range, part});
 }
 
 static void run_part(weft *w, void *arg)
@@ -123,7 +125,7 @@ static void run_part(weft *w, void *arg)
     go(w, &pacer, part);
 }
 
-static void split(weft *w, struct weft__pacer *pacer, void *rest)
+static void split(weft *w, struct weft__pacer *pacer, void *remaining)
 {
     struct part right;
     static const struct weft__splitting loop = {
@@ -134,7 +136,7 @@ static void split(weft *w, struct weft__pacer *pacer, void *rest)
         .take = run_part,
         .merged = merged,
     };
-    weft__split(w, pacer, rest, &right, &loop);
+    weft__split(w, pacer, remaining, &right, &loop);
 }
 
 static void start(weft *w, struct part *all)
@@ -236,7 +238,7 @@ SCANNERS(8, 8)
 
 #define KNOWN(name, size) ((size) == 8 ? name##_8 : (size) == 4 ? name##_4 : name##_any)
 
-/* Exclusive, if there is an identity. All of them, combined, are in `carry` in the end. */
+/* Exclusive, if there is an identity. In the end, `carry` is the combination of all elements. */
 static void scan_elements(weft *w, size_t n, struct elements *all, const void *identity,
                           void *carry)
 {

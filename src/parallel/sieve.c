@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Some elements of an array, in their order: filter, partition, pack and unique.
  *
- * For as long as nobody takes anything, this is the plain loop that copies what is kept to the
- * end of what was kept before. Who takes a part does not know where that end will be: it
- * begins where the part begins, and once all to the left is done, what it has kept is moved
- * down. So the results have room for all elements, and may lie where the elements are: what is
- * written never lies to the right of what was read. */
+ * Until a thief takes a part, this is the plain loop that copies each kept element behind those
+ * kept before. A thief does not know where that place will be for its part, so it puts its kept
+ * elements where the part begins. When all to the left is done, the owner moves them down. So the
+ * results have room for all elements, and may lie where the input is: nothing is written to the
+ * right of what was read. */
 #include "core/misuse.h"
 #include "parallel/for.h"
 #include "parallel/split.h"
@@ -17,18 +17,18 @@ enum sieve_kind { FILTER, PARTITION, PACK, UNIQUE };
 struct sieve {
     enum sieve_kind kind;
     const char *in;
-    char *yes, *no; /* no: partitions only */
+    char *yes, *no; /* where kept and dropped elements go; `no` for partitions only */
     size_t size;
     weft_keep_fn *keep;
     weft_equal_fn *equal;
-    weft_sift_fn_ *sift; /* not NULL: it does it all */
+    weft_sift_fn_ *sift; /* the loop that WEFT_FILTER_DEFINE has made; or NULL */
     const bool *flags;
     void *arg;
     weft__key *key;
 };
 
-/* How many of the elements of the range were kept and dropped. They are in the results from
- * where it begins on. */
+/* How many elements of the range were kept and dropped. In the results they begin where the range
+ * begins. */
 struct part {
     const struct sieve *sieve;
     struct weft__range range;
@@ -36,7 +36,7 @@ struct part {
 };
 
 /* Elements of a part that are still to be sifted. */
-struct rest {
+struct remaining {
     struct weft__range range;
     struct part *to;
 };
@@ -52,8 +52,9 @@ WEFT__ALWAYS_INLINE bool is_kept(weft *w, const struct sieve *sieve, enum sieve_
     return sieve->keep(w, element, sieve->arg);
 }
 
-/* Without branches that depend on the answer: what is dropped is overwritten by the next one. But
- * nothing is written to its own place: unique reads the last element of the part to the left. */
+/* Without branches that depend on the answer: a dropped element is overwritten by the next one. But
+ * no element is written to its own place: the thread to the right may read the last one, for
+ * unique. */
 WEFT__ALWAYS_INLINE void sift(weft *w, struct part *to, enum sieve_kind kind, size_t begin,
                               size_t end, size_t size)
 {
@@ -132,8 +133,8 @@ static void copy_range(weft *w, size_t begin, size_t end, void *arg)
     memcpy(copying->to + begin, copying->from + begin, end - begin);
 }
 
-/* Down, in as many rounds as there are gaps between `to` and `from`: what is read in a round is
- * not written in it. */
+/* Moves down, in rounds of at most the distance from `to` to `from`: so a round does not write what
+ * it reads. */
 static void move(weft *w, char *to, const char *from, size_t size)
 {
     size_t gap = (size_t)(from - to);
@@ -148,7 +149,7 @@ static void move(weft *w, char *to, const char *from, size_t size)
         memmove(to, from, size);
 }
 
-/* Moves what another thread has kept down to the end of this. */
+/* Moves what a thief has kept in `right` down to the end of what was kept in `to`. */
 static void join(weft *w, struct part *to, const struct part *right)
 {
     const struct sieve *sieve = to->sieve;
@@ -164,25 +165,26 @@ static void join(weft *w, struct part *to, const struct part *right)
 
 static bool run_leaf(weft *w, void *arg)
 {
-    const struct rest *rest = arg;
-    sift_any(w, rest->to, rest->range.begin, rest->range.end);
+    const struct remaining *remaining = arg;
+    sift_any(w, remaining->to, remaining->range.begin, remaining->range.end);
     return true;
 }
 
 static void cut(weft *w, void *arg, void *right)
 {
-    struct rest *rest = arg;
+    struct remaining *remaining = arg;
     (void)w;
-    *(struct part *)right = (struct part){rest->to->sieve, weft__range_halve(&rest->range), 0, 0};
+    *(struct part *)right =
+        (struct part){remaining->to->sieve, weft__range_halve(&remaining->range), 0, 0};
 }
 
 static bool merged(weft *w, void *arg, void *other, bool taken)
 {
-    struct rest *rest = arg;
+    struct remaining *remaining = arg;
     const struct part *right = other;
     if (taken)
-        join(w, rest->to, right);
-    rest->range = right->range;
+        join(w, remaining->to, right);
+    remaining->range = right->range;
     return taken;
 }
 
@@ -193,10 +195,10 @@ static void run_part(weft *w, void *arg)
     struct part *part = arg;
     struct weft__pacer pacer;
     weft__pacer_take_up(&pacer, w, part->sieve->key, weft__range_elements(&part->range), 1);
-    split(w, &pacer, &(struct rest){part->range, part});
+    split(w, &pacer, &(struct remaining){part->range, part});
 }
 
-static void split(weft *w, struct weft__pacer *pacer, void *rest)
+static void split(weft *w, struct weft__pacer *pacer, void *remaining)
 {
     struct part right;
     static const struct weft__splitting loop = {
@@ -207,7 +209,7 @@ static void split(weft *w, struct weft__pacer *pacer, void *rest)
         .take = run_part,
         .merged = merged,
     };
-    weft__split(w, pacer, rest, &right, &loop);
+    weft__split(w, pacer, remaining, &right, &loop);
 }
 
 static size_t run(weft *w, const struct sieve *sieve, size_t n)
@@ -217,7 +219,7 @@ static size_t run(weft *w, const struct sieve *sieve, size_t n)
         return 0;
     struct weft__pacer pacer;
     weft__pacer_start(&pacer, w, sieve->key, n, 1);
-    WEFT__MUST_RETURN(weft__callee_threw, split(w, &pacer, &(struct rest){all.range, &all}));
+    WEFT__MUST_RETURN(weft__callee_threw, split(w, &pacer, &(struct remaining){all.range, &all}));
     return all.yes;
 }
 

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorting in place: quicksort whose parts are forked. README.md says why it is never slow. */
+/* Sorting in place: quicksort whose parts are forked. SORTING.md says why it is never slow. */
 #include "parallel/sort.h"
 
 #include "core/misuse.h"
 
 enum {
-    SORT_LOPSIDED = 8, /* a split whose smaller part is not even an eighth is a bad one */
+    SORT_LOPSIDED = 8, /* a split is bad if its smaller part is less than an eighth */
 };
 
 /* The same for all parts of one sort. */
 struct sort {
     const weft_sorter_ *sorter;
     void *arg;
-    size_t share; /* a part that is larger is split by several workers: the others have none yet */
+    size_t share; /* a larger part is split by several workers, since some have no part yet */
 };
 
 struct part {
     const struct sort *sort;
     char *base;
     size_t n;
-    bool first;      /* no pivot stands before it; else nothing in it is less than that */
-    unsigned bad;    /* splits that may still be bad */
-    uint64_t random; /* not 0. The same in each run, so that results are; until a split is bad */
+    bool first;      /* no pivot stands before it. If one does, no element is less than that */
+    unsigned bad;    /* how many more splits may be bad */
+    uint64_t random; /* not 0. The same in each run, so that results are, until a split is bad */
 };
 
 static bool less(const struct sort *s, const void *a, const void *b)
@@ -71,7 +71,7 @@ void weft__sort_heap(void *base, size_t n, const weft_sorter_ *sorter, void *arg
 
 /* ---- The pivot ---- */
 
-/* Somewhere in [0, n): regular places would meet regular patterns. */
+/* A random index in [0, n): regular places could meet regular patterns. */
 static size_t anywhere(struct part *p, size_t n)
 {
     p->random ^= p->random << 13;
@@ -92,7 +92,7 @@ static size_t median_of(struct part *p, size_t begin, size_t n, unsigned levels)
     return p->sort->sorter->median(p->base, i, j, k, p->sort->arg);
 }
 
-/* Of 3, 9, 27, 81 or 243 elements: about as many as the square root of the part, at most. */
+/* The median of 3, 9, 27, 81 or 243 elements: at most about the square root of the part's size. */
 static size_t choose(struct part *p)
 {
     unsigned levels = 1;
@@ -108,7 +108,7 @@ struct swaps {
     size_t n, size;
 };
 
-/* Whole elements: if the computation is cancelled, a right side may be skipped. */
+/* Each side has whole elements: if the computation is cancelled, a right side may be skipped. */
 static void swap_wide(weft *w, void *arg)
 {
     struct swaps s = *(struct swaps *)arg;
@@ -140,9 +140,9 @@ static void split_run(weft *w, void *arg)
     s->less = split_wide(w, s);
 }
 
-/* Each half for itself; then what is less in the right half changes places with as much of what
- * is not in the left one. (If the computation is cancelled, the right half may not have been
- * split; then nothing has to be in order any more.) */
+/* Each half is split by itself. Then the smaller elements of the right half change places with as
+ * many of the larger elements of the left half. (If the computation is cancelled, the right half
+ * may not have been split; then the order does not matter any more.) */
 static size_t split_wide(weft *w, const struct split *s)
 {
     const weft_sorter_ *sorter = s->sort->sorter;
@@ -164,7 +164,7 @@ static size_t split_wide(weft *w, const struct split *s)
     return left.less + right.less;
 }
 
-/* The pivot stands at the beginning. Where it belongs. */
+/* The pivot is the first element. Returns the index where it belongs. */
 static size_t split(weft *w, struct part *p)
 {
     const struct sort *s = p->sort;
@@ -178,8 +178,8 @@ static size_t split(weft *w, struct part *p)
 
 /* ---- Quicksort ---- */
 
-/* The array may have been made by somebody who knows where pivots are taken from. From now on
- * nobody does. */
+/* An array may be made for bad splits, since pivots are taken from known places. After a bad split
+ * the clock is mixed in, so that the places can't be known. */
 static void note_bad(struct part *p, size_t middle)
 {
     size_t after = p->n - 1 - middle, smaller = middle < after ? middle : after;
@@ -191,8 +191,8 @@ static void note_bad(struct part *p, size_t middle)
         p->random = 1;
 }
 
-/* If the pivot is not greater than the one before, all that is not greater is equal, and in its
- * place. */
+/* If the pivot is not greater than the pivot before the part, then all elements that are not
+ * greater than it are equal to it, and are in their places after the split. */
 static bool skip_equal(struct part *p)
 {
     const struct sort *s = p->sort;
@@ -213,7 +213,7 @@ static void sort_run(weft *w, void *arg)
     sort_part(w, &part);
 }
 
-/* True: both sides are done; false: the right one is left to do. */
+/* True: both sides are done. False: the right side is still to be done. */
 static bool sort_left(weft *w, struct part *left, struct part *right)
 {
     if (left->n + right->n < SORT_LEAF) {
@@ -226,7 +226,7 @@ static bool sort_left(weft *w, struct part *left, struct part *right)
     return weft_merge(w);
 }
 
-/* What *p is changes on the way; in the end it is nothing. */
+/* Uses *p for the part that is still to be sorted. */
 static void sort_part(weft *w, struct part *p)
 {
     const struct sort *s = p->sort;
@@ -260,7 +260,7 @@ static void reverse(const struct part *p)
         swap(p, i, --j);
 }
 
-/* Upwards, or downwards: then it is turned round. */
+/* Is it sorted, upwards or downwards? If downwards, it is reversed. */
 static bool was_sorted(const struct part *p)
 {
     size_t i = 1;
@@ -298,7 +298,7 @@ void weft_sort_by_(weft *w, void *base, size_t n, const weft_sorter_ *sorter, vo
     WEFT__NEEDS_ARRAY(base, n, sorter->size);
     struct sort s = {sorter, arg, sort_share(w, n)};
     struct part all = {&s, base, n, true, log2_of(n) + 1, n};
-    weft__poll(w); /* short ones don't fork */
+    weft__poll(w); /* short sorts don't fork, and so don't poll by that */
     if (n > 1)
         WEFT__MUST_RETURN(weft__callee_threw, sort_all(w, &all));
 }

@@ -9,14 +9,14 @@
 #include <string.h>
 
 enum {
-    SORT_LEAF = 512,      /* elements: not forked any more */
-    SORT_GRAIN = 1 << 16, /* bytes: what is only moved is not forked below this */
+    SORT_LEAF = 512,      /* elements: a smaller part is not forked */
+    SORT_GRAIN = 1 << 16, /* bytes: fewer are moved without a fork */
 };
 
 /* Swaps two ranges that don't overlap, or are the same. */
 static inline void sort_swap(void *a, void *b, size_t bytes)
 {
-    unsigned char hold[512];
+    unsigned char buffer[512];
     char *p = a, *q = b;
     if (bytes == sizeof(uint64_t)) { /* the same in five instructions */
         uint64_t x, y;
@@ -27,20 +27,20 @@ static inline void sort_swap(void *a, void *b, size_t bytes)
         return;
     }
     for (size_t k; bytes > 0; bytes -= k, p += k, q += k) {
-        k = bytes < sizeof hold ? bytes : sizeof hold;
-        memcpy(hold, p, k);
+        k = bytes < sizeof buffer ? bytes : sizeof buffer;
+        memcpy(buffer, p, k);
         memmove(p, q, k);
-        memcpy(q, hold, k);
+        memcpy(q, buffer, k);
     }
 }
 
-/* How many elements belong together for one worker of many; all of them if there is only one. */
+/* How many elements there are for each worker; all of them if there is only one. */
 static inline size_t sort_share(weft *w, size_t n)
 {
     return n / weft_pool_workers(weft_pool_of(w));
 }
 
-/* In place and without forks, with nothing of the sorter but `size` and `less`. */
+/* In place and without forks. Uses only `size` and `less` of the sorter. */
 void weft__sort_heap(void *base, size_t n, const weft_sorter_ *sorter, void *arg);
 
 #endif

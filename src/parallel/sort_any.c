@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorting elements of any size with a comparison called through a pointer. A few sizes have
- * sorters of their own; for the others, and for arrays whose place in memory does not suit
- * these, pointers are sorted and the elements then moved once, to where they belong. */
+/* Sorting elements of any size with a comparison called through a pointer. A few sizes have sorters
+ * of their own. For other sizes, and for arrays that are not aligned for these, pointers are
+ * sorted, and each element is then moved once, to where it belongs. */
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "os/memory.h"
@@ -20,7 +20,7 @@ static inline bool comes_first(const void *a, const void *b, const void *order)
     return o->compare(a, b, o->arg) < 0;
 }
 
-/* As aligned as anything of this size can be, for comparisons see copies of it. */
+/* Aligned as strictly as any type of this size can be: comparisons see copies of it. */
 #define UNIT(name, bytes, alignment)                     \
     struct __attribute__((may_alias)) name {             \
         _Alignas(alignment) unsigned char opaque[bytes]; \
@@ -72,12 +72,12 @@ static bool table_make(struct table *t)
     return t->pointers;
 }
 
-/* The element that belongs at i is where its pointer says: so i is free then, and so on, until
- * the circle is closed. */
+/* Moves the element that belongs at i there. Then the place that it came from is free, and so on,
+ * until the circle is closed. */
 static void move_circle(const struct table *t, size_t i)
 {
-    char *held = (char *)(t->pointers + t->n), *to = t->base + i * t->size;
-    memcpy(held, to, t->size);
+    char *saved = (char *)(t->pointers + t->n), *to = t->base + i * t->size;
+    memcpy(saved, to, t->size);
     for (;;) {
         char *from = t->pointers[i];
         t->pointers[i] = to;
@@ -87,7 +87,7 @@ static void move_circle(const struct table *t, size_t i)
         memcpy(to, from, t->size);
         to = from;
     }
-    memcpy(to, held, t->size);
+    memcpy(to, saved, t->size);
 }
 
 static void table_apply(const struct table *t)

@@ -12,7 +12,7 @@ struct sort {
     char *other; /* an array of the same size */
     const weft_sorter_ *sorter;
     void *arg;
-    size_t share; /* a merge of more is split: other workers have nothing to do meanwhile */
+    size_t share; /* a merge of more elements is split, since some workers have nothing to do */
 };
 
 static bool less(const struct sort *s, const char *a, const char *b)
@@ -22,8 +22,8 @@ static bool less(const struct sort *s, const char *a, const char *b)
 
 /* ---- Merging ---- */
 
-/* `done`, because a right side that is skipped after a failure leaves its place unwritten: then
- * it is copied as it is, so that nothing gets lost. */
+/* `done`: if a right side is skipped after a failure, its place is not written. Then the elements
+ * are copied as they are, so that none is lost. */
 struct merge {
     const struct sort *sort;
     const char *left, *right;
@@ -39,7 +39,7 @@ static void merge_copy(const struct merge *m)
     memcpy(m->to + m->nl * size, m->right, m->nr * size);
 }
 
-/* How many of the first k come from the left run. */
+/* How many of the first k merged elements come from the left run. */
 static size_t merge_rank(const struct merge *m, size_t k)
 {
     size_t size = m->sort->sorter->size;
@@ -100,10 +100,10 @@ static void merge_wide(weft *w, struct merge *m)
 
 struct piece {
     const struct sort *sort;
-    char *from, *other; /* both arrays, at this piece */
+    char *from, *other; /* this piece in both arrays */
     size_t n;
-    bool over; /* the result is to be in the other one */
-    bool done; /* as above */
+    bool over; /* the result is to be in `other` */
+    bool done; /* as in struct merge */
 };
 
 static void reverse(const struct piece *p)
@@ -113,7 +113,7 @@ static void reverse(const struct piece *p)
         sort_swap(a, b, size);
 }
 
-/* Upwards, or strictly downwards: then it is turned round. */
+/* Is it sorted, upwards or strictly downwards? If downwards, it is reversed. */
 static bool was_sorted(const struct piece *p)
 {
     size_t size = p->sort->sorter->size;

@@ -14,20 +14,20 @@
 #include "parallel/element.h"
 #include "parallel/pace.h"
 
-/* What is left of the part afterwards means nothing. */
+/* Does all of the part. Afterwards *part means nothing. */
 typedef void weft__split_fn(weft *w, struct weft__pacer *pacer, void *part);
 
 struct weft__splitting {
     weft__split_fn *split; /* the loop's own, for left sides */
     size_t (*elements)(const void *part);
-    /* Nothing of the part is needed any more. NULL: only if the computation is cancelled. */
+    /* Is the part not needed any more? NULL: only if the computation is cancelled. */
     bool (*is_over)(weft *w, const void *part);
-    bool (*run)(weft *w, void *part); /* all of it, at once. False: it has stopped early */
+    bool (*run)(weft *w, void *part); /* does all of it, at once. False: it has stopped early */
     void (*cut)(weft *w, void *part, void *right); /* the part becomes its left side */
     weft_fn *take;                                 /* what a thief does with a right side */
-    /* The owner, after the merge. `taken`: a thief has run `take`. True: the part is done. False:
-     * the part has become the right side. NULL: it is done if it was taken, and becomes the right
-     * side by being copied. */
+    /* Called by the owner after the merge. `taken`: a thief has run `take`. Returns true if the
+     * part is done; otherwise the part has become the right side. NULL: the part is done if it was
+     * taken; otherwise the right side is copied to it. */
     bool (*merged)(weft *w, void *part, void *right, bool taken);
     size_t size; /* of a part that is copied */
 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Loops whose body has something of its own on each worker: a buffer, a random generator, sums.
+/* Loops whose body has a state of its own on each worker: a buffer, a random generator, sums.
  *
- * All that were made are in a list. A thread uses one that was made in its context and that no
- * call of the body further down its stack is using (such a call may wait, and run another part
- * of the loop meanwhile). So only its own thread ever looks at one before the loop is over. */
+ * All states of a loop are in a list. A thread uses a state that was made in its context and that
+ * no call of the body further down its stack is using (such a call may wait, and run another part
+ * of the loop meanwhile). So before the loop is over, a state is read and written in one context
+ * only. */
 #include "parallel/for.h"
 
 #include "core/fiber.h"
@@ -15,7 +16,7 @@
 struct kept {
     struct kept *next; /* written before it is shared */
     const struct weft__context *context;
-    bool is_used; /* in that context only */
+    bool is_used; /* read and written in that context only */
     _Alignas(max_align_t) char state[];
 };
 
@@ -24,7 +25,7 @@ struct loop {
     const weft_state *kind;
     weft_state_fn *body;
     void *arg;
-    struct atomic_ptr list; /* struct kept: the newest */
+    struct atomic_ptr list; /* struct kept: the newest first */
 };
 
 static struct kept *find(struct loop *loop, const struct weft__context *me)
@@ -43,7 +44,7 @@ static struct kept *make(weft *w, struct loop *loop, const struct weft__context 
     kept->context = me;
     if (loop->kind->make)
         loop->kind->make(w, kept->state, loop->arg);
-    void *newest = atomic_load_acquire(&loop->list); /* acquire S1: to go on from there */
+    void *newest = atomic_load_acquire(&loop->list); /* acquire S1: `next` leads to it */
     do
         kept->next = newest;
     while (!atomic_cas_acq_rel(&loop->list, &newest, kept)); /* acq_rel S1 */

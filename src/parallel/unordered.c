@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reductions in which every thread goes on collecting in one accumulator for as long as nobody
- * takes anything from it. Only who takes a part makes an accumulator for it. */
+/* Reductions in which a thread folds all its elements into one accumulator, until a thief takes a
+ * part. Only a thief makes another accumulator, for the part that it has taken. */
 #include "parallel/unordered.h"
 
 #include "core/fiber.h"
@@ -12,30 +12,30 @@
 struct reduction {
     const weft_reducer *reducer;
     void *arg;
-    weft__key *key;            /* what an element costs depends on this function */
-    struct atomic_size halted; /* where the first leaf known to have halted begins */
+    weft__key *key;            /* the function on which the cost of an element depends */
+    struct atomic_size halted; /* the beginning of the first leaf known to have halted */
 };
 
 struct part {
-    struct weft__cleanup cleanup; /* of its owner, if an actor ends before it is joined */
+    struct weft__cleanup cleanup; /* of the owner, if its actor ends before the part is joined */
     struct reduction *all;
     struct weft__range range;
-    void *accumulator; /* NULL: nobody has taken it, or there was no memory */
+    void *accumulator; /* NULL: no thief has taken the part, or there was no memory */
     bool no_memory, has_halted;
 };
 
 /* Elements of a part that are still to be folded. */
-struct rest {
+struct remaining {
     struct weft__range range;
     struct part *to;
 };
 
 static bool is_over(weft *w, const void *arg)
 {
-    const struct rest *rest = arg;
-    /* relaxed: a short cut. What is left out is decided by who has halted to the left of it. */
-    return weft__is_cancelled(w) || rest->to->has_halted ||
-           atomic_load_relaxed(&rest->to->all->halted) < rest->range.begin;
+    const struct remaining *remaining = arg;
+    /* relaxed: a short cut. A part to the left that has halted ignores this one. */
+    return weft__is_cancelled(w) || remaining->to->has_halted ||
+           atomic_load_relaxed(&remaining->to->all->halted) < remaining->range.begin;
 }
 
 static void note_halt(struct reduction *all, size_t begin)
@@ -47,14 +47,14 @@ static void note_halt(struct reduction *all, size_t begin)
 
 static bool run_leaf(weft *w, void *arg)
 {
-    const struct rest *rest = arg;
-    struct part *to = rest->to;
+    const struct remaining *remaining = arg;
+    struct part *to = remaining->to;
     struct reduction *all = to->all;
     const weft_reducer *reducer = all->reducer;
-    reducer->fold(w, rest->range.begin, rest->range.end, to->accumulator, all->arg);
+    reducer->fold(w, remaining->range.begin, remaining->range.end, to->accumulator, all->arg);
     to->has_halted = reducer->halt && reducer->halt(w, to->accumulator, all->arg);
     if (to->has_halted)
-        note_halt(all, rest->range.begin);
+        note_halt(all, remaining->range.begin);
     return !to->has_halted;
 }
 
@@ -74,22 +74,23 @@ static void free_accumulator(struct weft__cleanup *part, weft *w)
 
 static void cut(weft *w, void *arg, void *other)
 {
-    struct rest *rest = arg;
+    struct remaining *remaining = arg;
     struct part *right = other;
-    *right = (struct part){.all = rest->to->all, .range = weft__range_halve(&rest->range)};
+    *right =
+        (struct part){.all = remaining->to->all, .range = weft__range_halve(&remaining->range)};
     weft__cleanup_push(w, &right->cleanup, free_accumulator);
 }
 
-/* What a thief had no memory for is the owner's after all. */
+/* If the thief had no memory, the owner does the part after all. */
 static bool merged(weft *w, void *arg, void *other, bool taken)
 {
-    struct rest *rest = arg;
+    struct remaining *remaining = arg;
     struct part *right = other;
     if (taken)
-        join(w, rest->to, right);
+        join(w, remaining->to, right);
     weft__cleanup_pop(w, &right->cleanup);
     weft__free(right->accumulator);
-    rest->range = right->range;
+    remaining->range = right->range;
     return taken && !right->no_memory;
 }
 
@@ -106,10 +107,10 @@ static void run_part(weft *w, void *arg)
     weft__reducer_begin(reducer, part->accumulator);
     struct weft__pacer pacer;
     weft__pacer_take_up(&pacer, w, part->all->key, weft__range_elements(&part->range), 1);
-    split(w, &pacer, &(struct rest){part->range, part});
+    split(w, &pacer, &(struct remaining){part->range, part});
 }
 
-static void split(weft *w, struct weft__pacer *pacer, void *rest)
+static void split(weft *w, struct weft__pacer *pacer, void *remaining)
 {
     struct part right;
     static const struct weft__splitting loop = {
@@ -121,7 +122,7 @@ static void split(weft *w, struct weft__pacer *pacer, void *rest)
         .take = run_part,
         .merged = merged,
     };
-    weft__split(w, pacer, rest, &right, &loop);
+    weft__split(w, pacer, remaining, &right, &loop);
 }
 
 void weft__reduce_unordered(weft *w, size_t begin, size_t end, const weft_reducer *reducer,
@@ -134,7 +135,8 @@ void weft__reduce_unordered(weft *w, size_t begin, size_t end, const weft_reduce
     struct part whole = {.all = &all, .range = {begin, end}, .accumulator = result};
     struct weft__pacer pacer;
     weft__pacer_start(&pacer, w, key, end - begin, 1);
-    WEFT__MUST_RETURN(weft__callee_threw, split(w, &pacer, &(struct rest){whole.range, &whole}));
+    WEFT__MUST_RETURN(weft__callee_threw,
+                      split(w, &pacer, &(struct remaining){whole.range, &whole}));
 }
 
 void weft_reduce_unordered(weft *w, size_t begin, size_t end, const weft_reducer *reducer,

@@ -70,7 +70,7 @@ static void note(struct weft__mutex *mutex, struct weft__worker *me, weft *w)
         note_of_others(mutex);
         return;
     }
-    struct weft__worker *root = weft__root_of(me);
+    struct weft__worker *root = weft__outermost(me);
     mutex->next_held = root->held_mutexes;
     root->held_mutexes = mutex;
     if (weft__careful_begin(me, w ? w : me->context->first))
@@ -83,7 +83,7 @@ static void forget(struct weft__mutex *mutex, struct weft__worker *me)
         forget_of_others(mutex);
         return;
     }
-    struct weft__worker *root = weft__root_of(me);
+    struct weft__worker *root = weft__outermost(me);
     unlink_from(&root->held_mutexes, mutex);
     if (!root->held_mutexes && me->careful_by_lock) {
         me->careful_by_lock = false;
@@ -95,7 +95,7 @@ static void forget(struct weft__mutex *mutex, struct weft__worker *me)
  */
 static bool is_own(const struct weft__mutex *mutex, struct weft__worker *me)
 {
-    const struct weft__mutex *held = me ? weft__root_of(me)->held_mutexes : NULL;
+    const struct weft__mutex *held = me ? weft__outermost(me)->held_mutexes : NULL;
     while (held && held != mutex)
         held = held->next_held;
     return held != NULL;
