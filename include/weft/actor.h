@@ -69,7 +69,7 @@ typedef struct weft_actor_config {
     unsigned cabal_max; /* executors at once; default: all */
     unsigned share;     /* turns in a row, 1 to 100; default 1 */
     enum weft_steal steal;
-    int pin;        /* stay on executor pin - 1; default: on any */
+    int pin;        /* stay on executor pin - 1; default, or WEFT_NONE: on any */
     size_t mailbox; /* messages that wait for it at most; default 16, those above are counted as
                        8 bytes of `memory` each, whether they come or not */
     void (*drop)(void *message, void *data); /* gets each message that it did not receive */

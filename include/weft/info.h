@@ -50,8 +50,7 @@ typedef struct weft_worker_info {
 #define WEFT_WORKER_INFO_INIT WEFT_SIZED_(weft_worker_info)
 
 /* Errors as of weft_pool_get_info(); -EINVAL: no such worker. */
-WEFT_API WEFT_MUST_USE int weft_worker_get_info(weft_pool *pool, unsigned worker,
-                                                weft_worker_info *info);
+WEFT_API int weft_worker_get_info(weft_pool *pool, unsigned worker, weft_worker_info *info);
 
 /* Writes what every thread of the pool does, one line each, and what it waits for: to find out why
  * a program stands still. The default pool is not made for that. */

@@ -133,22 +133,22 @@ WEFT_API inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, 
 
 /* ---- Typed forks ------------------------------------------------------------- */
 
-#define WEFT_FORKABLE(type, function, arguments, ...)                                 \
-    struct function##_arguments {                                                     \
-        arguments                                                                     \
-    };                                                                                \
-    struct function##_fork {                                                          \
-        type result;                                                                  \
-        struct function##_arguments arguments_;                                       \
-    };                                                                                \
-    static inline type function##_call(weft *w, const struct function##_arguments *a) \
-    {                                                                                 \
-        return __VA_ARGS__;                                                           \
-    }                                                                                 \
-    static void function##_forked(weft *w, void *fork)                                \
-    {                                                                                 \
-        struct function##_fork *f = (struct function##_fork *)fork;                   \
-        f->result = function##_call(w, &f->arguments_);                               \
+#define WEFT_FORKABLE(type, function, arguments, ...)                                   \
+    struct function##_arguments_ {                                                      \
+        arguments                                                                       \
+    };                                                                                  \
+    struct function##_fork_ {                                                           \
+        type result;                                                                    \
+        struct function##_arguments_ arguments_;                                        \
+    };                                                                                  \
+    static inline type function##_call_(weft *w, const struct function##_arguments_ *a) \
+    {                                                                                   \
+        return __VA_ARGS__;                                                             \
+    }                                                                                   \
+    static void function##_forked_(weft *w, void *fork)                                 \
+    {                                                                                   \
+        struct function##_fork_ *f = (struct function##_fork_ *)fork;                   \
+        f->result = function##_call_(w, &f->arguments_);                                \
     }
 /* C++ has no compound literals. */
 /* clang-format off */
@@ -158,12 +158,12 @@ WEFT_API inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, 
 #define WEFT_VALUE_(type, ...) (type){__VA_ARGS__}
 #endif
 /* clang-format on */
-#define WEFT_FORK(w, function, right, ...)                                    \
-    struct function##_fork right;                                             \
-    right.arguments_ = WEFT_VALUE_(struct function##_arguments, __VA_ARGS__); \
-    weft *right##_in = weft_fork((w), function##_forked, &right)
+#define WEFT_FORK(w, function, right, ...)                                     \
+    struct function##_fork_ right;                                             \
+    right.arguments_ = WEFT_VALUE_(struct function##_arguments_, __VA_ARGS__); \
+    weft *right##_in = weft_fork((w), function##_forked_, &right)
 #define WEFT_MERGE(w, function, right) \
-    (weft_merge(w) ? (right).result : function##_call((w), &(right).arguments_))
+    (weft_merge(w) ? (right).result : function##_call_((w), &(right).arguments_))
 
 /* ---- Checks ------------------------------------------------------------------ */
 

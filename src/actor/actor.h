@@ -290,7 +290,7 @@ struct weft__executor {
     /* Used by other threads, too. */
     WEFT__ALIGNED struct weft__inbox inbox;
     struct atomic_bool tick;      /* the quantum is over */
-    struct atomic_u64 seen;       /* when a fiber saw the last tick; 0: quanta are counted */
+    struct atomic_u64 seen;       /* when a fiber saw the last tick; 0: no tick hurries */
     struct atomic_bool newcomer;  /* an actor has come that has not run */
     struct atomic_ptr reserved;   /* struct weft_actor: it, or a delegation of it, will come */
     struct atomic_ptr current;    /* struct weft__fiber that runs */

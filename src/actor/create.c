@@ -27,7 +27,7 @@ static size_t limit_of(const weft_actor_config *config)
 static bool is_fine(const struct weft__actors *system, const weft_actor_config *config)
 {
     return config->share <= SHARE_MAX && config->mailbox <= SIZE_MAX / sizeof(void *) / 2 &&
-           config->pin >= 0 && (unsigned)config->pin <= system->executor_count &&
+           config->pin >= WEFT_NONE && config->pin <= (int)system->executor_count &&
            (unsigned)config->steal <= WEFT_STEAL_LIVE;
 }
 
@@ -46,7 +46,9 @@ static void configure(struct weft_actor *actor, const weft_actor_config *config)
     actor->supervisor = config->supervisor;
     actor->drop = config->drop;
     actor->data = config->data;
-    atomic_store_relaxed(&actor->pin, config->pin - 1); /* relaxed: no other thread has it yet */
+    atomic_store_relaxed(&actor->pin, config->pin > 0
+                                          ? config->pin - 1
+                                          : WEFT_NONE); /* relaxed: no other thread has it yet */
 }
 
 /* Puts it into the system's list, until weft__actor_delist(). */

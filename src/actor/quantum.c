@@ -60,8 +60,8 @@ static void end_quantum(struct weft__fiber *fiber, weft *first_free)
                                                     .full = full});
     weft__arrivals_refuse(fiber);
     weft__executor_quantum(executor);
-    if (!actor->system->counted)
-        atomic_store_relaxed(&executor->seen, weft__clock_now()); /* relaxed: a time */
+    if (!actor->system->counted && actor->system->executor_count > 1) /* else no tick hurries */
+        atomic_store_relaxed(&executor->seen, weft__clock_now());     /* relaxed: a time */
     /* relaxed, both: statistics. */
     atomic_fetch_add_relaxed(&actor->counts.quanta, 1);
     atomic_fetch_add_relaxed(&actor->counts.run_ns, executor->lasted);

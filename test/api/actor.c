@@ -58,7 +58,7 @@ static void bad_values_are_refused(void **state)
     REFUSED(size, SIZE_MAX);
     REFUSED(memory, WEFT_ACTOR_STACK);
     REFUSED(share, 101);
-    REFUSED(pin, -1);
+    REFUSED(pin, -2);
     REFUSED(pin, 3);
     REFUSED(mailbox, SIZE_MAX);
     REFUSED(mailbox, SIZE_MAX / 32);
@@ -101,6 +101,8 @@ static void setup_comes_first(void **state)
     assert_int_equal(weft_actors_setup(pool, &config), -EBUSY);
     weft_actor_config actor = WEFT_ACTOR_CONFIG_INIT;
     actor.pin = 5;
+    assert_int_equal(create(pool, &actor), 0);
+    actor.pin = WEFT_NONE;
     assert_int_equal(create(pool, &actor), 0);
     actor.pin = 6;
     assert_int_equal(create(pool, &actor), -EINVAL);

@@ -67,7 +67,7 @@ static void idle_ones_need_not_wait_for_a_quantum(void **state)
     assert_int_equal(quick, 5);
 }
 
-enum { THEFTS = 150, YOUNG_NS = 25000 };
+enum { THEFTS = 150, ACTORS = 2000, ROUNDS = 10, YOUNG_NS = 25000 };
 
 struct thefts {
     atomic_uint all, young; /* of these, before a short quantum was over */
@@ -109,10 +109,10 @@ static void fork_and_look_away(weft *w, struct thefts *thefts, int depth)
         note_theft(w, &loot);
 }
 
-static int fork_until_stolen(weft *w, void *arg)
+static int fork_some(weft *w, void *arg)
 {
     struct thefts *thefts = arg;
-    while (atomic_load(&thefts->all) < THEFTS) {
+    for (int i = 0; i < ROUNDS; i++) { /* after some quanta that are too short, it has long ones */
         fork_and_look_away(w, thefts, 3);
         look_away();
     }
@@ -129,8 +129,9 @@ static void short_quanta_are_not_shorter(void **state)
     config.executors = 2;
     assert_int_equal(weft_actors_setup(pool, &config), 0);
     struct thefts thefts = {.all = 0};
-    assert_int_equal(run_one(pool, fork_until_stolen, &thefts), 0);
-    assert_true(atomic_load(&thefts.young) <= 4);
+    for (int i = 0; i < ACTORS && atomic_load(&thefts.all) < THEFTS; i++)
+        assert_int_equal(run_one(pool, fork_some, &thefts), 0);
+    assert_true(atomic_load(&thefts.young) * 8 <= THEFTS);
     pool_drop(pool);
 }
 
