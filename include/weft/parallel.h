@@ -46,6 +46,12 @@ WEFT_API void weft_for(weft *w, size_t begin, size_t end, weft_range_fn *body, v
 WEFT_API void weft_for_min(weft *w, size_t begin, size_t end, size_t min, weft_range_fn *body,
                            void *arg);
 
+/* The same on at most `width` threads at a time, the caller among them, for a loop that should
+ * leave the rest of the machine to others. 0: no limit. What the body itself forks is not limited.
+ */
+WEFT_API void weft_for_width(weft *w, size_t begin, size_t end, unsigned width, weft_range_fn *body,
+                             void *arg);
+
 /* A part of a plane or of space: from begin to end - 1 in each dimension. The last dimension is the
  * one whose elements are neighbours in memory. In two dimensions the third is not used. */
 typedef struct weft_box {
