@@ -5,11 +5,13 @@
 
 #include "../weft.h"
 #include "actor.h"
+#include "hashmap.h"
 #include "lines.h"
 #include "ordmap.h"
 #include "parallel.h"
 #include "pipeline.h"
 #include "sort.h"
 #include "sync.h"
+#include "vector.h"
 
 #endif
