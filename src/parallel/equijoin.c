@@ -103,7 +103,8 @@ int weft_equijoin(weft *w, const void *a, size_t a_n, const void *b, size_t b_n,
         return -EINVAL;
     if (a_n == 0 || b_n == 0)
         return 0;
-    struct job job = {.kind = kind, .a = {a, a_n}, .b = {b, b_n}, .fn = fn, .arg = arg};
+    struct job job = {
+        .kind = kind, .a = {.keys = a, .n = a_n}, .b = {.keys = b, .n = b_n}, .fn = fn, .arg = arg};
     int error = join(w, &job);
     weft__partitioned_free(&job.a.parts);
     weft__partitioned_free(&job.b.parts);

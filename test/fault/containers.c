@@ -155,8 +155,8 @@ static void sweep(weft *w, void *arg)
     try_fn *try = *(try_fn **)arg;
     uint32_t k = 1;
     while (try(w, k))
-        k++;
-    CHECK(k > 2); /* there is more than one allocation */
+        k += SANITIZED && k > 5 ? 13 : 1; /* most are alike: one for each partition */
+    CHECK(k > 2);                         /* there is more than one allocation */
 }
 
 static void no_memory(void)
