@@ -28,6 +28,7 @@
 #define WEFT_PARALLEL_H
 
 #include "../weft.h"
+#include "define.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -69,6 +70,22 @@ WEFT_API void weft_for_3d(weft *w, const weft_box *box, weft_box_fn *body, void 
 typedef void weft_element_fn(weft *w, void *element, void *arg);
 WEFT_API void weft_for_each(weft *w, void *base, size_t n, ptrdiff_t stride, weft_element_fn *fn,
                             void *arg);
+
+/* The same for an array of one type, with fn inlined: `static void name(weft *w, type *base,
+ * size_t n)`, which is as fast as a plain loop. `fn` is a macro or function of a pointer to an
+ * element; `type` is a name:
+ *
+ *     static inline void fall(struct body *body) { body->speed += 9.81 * step; }
+ *     WEFT_FOR_EACH_DEFINE(all_fall, struct body, fall)
+ *
+ *     all_fall(w, bodies, n);
+ */
+#define WEFT_FOR_EACH_DEFINE(name, type, fn)                  \
+    WEFT_VISITOR_(name, type, fn)                             \
+    static inline void name(weft *w_, type *base_, size_t n_) \
+    {                                                         \
+        weft_for(w_, 0, n_, name##_range_, base_);            \
+    }
 
 /* Calls fn for each element of `in`, to make the same element of `out`. `out` may be `in` if the
  * sizes are the same. */
@@ -206,6 +223,23 @@ WEFT_API size_t weft_find_first(weft *w, size_t begin, size_t end, weft_find_fn 
 WEFT_API size_t weft_find_last(weft *w, size_t begin, size_t end, weft_find_fn *find, void *arg);
 WEFT_API size_t weft_find_any(weft *w, size_t begin, size_t end, weft_find_fn *find, void *arg);
 
+/* The first element of an array for which `test`, a macro or function of an element and of a value
+ * to compare it with, is true: `static size_t name(weft *w, const type *in, size_t n, arg_type
+ * arg)` returns its place, or n:
+ *
+ *     static inline bool is_later(struct event event, long when) { return event.when > when; }
+ *     WEFT_FIND_DEFINE(first_later, struct event, is_later, long)
+ *
+ *     size_t next = first_later(w, events, n, now);
+ */
+#define WEFT_FIND_DEFINE(name, type, test, arg_type)                               \
+    WEFT_FINDER_(name, type, test, arg_type)                                       \
+    static inline size_t name(weft *w_, const type *in_, size_t n_, arg_type arg_) \
+    {                                                                              \
+        struct name##_search_ search_ = {in_, arg_};                               \
+        return weft_find_first(w_, 0, n_, name##_range_, &search_);                \
+    }
+
 /* Is `test` true of any of the ranges that make up [begin, end); of all of them? */
 typedef bool weft_test_fn(weft *w, size_t begin, size_t end, void *arg);
 WEFT_API bool weft_any(weft *w, size_t begin, size_t end, weft_test_fn *test, void *arg);
@@ -247,6 +281,19 @@ WEFT_API void weft_scan_exclusive(weft *w, const void *in, size_t n, size_t size
         weft_scan_by_(w_, n_, &scanner_, &arrays_);                                        \
     }
 
+/* The exclusive scan: `static void name(weft *w, const type *in, size_t n, type *out, type
+ * *total)`. `identity` is an expression. */
+#define WEFT_SCAN_EXCLUSIVE_DEFINE(name, type, identity, combine)                           \
+    WEFT_SCANNER_EXCLUSIVE_(name, type, combine)                                            \
+    static inline void name(weft *w_, const type *in_, size_t n_, type *out_, type *total_) \
+    {                                                                                       \
+        static const weft_scanner_ scanner_ = {sizeof(type), name##_scan_, name##_repair_,  \
+                                               name##_combine_};                            \
+        const type first_ = identity;                                                       \
+        struct name##_arrays_ arrays_ = {out_, in_};                                        \
+        weft_scan_exclusive_by_(w_, n_, &scanner_, &first_, &arrays_, total_);              \
+    }
+
 /* Copies elements in their order to `out`, which has room for n, and returns how many: elements
  * for which `keep` is true; whose flag is set; that are not equal to the element before. The rest
  * of `out` is undefined. */
@@ -269,10 +316,28 @@ WEFT_API size_t weft_unique(weft *w, const void *in, size_t n, size_t size, weft
         return weft_filter_by_(w_, n_, sizeof(type), name##_sift_, &arrays_, out_); \
     }
 
+/* weft_unique() with `equal`, a macro or function of two elements. */
+#define WEFT_UNIQUE_DEFINE(name, type, equal)                                       \
+    WEFT_UNIQUER_(name, type, equal)                                                \
+    static inline size_t name(weft *w_, const type *in_, size_t n_, type *out_)     \
+    {                                                                               \
+        struct name##_arrays_ arrays_ = {out_, in_};                                \
+        return weft_filter_by_(w_, n_, sizeof(type), name##_sift_, &arrays_, out_); \
+    }
+
 /* The same with two results: the elements that are kept in `yes`, the others in `no`. One of these
  * arrays may be `in`. Returns how many are in `yes`. */
 WEFT_API size_t weft_partition(weft *w, const void *in, size_t n, size_t size, weft_keep_fn *keep,
                                void *arg, void *yes, void *no);
+
+/* `static size_t name(weft *w, const type *in, size_t n, type *yes, type *no)`. */
+#define WEFT_PARTITION_DEFINE(name, type, keep)                                             \
+    WEFT_PARTER_(name, type, keep)                                                          \
+    static inline size_t name(weft *w_, const type *in_, size_t n_, type *yes_, type *no_)  \
+    {                                                                                       \
+        struct name##_arrays_ arrays_ = {yes_, no_, in_};                                   \
+        return weft_partition_by_(w_, n_, sizeof(type), name##_part_, &arrays_, yes_, no_); \
+    }
 
 /* Negative, zero or positive if a comes before b, is equal, or comes after it. It gets no context:
  * what qsort_r() takes can be used here. */
@@ -282,10 +347,29 @@ typedef int weft_compare_fn(const void *a, const void *b, void *arg);
 WEFT_API void weft_merge_sorted(weft *w, const void *a, size_t a_n, const void *b, size_t b_n,
                                 size_t size, weft_compare_fn *compare, void *arg, void *out);
 
+/* `static void name(weft *w, const type *a, size_t a_n, const type *b, size_t b_n, type *out)`.
+ * `less` is a macro or function of two elements: true if the first comes before the second. */
+#define WEFT_MERGE_SORTED_DEFINE(name, type, less)                                              \
+    WEFT_MERGER_(name, type, less)                                                              \
+    static inline void name(weft *w_, const type *a_, size_t a_n_, const type *b_, size_t b_n_, \
+                            type *out_)                                                         \
+    {                                                                                           \
+        weft_merge_sorted_by_(w_, a_, a_n_, b_, b_n_, &name##_merger_, (void *)0, out_);        \
+    }
+
 /* counts[k] is how many elements there are for which `bin` is k, for k below `bins`. */
 typedef size_t weft_bin_fn(weft *w, const void *element, void *arg);
 WEFT_API void weft_histogram(weft *w, const void *in, size_t n, size_t size, weft_bin_fn *bin,
                              void *arg, size_t *counts, size_t bins);
+
+/* `static void name(weft *w, const type *in, size_t n, size_t *counts, size_t bins)`. `bin` is a
+ * macro or function of one element. */
+#define WEFT_HISTOGRAM_DEFINE(name, type, bin)                                                   \
+    WEFT_TALLIER_(name, type, bin)                                                               \
+    static inline void name(weft *w_, const type *in_, size_t n_, size_t *counts_, size_t bins_) \
+    {                                                                                            \
+        weft_histogram_by_(w_, in_, n_, name##_tally_, counts_, bins_);                          \
+    }
 
 /* ---- State ------------------------------------------------------------------- */
 
@@ -304,104 +388,7 @@ typedef void weft_state_fn(weft *w, size_t begin, size_t end, void *state, void 
 WEFT_API void weft_for_with(weft *w, size_t begin, size_t end, const weft_state *state,
                             weft_state_fn *body, void *arg);
 
-/* ---- Programs must not use what follows -------------------------------------- */
-
-/* The loops of a scan. `carry` is the combination of the elements before `begin`, if there are any;
- * `scan` makes it that of the elements before `end`. */
-typedef struct weft_scanner_ {
-    size_t size; /* of the carry */
-    void (*scan)(weft *w, size_t begin, size_t end, void *carry, bool has_carry, void *arg);
-    void (*repair)(weft *w, size_t begin, size_t end, const void *before, void *arg);
-    weft_combine_fn *combine;
-} weft_scanner_;
-
-WEFT_API void weft_scan_by_(weft *w, size_t n, const weft_scanner_ *scanner, void *arg);
-
-/* Copies the elements that are kept to `out`, from place `to` on, and returns how many. */
-typedef size_t weft_sift_fn_(size_t begin, size_t end, size_t to, void *arg);
-WEFT_API size_t weft_filter_by_(weft *w, size_t n, size_t size, weft_sift_fn_ *sift, void *arg,
-                                void *out);
-
-/* In place is a loop of its own: compilers take it for any overlap, and some don't vectorise that.
- */
-#define WEFT_MAPPER_(name, in_type, fn, out_type)                               \
-    struct name##_arrays_ {                                                     \
-        out_type *out_;                                                         \
-        const in_type *in_;                                                     \
-    };                                                                          \
-    static void name##_range_(weft *w_, size_t begin_, size_t end_, void *arg_) \
-    {                                                                           \
-        const struct name##_arrays_ a_ = *(const struct name##_arrays_ *)arg_;  \
-        const in_type *same_ = (const in_type *)(const void *)a_.out_;          \
-        (void)w_;                                                               \
-        if (same_ == a_.in_)                                                    \
-            for (size_t i_ = begin_; i_ < end_; i_++)                           \
-                a_.out_[i_] = fn(same_[i_]);                                    \
-        else                                                                    \
-            for (size_t i_ = begin_; i_ < end_; i_++)                           \
-                a_.out_[i_] = fn(a_.in_[i_]);                                   \
-    }
-
-/* Without it, the speed of these loops depends on their place in cache lines. */
-#if defined __GNUC__
-#define WEFT_UNROLL_ _Pragma("GCC unroll 4")
-#else
-#define WEFT_UNROLL_
-#endif
-
-#define WEFT_SCANNER_(name, type, combine)                                                        \
-    struct name##_arrays_ {                                                                       \
-        type *out_;                                                                               \
-        const type *in_;                                                                          \
-    };                                                                                            \
-    static void name##_scan_(weft *w_, size_t begin_, size_t end_, void *carry_, bool has_carry_, \
-                             void *arg_)                                                          \
-    {                                                                                             \
-        const struct name##_arrays_ a_ = *(const struct name##_arrays_ *)arg_;                    \
-        type all_ = a_.in_[begin_];                                                               \
-        (void)w_;                                                                                 \
-        if (has_carry_)                                                                           \
-            all_ = combine(*(const type *)carry_, all_);                                          \
-        a_.out_[begin_] = all_;                                                                   \
-        WEFT_UNROLL_ for (size_t i_ = begin_ + 1; i_ < end_; i_++) a_.out_[i_] = all_ =           \
-            combine(all_, a_.in_[i_]);                                                            \
-        *(type *)carry_ = all_;                                                                   \
-    }                                                                                             \
-    static void name##_repair_(weft *w_, size_t begin_, size_t end_, const void *before_,         \
-                               void *arg_)                                                        \
-    {                                                                                             \
-        const struct name##_arrays_ a_ = *(const struct name##_arrays_ *)arg_;                    \
-        const type all_ = *(const type *)before_;                                                 \
-        (void)w_;                                                                                 \
-        for (size_t i_ = begin_; i_ < end_; i_++)                                                 \
-            a_.out_[i_] = combine(all_, a_.out_[i_]);                                             \
-    }                                                                                             \
-    static void name##_combine_(weft *w_, void *left_, const void *right_, void *arg_)            \
-    {                                                                                             \
-        (void)w_;                                                                                 \
-        (void)arg_;                                                                               \
-        *(type *)left_ = combine(*(const type *)left_, *(const type *)right_);                    \
-    }
-
-/* No branch depends on `keep`: an element that is not kept is overwritten by the next. */
-#define WEFT_SIFTER_(name, type, keep)                                             \
-    struct name##_arrays_ {                                                        \
-        type *out_;                                                                \
-        const type *in_;                                                           \
-    };                                                                             \
-    static size_t name##_sift_(size_t begin_, size_t end_, size_t to_, void *arg_) \
-    {                                                                              \
-        const struct name##_arrays_ a_ = *(const struct name##_arrays_ *)arg_;     \
-        size_t next_ = to_;                                                        \
-        WEFT_UNROLL_ for (size_t i_ = begin_; i_ < end_; i_++)                     \
-        {                                                                          \
-            const type element_ = a_.in_[i_];                                      \
-            a_.out_[next_] = element_;                                             \
-            next_ += (keep(element_)) ? (size_t)1 : 0;                             \
-        }                                                                          \
-        return next_ - to_;                                                        \
-    }
-
+/* Programs must not use what follows. */
 WEFT_API void weft_for_checked_(weft *w, size_t begin, size_t end, weft_range_fn *body, void *arg,
                                 const char *where);
 

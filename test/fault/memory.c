@@ -507,6 +507,24 @@ static bool compute_histogram(weft *w)
     return has_numbers_below(&wide, NUMBERS);
 }
 
+static inline size_t bin_of_number(size_t number)
+{
+    return number % 4;
+}
+
+WEFT_HISTOGRAM_DEFINE(histogram_typed, size_t, bin_of_number)
+
+/* Without memory for several tables, one is enough. */
+static bool compute_typed_histogram(weft *w)
+{
+    size_t counts[4] = {0};
+    histogram_typed(w, numbers(), NUMBERS, counts, 4);
+    for (int i = 0; i < 4; i++)
+        if (counts[i] != NUMBERS / 4)
+            return false;
+    return true;
+}
+
 static void add_up(weft *w, void *left, const void *right, void *arg)
 {
     *(size_t *)left += *(const size_t *)right;
@@ -623,16 +641,11 @@ static void oom_data_parallelism(void)
         compute_fn *fn;
         unsigned allocations; /* at least, on any number of workers */
     } all[] = {
-        {compute_reduce, 1},
-        {compute_reduce_unordered, 0}, /* these only for what others take */
-        {compute_reduce_lines, 1},
-        {compute_map_reduce, 1},
-        {compute_map_reduce_until, 1},
-        {compute_histogram, 0},
-        {compute_scan, 0},
-        {compute_for_with, 1},
-        {compute_sort_stable, 1},
-        {compute_typed_sort_stable, 1},
+        {compute_reduce, 1},       {compute_reduce_unordered, 0}, /* these only for what others take
+                                                                   */
+        {compute_reduce_lines, 1}, {compute_map_reduce, 1},       {compute_map_reduce_until, 1},
+        {compute_histogram, 0},    {compute_typed_histogram, 1},  {compute_scan, 0},
+        {compute_for_with, 1},     {compute_sort_stable, 1},      {compute_typed_sort_stable, 1},
     };
     FOR_EACH_WAY(way)
     {
