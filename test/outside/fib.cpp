@@ -132,6 +132,33 @@ static void typed(weft *w, void *arg)
     *static_cast<bool *>(arg) = right;
 }
 
+/* Templates and lambdas do as functions. */
+template <typename T> static inline T larger(T a, T b)
+{
+    return b > a ? b : a;
+}
+
+static inline double square(float x)
+{
+    return static_cast<double>(x) * x;
+}
+
+WEFT_REDUCE_DEFINE(largest, long, larger, -1)
+WEFT_MAP_REDUCE_DEFINE(
+    sum_of_squares, float, square, double, [](double a, double b) { return a + b; }, 0)
+
+static void reductions(weft *w, void *arg)
+{
+    static long numbers[1000];
+    static float floats[100000];
+    for (size_t i = 0; i < 1000; i++)
+        numbers[i] = static_cast<long>(i * 7 % 1000);
+    for (size_t i = 0; i < 100000; i++)
+        floats[i] = static_cast<float>(i % 4);
+    *static_cast<bool *>(arg) = largest(w, numbers, 1000) == 999 && largest(w, numbers, 0) == -1 &&
+                                sum_of_squares(w, floats, 100000) == 350000;
+}
+
 int main()
 {
     weft_config config = WEFT_CONFIG_INIT;
@@ -148,6 +175,8 @@ int main()
     error |= weft_run(pool, commas, &sum);
     bool right = false;
     error |= weft_run(pool, typed, &right);
+    bool reduced = false;
+    error |= weft_run(pool, reductions, &reduced) | !reduced;
     weft_pool_info info = WEFT_POOL_INFO_INIT;
     weft_worker_info worker = WEFT_WORKER_INFO_INIT;
     error |= weft_pool_get_info(pool, &info) | weft_worker_get_info(pool, 0, &worker);

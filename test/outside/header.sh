@@ -21,17 +21,19 @@ done
 program='#include <weft.h>
 #include <weft/parallel.h>
 #include <weft/sort.h>
-extern int a, a_n, add, all, arg, arrays, b, b_n, base, before, begin, bins, c, carry, counts, d, e, element,
-    end, ends, first, fourth, from, from_right, half, halves, has_carry, held, i, ij, ik, in, j, k, kept, l,
-    l_last, lanes, least, left, merger, middle, more, most, n, next, nl, no, nr, other, out, p, part, pivot,
-    q, r, r_last, right, s, same, scanner, search, second, t, third, to, to_last, total, u, v, value, w, x,
-    y, yes;
+extern int a, a_n, accumulator, add, all, arg, array, arrays, b, b_n, base, before, begin, bins, c, carry,
+    count, counts, d, e, element, end, ends, first, fourth, from, from_right, half, halves, has_carry, held,
+    i, identity, ij, ik, in, j, k, kept, l, l_last, lanes, least, left, merger, middle, more, most, n, next,
+    nl, no, nr, other, out, p, part, pivot, q, r, r_last, reducer, result, right, row, s, same, scanner,
+    search, second, t, third, to, to_last, total, u, v, value, w, x, y, yes;
 static inline float twice(int number_) { return 2 * (float)number_; }
 static inline long sum(long left_, long right_) { return left_ + right_; }
 static inline bool is_odd(long number_) { return number_ % 2 != 0; }
 static inline bool comes_first(long left_, long right_) { return left_ < right_; }
 WEFT_MAP_DEFINE(map_all, int, twice, float)
 WEFT_SCAN_DEFINE(scan_all, long, sum)
+WEFT_REDUCE_DEFINE(reduce_all, long, sum, 0)
+WEFT_MAP_REDUCE_DEFINE(map_reduce_all, int, (long), long, sum, 0)
 WEFT_FILTER_DEFINE(filter_all, long, is_odd)
 static inline void rise(long *number_) { ++*number_; }
 static inline unsigned bin(long number_) { return (unsigned)number_; }
