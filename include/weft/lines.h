@@ -28,6 +28,12 @@ WEFT_API void weft_text_unmap(weft_text *text);
 typedef void weft_lines_fn(weft *w, const char *begin, const char *end, void *arg);
 WEFT_API void weft_for_lines(weft *w, const weft_text *text, weft_lines_fn *body, void *arg);
 
+/* The same with a state for each thread that takes part, see weft_state: a buffer, a table. */
+typedef void weft_lines_state_fn(weft *w, const char *begin, const char *end, void *state,
+                                 void *arg);
+WEFT_API void weft_for_lines_with(weft *w, const weft_text *text, const weft_state *state,
+                                  weft_lines_state_fn *body, void *arg);
+
 /* For a body: stores the next line from *at on, without its newline, and moves *at behind the
  * newline. False: *at is `end`, there is no line. */
 WEFT_API bool weft_line_next(const char **at, const char *end, weft_text *line);
@@ -39,6 +45,11 @@ WEFT_API bool weft_line_next(const char **at, const char *end, weft_text *line);
  * bytes, 0: WEFT_LINES_BLOCK; one call of fold gets the lines that begin in one block. */
 WEFT_API void weft_reduce_lines(weft *w, const weft_text *text, const weft_reducer *reducer,
                                 void *arg, void *result);
+
+/* weft_reduce_unordered() of lines, in the same way: with `make`, `drop` or `move` there is one
+ * accumulator for each thread that takes part. For what is large, such as a table of words. */
+WEFT_API void weft_reduce_lines_unordered(weft *w, const weft_text *text,
+                                          const weft_reducer *reducer, void *arg, void *result);
 
 #ifdef __cplusplus
 }

@@ -92,7 +92,15 @@ WEFT_API void weft_map(weft *w, const void *in, size_t n, size_t in_size, weft_m
 /* How to make one value of many. The value is collected in an accumulator of `size` bytes,
  * aligned as by malloc(). `fold` adds the elements from begin to end - 1 to it, in that order;
  * `combine` adds the accumulator of the elements to the right of it. `combine` has to be
- * associative, and the identity combined with a value must be that value. */
+ * associative, and the identity combined with a value must be that value.
+ *
+ * Accumulators that own memory, such as hash tables, have `make`, `drop` and `move`; each may be
+ * NULL. An accumulator begins as a copy of the identity; then `make` is called for it, once, by the
+ * thread that uses it first. It ends in one of three ways: it is `result`, which belongs to the
+ * caller of the reduction; or it was the right side of `move`; or it is dropped, after it was
+ * combined, or without, if it is not needed any more: because the reduction has halted, or the
+ * computation has failed. `result` is always made, even if there are no elements or no memory. (If
+ * an actor ends in the middle of a reduction, `result` is dropped like the others.) */
 typedef struct weft_reducer {
     size_t size;
     const void *identity; /* what an accumulator begins as; NULL: zeros */
@@ -102,6 +110,11 @@ typedef struct weft_reducer {
                      an element takes more than a few nanoseconds, fewer are better, down to 1 */
     bool (*halt)(weft *w, const void *accumulator, void *arg); /* true: elements to the right of
                                                                   these don't matter. NULL: never */
+    void (*make)(weft *w, void *accumulator, void *arg);
+    void (*drop)(weft *w, void *accumulator, void *arg);
+    /* In place of `combine`, which may be NULL then: `left` takes what `right` has. `right` is not
+     * dropped afterwards, so what it still has is freed here. */
+    void (*move)(weft *w, void *left, void *right, void *arg);
 } weft_reducer;
 
 #define WEFT_REDUCE_BLOCK 8192
@@ -114,7 +127,13 @@ WEFT_API void weft_reduce(weft *w, size_t begin, size_t end, const weft_reducer 
                           void *result);
 
 /* The same, but rounding may depend on how the work was spread: `block` is not used, and there is
- * one accumulator for each part that a thread takes. */
+ * one accumulator for each part that a thread takes.
+ *
+ * With `make`, `drop` or `move` there is one accumulator for each thread that takes part, and
+ * `result` is that of the caller's thread. What a thread collects comes from anywhere in the range:
+ * so `combine` or `move` has to be commutative, too, and once `halt` is true of any accumulator, no
+ * more is folded. When all is folded, the accumulators are combined by several threads; if the
+ * computation has failed by then, they are dropped instead. */
 WEFT_API void weft_reduce_unordered(weft *w, size_t begin, size_t end, const weft_reducer *reducer,
                                     void *arg, void *result);
 
@@ -283,9 +302,11 @@ WEFT_API void weft_histogram(weft *w, const void *in, size_t n, size_t size, wef
 
 /* ---- State ------------------------------------------------------------------- */
 
-/* What a body has for itself on each worker that takes part: `size` bytes of zeros. `make` is
+/* What a body has for itself on each thread that takes part: `size` bytes of zeros. `make` is
  * called once for each state, before its first use; `drop` for one state after the other, by the
- * caller of the loop, when the loop is over. Both may be NULL. */
+ * caller of the loop, when the loop is over, also if the computation has failed. Both may be NULL.
+ * No two calls use a state at the same time: if a body waits, and its thread runs another part of
+ * the loop meanwhile, that part has a state of its own. */
 typedef struct weft_state {
     size_t size;
     void (*make)(weft *w, void *state, void *arg);
@@ -297,6 +318,17 @@ typedef void weft_state_fn(weft *w, size_t begin, size_t end, void *state, void 
 /* weft_for() with a state. */
 WEFT_API void weft_for_with(weft *w, size_t begin, size_t end, const weft_state *state,
                             weft_state_fn *body, void *arg);
+
+/* weft_for_2d(), weft_for_3d() and weft_for_each() with a state; weft/lines.h has
+ * weft_for_lines_with(). */
+typedef void weft_box_state_fn(weft *w, const weft_box *box, void *state, void *arg);
+typedef void weft_element_state_fn(weft *w, void *element, void *state, void *arg);
+WEFT_API void weft_for_2d_with(weft *w, const weft_box *box, const weft_state *state,
+                               weft_box_state_fn *body, void *arg);
+WEFT_API void weft_for_3d_with(weft *w, const weft_box *box, const weft_state *state,
+                               weft_box_state_fn *body, void *arg);
+WEFT_API void weft_for_each_with(weft *w, void *base, size_t n, ptrdiff_t stride,
+                                 const weft_state *state, weft_element_state_fn *fn, void *arg);
 
 /* ---- Programs must not use what follows -------------------------------------- */
 

@@ -82,8 +82,11 @@ static void *reducer_arg(const void *numbers)
     type weft_##name##_##T(weft *w, const type *numbers, size_t n)                          \
     {                                                                                       \
         static const type identity = none;                                                  \
-        static const weft_reducer reducer = {sizeof(type),      &identity, name##_##T,      \
-                                             name##_of_two_##T, BLOCK,     NULL};           \
+        static const weft_reducer reducer = {.size = sizeof(type),                          \
+                                             .identity = &identity,                         \
+                                             .fold = name##_##T,                            \
+                                             .combine = name##_of_two_##T,                  \
+                                             .block = BLOCK};                               \
         type best;                                                                          \
         WEFT__EXPECT_CONTEXT(w);                                                            \
         WEFT__NEEDS_ARRAY(numbers, n, sizeof numbers[0]);                                   \
@@ -91,34 +94,35 @@ static void *reducer_arg(const void *numbers)
         return best;                                                                        \
     }
 
-#define NUMBERS(T, type, sum, kind, smallest, largest)                                          \
-    SUM_OF_##kind(T, type, sum) sum weft_sum_##T(weft *w, const type *numbers, size_t n)        \
-    {                                                                                           \
-        static const weft_reducer reducer = {sizeof(sum), NULL, sum_##T, add_##T, BLOCK, NULL}; \
-        sum all;                                                                                \
-        WEFT__EXPECT_CONTEXT(w);                                                                \
-        WEFT__NEEDS_ARRAY(numbers, n, sizeof numbers[0]);                                       \
-        weft_reduce(w, 0, n, &reducer, reducer_arg(numbers), &all);                             \
-        return all;                                                                             \
-    }                                                                                           \
-    EXTREME(min, T, type, largest, <)                                                           \
-    EXTREME(max, T, type, smallest, >)                                                          \
-    static size_t count_##T(weft *w, size_t begin, size_t end, void *arg)                       \
-    {                                                                                           \
-        const struct counted *counted = arg;                                                    \
-        const type *numbers = counted->numbers;                                                 \
-        type value = *(const type *)counted->value;                                             \
-        size_t found = 0;                                                                       \
-        (void)w;                                                                                \
-        for (size_t i = begin; i < end; i++)                                                    \
-            found += numbers[i] == value;                                                       \
-        return found;                                                                           \
-    }                                                                                           \
-    size_t weft_count_##T(weft *w, const type *numbers, size_t n, type value)                   \
-    {                                                                                           \
-        WEFT__EXPECT_CONTEXT(w);                                                                \
-        WEFT__NEEDS_ARRAY(numbers, n, sizeof numbers[0]);                                       \
-        return weft_count(w, 0, n, count_##T, &(struct counted){numbers, &value});              \
+#define NUMBERS(T, type, sum, kind, smallest, largest)                                   \
+    SUM_OF_##kind(T, type, sum) sum weft_sum_##T(weft *w, const type *numbers, size_t n) \
+    {                                                                                    \
+        static const weft_reducer reducer = {                                            \
+            .size = sizeof(sum), .fold = sum_##T, .combine = add_##T, .block = BLOCK};   \
+        sum all;                                                                         \
+        WEFT__EXPECT_CONTEXT(w);                                                         \
+        WEFT__NEEDS_ARRAY(numbers, n, sizeof numbers[0]);                                \
+        weft_reduce(w, 0, n, &reducer, reducer_arg(numbers), &all);                      \
+        return all;                                                                      \
+    }                                                                                    \
+    EXTREME(min, T, type, largest, <)                                                    \
+    EXTREME(max, T, type, smallest, >)                                                   \
+    static size_t count_##T(weft *w, size_t begin, size_t end, void *arg)                \
+    {                                                                                    \
+        const struct counted *counted = arg;                                             \
+        const type *numbers = counted->numbers;                                          \
+        type value = *(const type *)counted->value;                                      \
+        size_t found = 0;                                                                \
+        (void)w;                                                                         \
+        for (size_t i = begin; i < end; i++)                                             \
+            found += numbers[i] == value;                                                \
+        return found;                                                                    \
+    }                                                                                    \
+    size_t weft_count_##T(weft *w, const type *numbers, size_t n, type value)            \
+    {                                                                                    \
+        WEFT__EXPECT_CONTEXT(w);                                                         \
+        WEFT__NEEDS_ARRAY(numbers, n, sizeof numbers[0]);                                \
+        return weft_count(w, 0, n, count_##T, &(struct counted){numbers, &value});       \
     }
 
 NUMBERS(i8, int8_t, int64_t, INTEGERS, INT8_MIN, INT8_MAX)

@@ -458,6 +458,72 @@ static bool compute_reduce_lines(weft *w)
     return has_numbers_below(&wide, NUMBERS);
 }
 
+/* Accumulators that own memory: what was made is dropped, whichever allocation fails. */
+static atomic_int tables;
+
+static void table_make(weft *w, void *accumulator, void *arg)
+{
+    *(struct wide **)accumulator = calloc(1, sizeof(struct wide));
+    CHECK(*(struct wide **)accumulator);
+    atomic_fetch_add(&tables, 1);
+}
+
+static void table_drop(weft *w, void *accumulator, void *arg)
+{
+    free(*(struct wide **)accumulator);
+    atomic_fetch_sub(&tables, 1);
+}
+
+static void table_fold(weft *w, size_t begin, size_t end, void *accumulator, void *arg)
+{
+    wide_fold(w, begin, end, *(struct wide **)accumulator, arg);
+}
+
+static void table_move(weft *w, void *left, void *right, void *arg)
+{
+    wide_add(w, *(struct wide **)left, *(struct wide **)right, arg);
+    table_drop(w, right, arg);
+}
+
+enum { HEAVY = 8192 + 16 }; /* bytes of an accumulator that is not put on the stack */
+
+static bool compute_owned(weft *w, bool ordered, bool lines)
+{
+    static char bytes[NUMBERS];
+    static _Alignas(max_align_t) char space[HEAVY];
+    struct wide **result = (struct wide **)(void *)space;
+    static const weft_reducer reducer = {.size = HEAVY,
+                                         .fold = table_fold,
+                                         .block = BLOCK,
+                                         .make = table_make,
+                                         .drop = table_drop,
+                                         .move = table_move};
+    memset(bytes, '\n', sizeof bytes);
+    const weft_text text = {bytes, NUMBERS};
+    if (ordered && lines)
+        weft_reduce_lines(w, &text, &reducer, NULL, result);
+    else if (ordered)
+        weft_reduce(w, 0, NUMBERS, &reducer, NULL, result);
+    else if (lines)
+        weft_reduce_lines_unordered(w, &text, &reducer, NULL, result);
+    else
+        weft_reduce_unordered(w, 0, NUMBERS, &reducer, NULL, result);
+    bool right = has_numbers_below(*result, NUMBERS);
+    table_drop(w, result, NULL);
+    CHECK_EQUAL(atomic_load(&tables), 0);
+    return right;
+}
+
+static bool compute_owned_reduce(weft *w)
+{
+    return compute_owned(w, true, false) && compute_owned(w, true, true);
+}
+
+static bool compute_owned_unordered(weft *w)
+{
+    return compute_owned(w, false, false) && compute_owned(w, false, true);
+}
+
 static void wide_map(weft *w, const void *in, void *out, void *arg)
 {
     *(struct wide *)out = (struct wide){0};
@@ -537,6 +603,21 @@ static bool compute_for_with(weft *w)
     size_t all = 0;
     weft_for_with(w, 0, NUMBERS, &(weft_state){.size = sizeof(size_t), .drop = collect},
                   count_range, &all);
+    return all == NUMBERS;
+}
+
+static void count_lines(weft *w, const char *begin, const char *end, void *state, void *arg)
+{
+    *(size_t *)state += (size_t)(end - begin);
+}
+
+static bool compute_for_lines_with(weft *w)
+{
+    static char bytes[NUMBERS];
+    size_t all = 0;
+    memset(bytes, '\n', sizeof bytes);
+    weft_for_lines_with(w, &(weft_text){bytes, NUMBERS},
+                        &(weft_state){.size = sizeof(size_t), .drop = collect}, count_lines, &all);
     return all == NUMBERS;
 }
 
@@ -630,7 +711,10 @@ static void oom_data_parallelism(void)
         {compute_map_reduce_until, 1},
         {compute_histogram, 0},
         {compute_scan, 0},
+        {compute_owned_reduce, 1},
+        {compute_owned_unordered, 0},
         {compute_for_with, 1},
+        {compute_for_lines_with, 1},
         {compute_sort_stable, 1},
         {compute_typed_sort_stable, 1},
     };
