@@ -23,6 +23,13 @@ int weft_text_map(const char *path, weft_text *text)
     return weft__file_map(path, &text->bytes, &text->size);
 }
 
+int weft_text_read(int fd, weft_text *text)
+{
+    if (!text)
+        return -EINVAL;
+    return weft__fd_read_all(fd, &text->bytes, &text->size);
+}
+
 void weft_text_unmap(weft_text *text)
 {
     WEFT__NEEDS(text, "a text");

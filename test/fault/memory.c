@@ -621,6 +621,37 @@ static bool compute_for_lines_with(weft *w)
     return all == NUMBERS;
 }
 
+static void add_lines(weft *w, const char *begin, const char *end, void *arg)
+{
+    atomic_fetch_add((atomic_size_t *)arg, (size_t)(end - begin));
+}
+
+/* Longer than what is read at once, in one line: so its memory has to grow. */
+static bool compute_for_lines_fd(weft *w)
+{
+    enum { LONG = 300000 };
+    static char bytes[LONG];
+    weft_text read;
+    atomic_size_t all = 0;
+    FILE *file = tmpfile();
+    memset(bytes, 'x', sizeof bytes);
+    CHECK(file && fwrite(bytes, 1, LONG, file) == LONG && fflush(file) == 0);
+    rewind(file);
+    int error = weft_for_lines_fd(w, fileno(file), add_lines, &all);
+    rewind(file);
+    if (!error)
+        error = weft_text_read(fileno(file), &read);
+    if (!error) {
+        CHECK(read.size == LONG);
+        weft_text_unmap(&read);
+    }
+    fclose(file);
+    CHECK(error == 0 || error == -ENOMEM);
+    if (error)
+        weft_fail(w, error);
+    return all == LONG;
+}
+
 static int larger_first(const void *a, const void *b, void *arg)
 {
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
@@ -715,6 +746,7 @@ static void oom_data_parallelism(void)
         {compute_owned_unordered, 0},
         {compute_for_with, 1},
         {compute_for_lines_with, 1},
+        {compute_for_lines_fd, 6},
         {compute_sort_stable, 1},
         {compute_typed_sort_stable, 1},
     };

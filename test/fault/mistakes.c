@@ -733,6 +733,12 @@ static long result;
     USE(weft_for_each, "fn", weft_for_each(w, numbers, 64, 8, NULL, NULL))                         \
     USE(weft_for_with, "state", weft_for_with(w, 0, 64, NULL, NULL, NULL))                         \
     USE(weft_for_with, "body", weft_for_with(w, 0, 64, &no_state, NULL, NULL))                     \
+    USE(weft_for_2d_with, "state", weft_for_2d_with(w, &box, NULL, NULL, NULL))                    \
+    USE(weft_for_3d_with, "body", weft_for_3d_with(w, &box, &no_state, NULL, NULL))                \
+    USE(weft_for_each_with, "fn", weft_for_each_with(w, numbers, 64, 8, &no_state, NULL, NULL))    \
+    USE(weft_for_lines_with, "body", weft_for_lines_with(w, &text, &no_state, NULL, NULL))         \
+    USE(weft_reduce_lines_unordered, "combine",                                                    \
+        weft_reduce_lines_unordered(w, &text, &no_combine, NULL, &result))                         \
     USE(weft_map, "fn", weft_map(w, numbers, 64, 8, NULL, NULL, numbers, 8))                       \
     USE(weft_map, "in", weft_map(w, NULL, 64, 8, NULL, NULL, numbers, 8))                          \
     USE(weft_reduce, "reducer", weft_reduce(w, 0, 64, NULL, NULL, &result))                        \
