@@ -6,6 +6,7 @@
 #include "../weft.h"
 #include "actor.h"
 #include "lines.h"
+#include "local.h"
 #include "ordmap.h"
 #include "parallel.h"
 #include "pipeline.h"

@@ -8,6 +8,7 @@
 #include "core/pool.h"
 #include "proc.h"
 #include "weft/lines.h"
+#include "weft/local.h"
 #include "weft/parallel.h"
 #include "weft/sort.h"
 
@@ -652,6 +653,26 @@ static bool compute_for_lines_fd(weft *w)
     return all == LONG;
 }
 
+static void count_locally(weft *w, size_t begin, size_t end, void *arg)
+{
+    size_t *value = weft_local_get(w, arg);
+    if (value)
+        *value += end - begin;
+    else
+        CHECK(weft_cancelled(w));
+}
+
+static bool compute_local(weft *w)
+{
+    size_t all = 0;
+    weft_local local;
+    weft_local_init(&local, &(weft_state){.size = sizeof(size_t)}, NULL);
+    weft_for(w, 0, NUMBERS, count_locally, &local);
+    weft_local_visit(w, &local, collect, &all);
+    weft_local_destroy(w, &local);
+    return all == NUMBERS;
+}
+
 static int larger_first(const void *a, const void *b, void *arg)
 {
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
@@ -747,6 +768,7 @@ static void oom_data_parallelism(void)
         {compute_for_with, 1},
         {compute_for_lines_with, 1},
         {compute_for_lines_fd, 6},
+        {compute_local, 1},
         {compute_sort_stable, 1},
         {compute_typed_sort_stable, 1},
     };
