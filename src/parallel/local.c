@@ -111,7 +111,8 @@ static void *value_keep(weft *w, struct local *local, void *value)
     return cell ? *cell : NULL;
 }
 
-static void *get_slowly(weft *w, struct local *local)
+/* Not inlined: the usual case needs no frame. */
+__attribute__((noinline)) static void *get_slowly(weft *w, struct local *local)
 {
     struct weft__worker *me = weft__worker_of(w);
     expect_pool(local, me->pool);

@@ -203,6 +203,53 @@ static void a_wait_shares_the_value(void **state)
     pool_drop(pool);
 }
 
+/* A make that waits finds that its thread has a value already: it is dropped, and that is used. */
+static void set_three(weft *w, void *local)
+{
+    ((struct value *)weft_local_get(w, local))->sum = 3;
+}
+
+struct recursive {
+    struct counts counts;
+    weft_local local;
+};
+
+static void make_and_wait(weft *w, void *value, void *arg)
+{
+    struct recursive *all = arg;
+    weft_scope scope;
+    value_make(w, value, &all->counts);
+    if (all->counts.made > 1)
+        return;
+    weft_scope_open(w, &scope);
+    CHECK(weft_spawn(w, &scope, set_three, &all->local) == 0);
+    CHECK(weft_scope_close(w, &scope) == 0);
+}
+
+static void drop_counted(weft *w, void *value, void *arg)
+{
+    value_drop(w, value, &((struct recursive *)arg)->counts);
+}
+
+static void get_three(weft *w, void *arg)
+{
+    struct recursive *all = arg;
+    struct value *value = weft_local_get(w, &all->local);
+    CHECK(value->sum == 3 && all->counts.made == 2 && all->counts.dropped == 1);
+}
+
+static void a_make_that_waits_is_no_harm(void **state)
+{
+    struct recursive all = {.counts = {.waits = false}};
+    weft_pool *pool = pool_make(1, WEFT_USE_CALLER);
+    weft_local_init(&all.local, &(weft_state){sizeof(struct value), make_and_wait, drop_counted},
+                    &all);
+    assert_int_equal(weft_run(pool, get_three, &all), 0);
+    weft_local_destroy(NULL, &all.local);
+    assert_int_equal(all.counts.dropped, 2);
+    pool_drop(pool);
+}
+
 /* ---- Actors ---- */
 
 enum { ACTORS = 20, STEPS = 300 };
@@ -247,6 +294,7 @@ int main(void)
         cmocka_unit_test(each_worker_has_its_own),
         cmocka_unit_test(guests_have_values),
         cmocka_unit_test(a_wait_shares_the_value),
+        cmocka_unit_test(a_make_that_waits_is_no_harm),
         cmocka_unit_test(actors_use_the_value_of_their_thread),
     };
     return RUN_ON_ALL_ROADS(tests);
