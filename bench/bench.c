@@ -36,6 +36,7 @@ const struct benchmark benchmarks[] = {
     {.name = "ordmap-union", .contest = &ordmap_union_contest},
     {.name = "ordmap-reduce", .contest = &ordmap_reduce_contest},
     {.name = "lines", .contest = &lines_contest},
+    {.name = "words", .contest = &words_contest},
     {.name = "pipeline", .contest = &pipeline_contest},
     {.name = "2000-floats", .contest = &floats_contest},
     {.name = "short-loops", .contest = &short_contest},

@@ -7,6 +7,7 @@
 #include "actor.h"
 #include "hashmap.h"
 #include "lines.h"
+#include "local.h"
 #include "ordmap.h"
 #include "parallel.h"
 #include "pipeline.h"

@@ -49,13 +49,13 @@ typedef struct weft_merger_ {
 WEFT_API void weft_merge_sorted_by_(weft *w, const void *a, size_t a_n, const void *b, size_t b_n,
                                     const weft_merger_ *merger, void *arg, void *out);
 
-/* Adds the elements to `lanes` tables of counts, 1 or WEFT_LANES_, which lie one after the other.
+/* Adds the elements to `lanes` tables of counts, 1 or WEFT_TABLES_, which lie one after the other.
  */
 typedef void weft_tally_fn_(size_t begin, size_t end, size_t *counts, size_t bins, size_t lanes,
                             const void *in);
 WEFT_API void weft_histogram_by_(weft *w, const void *in, size_t n, weft_tally_fn_ *tally,
                                  size_t *counts, size_t bins);
-#define WEFT_LANES_ 4
+#define WEFT_TABLES_ 4
 
 /* In place is a loop of its own: compilers take it for any overlap, and some don't vectorise that.
  */
@@ -332,14 +332,116 @@ WEFT_API void weft_histogram_by_(weft *w, const void *in, size_t n, weft_tally_f
     {                                                                                             \
         const type *in_ = (const type *)arg_;                                                     \
         size_t i_ = begin_;                                                                       \
-        if (lanes_ == WEFT_LANES_)                                                                \
-            for (; end_ - i_ >= WEFT_LANES_; i_ += WEFT_LANES_) {                                 \
+        if (lanes_ == WEFT_TABLES_)                                                               \
+            for (; end_ - i_ >= WEFT_TABLES_; i_ += WEFT_TABLES_) {                               \
                 name##_add_(counts_, bins_, (size_t)(bin(in_[i_])));                              \
                 name##_add_(counts_ + bins_, bins_, (size_t)(bin(in_[i_ + 1])));                  \
                 name##_add_(counts_ + 2 * bins_, bins_, (size_t)(bin(in_[i_ + 2])));              \
                 name##_add_(counts_ + 3 * bins_, bins_, (size_t)(bin(in_[i_ + 3])));              \
             }                                                                                     \
         WEFT_UNROLL_ for (; i_ < end_; i_++) name##_add_(counts_, bins_, (size_t)(bin(in_[i_]))); \
+    }
+
+/* Reductions of blocks. Values are collected in as many lanes as fit into 128 bytes, a power of
+ * two: row after row of elements, each of them into its lane. Then the upper half of the lanes is
+ * combined with the lower half, until one lane is left. A block that does not fill a row is
+ * combined from left to right. All of that depends on the type and n alone.
+ *
+ * Compilers take the loop over a row for what it is, one operation on a few vectors. gcc keeps the
+ * lanes in registers if that loop is unrolled after it was vectorised; 8 is what 128 bytes are in
+ * the smallest vectors, and a larger number would unroll it before. clang unrolls it before anyway,
+ * and then misses most of the vectors. So it must not, and goes through eight rows at once: then it
+ * does not matter that the lanes are in memory. */
+#if defined __clang__
+#define WEFT_ROW_LOOP_ _Pragma("clang loop unroll(disable)")
+#define WEFT_EIGHT_ROWS_(in_type, map, type, combine)                 \
+    for (; n_ - i_ >= 8 * count_; i_ += 8 * count_) {                 \
+        const in_type *row_ = in_ + i_;                               \
+        WEFT_ROW_LOOP_ for (size_t l_ = 0; l_ < count_; l_++)         \
+        {                                                             \
+            type value_ = combine(lanes_[l_], map(row_[l_]));         \
+            value_ = combine(value_, map(row_[l_ + count_]));         \
+            value_ = combine(value_, map(row_[l_ + 2 * count_]));     \
+            value_ = combine(value_, map(row_[l_ + 3 * count_]));     \
+            value_ = combine(value_, map(row_[l_ + 4 * count_]));     \
+            value_ = combine(value_, map(row_[l_ + 5 * count_]));     \
+            value_ = combine(value_, map(row_[l_ + 6 * count_]));     \
+            lanes_[l_] = combine(value_, map(row_[l_ + 7 * count_])); \
+        }                                                             \
+    }
+#elif defined __GNUC__
+#define WEFT_ROW_LOOP_ _Pragma("GCC unroll 8")
+#else
+#define WEFT_ROW_LOOP_
+#endif
+#ifndef WEFT_EIGHT_ROWS_
+#define WEFT_EIGHT_ROWS_(in_type, map, type, combine)
+#endif
+
+#define WEFT_SAME_(element_) (element_)
+
+/* For values of `size` bytes; and 512 rows are a block. */
+#define WEFT_LANES_(size)         \
+    ((size) <= 1    ? (size_t)128 \
+     : (size) <= 2  ? (size_t)64  \
+     : (size) <= 4  ? (size_t)32  \
+     : (size) <= 8  ? (size_t)16  \
+     : (size) <= 16 ? (size_t)8   \
+     : (size) <= 32 ? (size_t)4   \
+     : (size) <= 64 ? (size_t)2   \
+                    : (size_t)1)
+#define WEFT_BLOCK_(size) (512 * WEFT_LANES_(size))
+
+#define WEFT_FOLD_ROWS_(name, in_type, map, type, combine)                     \
+    static inline type name(type all_, const in_type *in_, size_t n_)          \
+    {                                                                          \
+        type lanes_[WEFT_LANES_(sizeof(type))];                                \
+        const size_t count_ = WEFT_LANES_(sizeof(type));                       \
+        size_t i_ = 0;                                                         \
+        if (n_ < count_) {                                                     \
+            for (; i_ < n_; i_++)                                              \
+                all_ = combine(all_, map(in_[i_]));                            \
+            return all_;                                                       \
+        }                                                                      \
+        for (size_t l_ = 0; l_ < count_; l_++)                                 \
+            lanes_[l_] = all_;                                                 \
+        WEFT_EIGHT_ROWS_(in_type, map, type, combine)                          \
+        for (; n_ - i_ >= count_; i_ += count_) {                              \
+            const in_type *row_ = in_ + i_;                                    \
+            WEFT_ROW_LOOP_ for (size_t l_ = 0; l_ < count_; l_++) lanes_[l_] = \
+                combine(lanes_[l_], map(row_[l_]));                            \
+        }                                                                      \
+        for (size_t l_ = 0; i_ < n_; i_++, l_++)                               \
+            lanes_[l_] = combine(lanes_[l_], map(in_[i_]));                    \
+        WEFT_FOLD_HALF_(combine, count_ / 2)                                   \
+        WEFT_FOLD_HALF_(combine, count_ / 4)                                   \
+        WEFT_FOLD_HALF_(combine, count_ / 8)                                   \
+        for (size_t half_ = count_ / 16; half_ > 0; half_ /= 2)                \
+            WEFT_FOLD_HALF_(combine, half_)                                    \
+        return lanes_[0];                                                      \
+    }
+
+#define WEFT_FOLD_HALF_(combine, half)     \
+    for (size_t l_ = 0; l_ < (half); l_++) \
+        lanes_[l_] = combine(lanes_[l_], lanes_[l_ + (half)]);
+
+#define WEFT_REDUCER_(name, in_type, map, type, combine)                                           \
+    WEFT_FOLD_ROWS_(name##_rows_, in_type, map, type, combine)                                     \
+    struct name##_array_ {                                                                         \
+        const in_type *in_;                                                                        \
+    };                                                                                             \
+    static void name##_fold_(weft *w_, size_t begin_, size_t end_, void *accumulator_, void *arg_) \
+    {                                                                                              \
+        const in_type *in_ = ((const struct name##_array_ *)arg_)->in_;                            \
+        (void)w_;                                                                                  \
+        *(type *)accumulator_ =                                                                    \
+            name##_rows_(*(const type *)accumulator_, in_ + begin_, end_ - begin_);                \
+    }                                                                                              \
+    static void name##_combine_(weft *w_, void *left_, const void *right_, void *arg_)             \
+    {                                                                                              \
+        (void)w_;                                                                                  \
+        (void)arg_;                                                                                \
+        *(type *)left_ = combine(*(const type *)left_, *(const type *)right_);                     \
     }
 
 #ifdef __cplusplus

@@ -115,7 +115,15 @@ WEFT_API void weft_map(weft *w, const void *in, size_t n, size_t in_size, weft_m
 /* How to make one value of many. The value is collected in an accumulator of `size` bytes,
  * aligned as by malloc(). `fold` adds the elements from begin to end - 1 to it, in that order;
  * `combine` adds the accumulator of the elements to the right of it. `combine` has to be
- * associative, and the identity combined with a value must be that value. */
+ * associative, and the identity combined with a value must be that value.
+ *
+ * Accumulators that own memory, such as hash tables, have `make`, `drop` and `move`; each may be
+ * NULL. An accumulator begins as a copy of the identity; then `make` is called for it, once, by the
+ * thread that uses it first. It ends in one of three ways: it is `result`, which belongs to the
+ * caller of the reduction; or it was the right side of `move`; or it is dropped, after it was
+ * combined, or without, if it is not needed any more: because the reduction has halted, or the
+ * computation has failed. `result` is always made, even if there are no elements or no memory. (If
+ * an actor ends in the middle of a reduction, `result` is dropped like the others.) */
 typedef struct weft_reducer {
     size_t size;
     const void *identity; /* what an accumulator begins as; NULL: zeros */
@@ -125,6 +133,11 @@ typedef struct weft_reducer {
                      an element takes more than a few nanoseconds, fewer are better, down to 1 */
     bool (*halt)(weft *w, const void *accumulator, void *arg); /* true: elements to the right of
                                                                   these don't matter. NULL: never */
+    void (*make)(weft *w, void *accumulator, void *arg);
+    void (*drop)(weft *w, void *accumulator, void *arg);
+    /* In place of `combine`, which may be NULL then: `left` takes what `right` has. `right` is not
+     * dropped afterwards, so what it still has is freed here. */
+    void (*move)(weft *w, void *left, void *right, void *arg);
 } weft_reducer;
 
 #define WEFT_REDUCE_BLOCK 8192
@@ -137,7 +150,13 @@ WEFT_API void weft_reduce(weft *w, size_t begin, size_t end, const weft_reducer 
                           void *result);
 
 /* The same, but rounding may depend on how the work was spread: `block` is not used, and there is
- * one accumulator for each part that a thread takes. */
+ * one accumulator for each part that a thread takes.
+ *
+ * With `make`, `drop` or `move` there is one accumulator for each thread that takes part, and
+ * `result` is that of the caller's thread. What a thread collects comes from anywhere in the range:
+ * so `combine` or `move` has to be commutative, too, and once `halt` is true of any accumulator, no
+ * more is folded. When all is folded, the accumulators are combined by several threads; if the
+ * computation has failed by then, they are dropped instead. */
 WEFT_API void weft_reduce_unordered(weft *w, size_t begin, size_t end, const weft_reducer *reducer,
                                     void *arg, void *result);
 
@@ -186,18 +205,24 @@ WEFT_API void weft_map_reduce_until(weft *w, const void *in, size_t n, size_t in
 #define WEFT_REDUCE_DEFINE(name, type, combine, identity) \
     WEFT_MAP_REDUCE_DEFINE(name, type, WEFT_SAME_, type, combine, identity)
 
-#define WEFT_MAP_REDUCE_DEFINE(name, in_type, map, type, combine, identity)                     \
-    WEFT_REDUCER_(name, in_type, map, type, combine)                                            \
-    static inline type name(weft *w_, const in_type *in_, size_t n_)                            \
-    {                                                                                           \
-        const type identity_ = identity;                                                        \
-        const weft_reducer reducer_ = {                                                         \
-            sizeof(type), &identity_, name##_fold_, name##_combine_, WEFT_BLOCK_(sizeof(type)), \
-            NULL};                                                                              \
-        struct name##_array_ array_ = {in_};                                                    \
-        type result_;                                                                           \
-        weft_reduce(w_, 0, n_, &reducer_, &array_, &result_);                                   \
-        return result_;                                                                         \
+#define WEFT_MAP_REDUCE_DEFINE(name, in_type, map, type, combine, identity) \
+    WEFT_REDUCER_(name, in_type, map, type, combine)                        \
+    static inline type name(weft *w_, const in_type *in_, size_t n_)        \
+    {                                                                       \
+        const type identity_ = identity;                                    \
+        const weft_reducer reducer_ = {sizeof(type),                        \
+                                       &identity_,                          \
+                                       name##_fold_,                        \
+                                       name##_combine_,                     \
+                                       WEFT_BLOCK_(sizeof(type)),           \
+                                       NULL,                                \
+                                       NULL,                                \
+                                       NULL,                                \
+                                       NULL};                               \
+        struct name##_array_ array_ = {in_};                                \
+        type result_;                                                       \
+        weft_reduce(w_, 0, n_, &reducer_, &array_, &result_);               \
+        return result_;                                                     \
     }
 
 /* Numbers. weft_sum_T, _min_T, _max_T and _count_T for T i8, u8, i16, u16, i32, u32, i64, u64,
@@ -410,9 +435,11 @@ WEFT_API void weft_histogram(weft *w, const void *in, size_t n, size_t size, wef
 
 /* ---- State ------------------------------------------------------------------- */
 
-/* What a body has for itself on each worker that takes part: `size` bytes of zeros. `make` is
+/* What a body has for itself on each thread that takes part: `size` bytes of zeros. `make` is
  * called once for each state, before its first use; `drop` for one state after the other, by the
- * caller of the loop, when the loop is over. Both may be NULL. */
+ * caller of the loop, when the loop is over, also if the computation has failed. Both may be NULL.
+ * No two calls use a state at the same time: if a body waits, and its thread runs another part of
+ * the loop meanwhile, that part has a state of its own. */
 typedef struct weft_state {
     size_t size;
     void (*make)(weft *w, void *state, void *arg);
@@ -425,111 +452,20 @@ typedef void weft_state_fn(weft *w, size_t begin, size_t end, void *state, void 
 WEFT_API void weft_for_with(weft *w, size_t begin, size_t end, const weft_state *state,
                             weft_state_fn *body, void *arg);
 
+/* weft_for_2d(), weft_for_3d() and weft_for_each() with a state; weft/lines.h has
+ * weft_for_lines_with(). */
+typedef void weft_box_state_fn(weft *w, const weft_box *box, void *state, void *arg);
+typedef void weft_element_state_fn(weft *w, void *element, void *state, void *arg);
+WEFT_API void weft_for_2d_with(weft *w, const weft_box *box, const weft_state *state,
+                               weft_box_state_fn *body, void *arg);
+WEFT_API void weft_for_3d_with(weft *w, const weft_box *box, const weft_state *state,
+                               weft_box_state_fn *body, void *arg);
+WEFT_API void weft_for_each_with(weft *w, void *base, size_t n, ptrdiff_t stride,
+                                 const weft_state *state, weft_element_state_fn *fn, void *arg);
+
 /* Programs must not use what follows. */
 WEFT_API void weft_for_checked_(weft *w, size_t begin, size_t end, weft_range_fn *body, void *arg,
                                 const char *where);
-
-/* Reductions of blocks. Values are collected in as many lanes as fit into 128 bytes, a power of
- * two: row after row of elements, each of them into its lane. Then the upper half of the lanes is
- * combined with the lower half, until one lane is left. A block that does not fill a row is
- * combined from left to right. All of that depends on the type and n alone.
- *
- * Compilers take the loop over a row for what it is, one operation on a few vectors. gcc keeps the
- * lanes in registers if that loop is unrolled after it was vectorised; 8 is what 128 bytes are in
- * the smallest vectors, and a larger number would unroll it before. clang unrolls it before anyway,
- * and then misses most of the vectors. So it must not, and goes through eight rows at once: then it
- * does not matter that the lanes are in memory. */
-#if defined __clang__
-#define WEFT_ROW_LOOP_ _Pragma("clang loop unroll(disable)")
-#define WEFT_EIGHT_ROWS_(in_type, map, type, combine)                 \
-    for (; n_ - i_ >= 8 * count_; i_ += 8 * count_) {                 \
-        const in_type *row_ = in_ + i_;                               \
-        WEFT_ROW_LOOP_ for (size_t l_ = 0; l_ < count_; l_++)         \
-        {                                                             \
-            type value_ = combine(lanes_[l_], map(row_[l_]));         \
-            value_ = combine(value_, map(row_[l_ + count_]));         \
-            value_ = combine(value_, map(row_[l_ + 2 * count_]));     \
-            value_ = combine(value_, map(row_[l_ + 3 * count_]));     \
-            value_ = combine(value_, map(row_[l_ + 4 * count_]));     \
-            value_ = combine(value_, map(row_[l_ + 5 * count_]));     \
-            value_ = combine(value_, map(row_[l_ + 6 * count_]));     \
-            lanes_[l_] = combine(value_, map(row_[l_ + 7 * count_])); \
-        }                                                             \
-    }
-#elif defined __GNUC__
-#define WEFT_ROW_LOOP_ _Pragma("GCC unroll 8")
-#else
-#define WEFT_ROW_LOOP_
-#endif
-#ifndef WEFT_EIGHT_ROWS_
-#define WEFT_EIGHT_ROWS_(in_type, map, type, combine)
-#endif
-
-#define WEFT_SAME_(element_) (element_)
-
-/* For values of `size` bytes; and 512 rows are a block. */
-#define WEFT_LANES_(size)         \
-    ((size) <= 1    ? (size_t)128 \
-     : (size) <= 2  ? (size_t)64  \
-     : (size) <= 4  ? (size_t)32  \
-     : (size) <= 8  ? (size_t)16  \
-     : (size) <= 16 ? (size_t)8   \
-     : (size) <= 32 ? (size_t)4   \
-     : (size) <= 64 ? (size_t)2   \
-                    : (size_t)1)
-#define WEFT_BLOCK_(size) (512 * WEFT_LANES_(size))
-
-#define WEFT_FOLD_ROWS_(name, in_type, map, type, combine)                     \
-    static inline type name(type all_, const in_type *in_, size_t n_)          \
-    {                                                                          \
-        type lanes_[WEFT_LANES_(sizeof(type))];                                \
-        const size_t count_ = WEFT_LANES_(sizeof(type));                       \
-        size_t i_ = 0;                                                         \
-        if (n_ < count_) {                                                     \
-            for (; i_ < n_; i_++)                                              \
-                all_ = combine(all_, map(in_[i_]));                            \
-            return all_;                                                       \
-        }                                                                      \
-        for (size_t l_ = 0; l_ < count_; l_++)                                 \
-            lanes_[l_] = all_;                                                 \
-        WEFT_EIGHT_ROWS_(in_type, map, type, combine)                          \
-        for (; n_ - i_ >= count_; i_ += count_) {                              \
-            const in_type *row_ = in_ + i_;                                    \
-            WEFT_ROW_LOOP_ for (size_t l_ = 0; l_ < count_; l_++) lanes_[l_] = \
-                combine(lanes_[l_], map(row_[l_]));                            \
-        }                                                                      \
-        for (size_t l_ = 0; i_ < n_; i_++, l_++)                               \
-            lanes_[l_] = combine(lanes_[l_], map(in_[i_]));                    \
-        WEFT_FOLD_HALF_(combine, count_ / 2)                                   \
-        WEFT_FOLD_HALF_(combine, count_ / 4)                                   \
-        WEFT_FOLD_HALF_(combine, count_ / 8)                                   \
-        for (size_t half_ = count_ / 16; half_ > 0; half_ /= 2)                \
-            WEFT_FOLD_HALF_(combine, half_)                                    \
-        return lanes_[0];                                                      \
-    }
-
-#define WEFT_FOLD_HALF_(combine, half)     \
-    for (size_t l_ = 0; l_ < (half); l_++) \
-        lanes_[l_] = combine(lanes_[l_], lanes_[l_ + (half)]);
-
-#define WEFT_REDUCER_(name, in_type, map, type, combine)                                           \
-    WEFT_FOLD_ROWS_(name##_rows_, in_type, map, type, combine)                                     \
-    struct name##_array_ {                                                                         \
-        const in_type *in_;                                                                        \
-    };                                                                                             \
-    static void name##_fold_(weft *w_, size_t begin_, size_t end_, void *accumulator_, void *arg_) \
-    {                                                                                              \
-        const in_type *in_ = ((const struct name##_array_ *)arg_)->in_;                            \
-        (void)w_;                                                                                  \
-        *(type *)accumulator_ =                                                                    \
-            name##_rows_(*(const type *)accumulator_, in_ + begin_, end_ - begin_);                \
-    }                                                                                              \
-    static void name##_combine_(weft *w_, void *left_, const void *right_, void *arg_)             \
-    {                                                                                              \
-        (void)w_;                                                                                  \
-        (void)arg_;                                                                                \
-        *(type *)left_ = combine(*(const type *)left_, *(const type *)right_);                     \
-    }
 
 #ifdef __cplusplus
 }

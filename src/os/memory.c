@@ -61,3 +61,17 @@ void weft__unmap(void *p, size_t size)
 {
     munmap(p, size);
 }
+
+void *weft__pages_resize(void *p, size_t old_size, size_t size)
+{
+    if (size == 0) {
+        if (p)
+            munmap(p, old_size);
+        return NULL;
+    }
+    if (size > old_size && fails_now())
+        return NULL;
+    void *pages = p ? mremap(p, old_size, size, MREMAP_MAYMOVE)
+                    : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return pages == MAP_FAILED ? NULL : pages;
+}

@@ -17,6 +17,10 @@ void weft__free(void *p);
 void *weft__map(size_t size);
 void weft__unmap(void *p, size_t size);
 
+/* Whole pages of zeros, at least so many bytes. `p` NULL: new ones. They may move. NULL: no memory,
+ * and p is as it was; or `size` is 0, and they are gone. */
+void *weft__pages_resize(void *p, size_t old_size, size_t size);
+
 /* For tests: each allocation counts this down; the allocation that finds 1 fails. 0: off. */
 extern struct atomic_u32 weft__alloc_fail_at;
 

@@ -2,6 +2,7 @@
 /* Loops over two and three dimensions: as for.c, but cut along the longest side. */
 #include "core/misuse.h"
 #include "parallel/split.h"
+#include "parallel/state.h"
 #include "weft/parallel.h"
 
 enum { NARROW = 4 }; /* rows stay longer than columns by this: memory is read along rows */
@@ -9,6 +10,7 @@ enum { NARROW = 4 }; /* rows stay longer than columns by this: memory is read al
 struct field {
     weft_box_fn *body;
     void *arg;
+    weft__key *key; /* the function on which the cost of a cell depends */
     unsigned dimensions;
 };
 
@@ -71,7 +73,7 @@ static void run_part(weft *w, void *arg)
 {
     struct part part = *(struct part *)arg;
     struct weft__pacer pacer;
-    weft__pacer_take_up(&pacer, w, WEFT__KEY(part.field->body), elements(&part), 1);
+    weft__pacer_take_up(&pacer, w, part.field->key, elements(&part), 1);
     split(w, &pacer, &part);
 }
 
@@ -89,13 +91,18 @@ static void split(weft *w, struct weft__pacer *pacer, void *part)
     weft__split(w, pacer, part, &right, &loop);
 }
 
-static void run(weft *w, struct part part)
+static void run(weft *w, const weft_box *box, const struct field *field)
 {
+    struct part part = {field, *box};
+    if (field->dimensions == 2) {
+        part.box.begin[2] = 0;
+        part.box.end[2] = 1;
+    }
     size_t n = elements(&part);
     if (n == 0)
         return;
     struct weft__pacer pacer;
-    weft__pacer_start(&pacer, w, WEFT__KEY(part.field->body), n, 1);
+    weft__pacer_start(&pacer, w, field->key, n, 1);
     WEFT__MUST_RETURN(weft__callee_threw, split(w, &pacer, &part));
 }
 
@@ -104,10 +111,7 @@ void weft_for_2d(weft *w, const weft_box *box, weft_box_fn *body, void *arg)
     WEFT__EXPECT_CONTEXT(w);
     WEFT__NEEDS(box, "a box");
     WEFT__NEEDS(body, "a function");
-    struct part part = {&(struct field){body, arg, 2}, *box};
-    part.box.begin[2] = 0;
-    part.box.end[2] = 1;
-    run(w, part);
+    run(w, box, &(struct field){body, arg, WEFT__KEY(body), 2});
 }
 
 void weft_for_3d(weft *w, const weft_box *box, weft_box_fn *body, void *arg)
@@ -115,5 +119,50 @@ void weft_for_3d(weft *w, const weft_box *box, weft_box_fn *body, void *arg)
     WEFT__EXPECT_CONTEXT(w);
     WEFT__NEEDS(box, "a box");
     WEFT__NEEDS(body, "a function");
-    run(w, (struct part){&(struct field){body, arg, 3}, *box});
+    run(w, box, &(struct field){body, arg, WEFT__KEY(body), 3});
+}
+
+/* ---- With a state ---- */
+
+struct loop {
+    struct weft__states states;
+    weft_box_state_fn *body;
+    void *arg;
+};
+
+static void run_box(weft *w, const weft_box *box, void *arg)
+{
+    struct loop *loop = arg;
+    struct weft__kept *kept = weft__state_take(w, &loop->states);
+    if (!kept)
+        return;
+    loop->body(w, box, kept->state, loop->arg);
+    weft__state_give(kept);
+}
+
+static void run_with(weft *w, const weft_box *box, struct loop *loop, unsigned dimensions)
+{
+    weft__states_begin(w, &loop->states);
+    run(w, box, &(struct field){run_box, loop, WEFT__KEY(loop->body), dimensions});
+    weft__states_end(w, &loop->states);
+}
+
+void weft_for_2d_with(weft *w, const weft_box *box, const weft_state *state,
+                      weft_box_state_fn *body, void *arg)
+{
+    WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS(box, "a box");
+    WEFT__NEEDS(state, "a state");
+    WEFT__NEEDS(body, "a function");
+    run_with(w, box, &(struct loop){{.kind = state, .arg = arg}, body, arg}, 2);
+}
+
+void weft_for_3d_with(weft *w, const weft_box *box, const weft_state *state,
+                      weft_box_state_fn *body, void *arg)
+{
+    WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS(box, "a box");
+    WEFT__NEEDS(state, "a state");
+    WEFT__NEEDS(body, "a function");
+    run_with(w, box, &(struct loop){{.kind = state, .arg = arg}, body, arg}, 3);
 }

@@ -82,10 +82,10 @@ static void reduce_in_lanes(weft *w, size_t n, struct histogram *all, struct tab
                             size_t *counts)
 {
     weft__cleanup_push(w, &tables->cleanup, free_tables);
-    all->lanes = WEFT_LANES_;
+    all->lanes = WEFT_TABLES_;
     reduce(w, n, all, tables->counts);
     memcpy(counts, tables->counts, all->bins * sizeof counts[0]);
-    for (size_t lane = 1; lane < WEFT_LANES_; lane++)
+    for (size_t lane = 1; lane < WEFT_TABLES_; lane++)
         add_counts(counts, tables->counts + lane * all->bins, all->bins);
     weft__cleanup_pop(w, &tables->cleanup);
     weft__free(tables->counts);
@@ -102,7 +102,7 @@ void weft_histogram_by_(weft *w, const void *in, size_t n, weft_tally_fn_ *tally
     struct histogram all = {.in = in, .bins = bins, .lanes = 1, .tally = tally};
     struct tables tables = {.counts = NULL};
     if (bins > 0 && bins <= MOST_BINS && n / ELEMENTS_FOR_BIN >= bins)
-        tables.counts = weft__small(bins * WEFT_LANES_ * sizeof counts[0]);
+        tables.counts = weft__small(bins * WEFT_TABLES_ * sizeof counts[0]);
     if (tables.counts)
         reduce_in_lanes(w, n, &all, &tables, counts);
     else

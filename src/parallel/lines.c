@@ -7,6 +7,8 @@
 #include "core/misuse.h"
 #include "os/file.h"
 #include "parallel/for.h"
+#include "parallel/state.h"
+#include "parallel/unordered.h"
 #include "weft/lines.h"
 
 #include <errno.h>
@@ -19,6 +21,13 @@ int weft_text_map(const char *path, weft_text *text)
     if (!text || !path)
         return -EINVAL;
     return weft__file_map(path, &text->bytes, &text->size);
+}
+
+int weft_text_read(int fd, weft_text *text)
+{
+    if (!text)
+        return -EINVAL;
+    return weft__fd_read_all(fd, &text->bytes, &text->size);
 }
 
 void weft_text_unmap(weft_text *text)
@@ -64,7 +73,9 @@ bool weft_line_next(const char **at, const char *end, weft_text *line)
 
 struct lines {
     const weft_text *text;
-    weft_lines_fn *body;
+    weft_lines_fn *body;            /* without a state, */
+    weft_lines_state_fn *body_with; /* or with one */
+    struct weft__states states;
     void *arg;
 };
 
@@ -76,17 +87,49 @@ static void run_part(weft *w, size_t begin, size_t end, void *arg)
         lines->body(w, bytes + begin, bytes + end, lines->arg);
 }
 
+static void for_lines(weft *w, struct lines *lines, weft_range_fn *run, weft__key *key)
+{
+    const struct weft__loop loop = {.body = run, .arg = lines, .key = key, .min = SHORTEST};
+    if (lines->text->size > 0)
+        weft__for(w, 0, lines->text->size, &loop);
+}
+
 void weft_for_lines(weft *w, const weft_text *text, weft_lines_fn *body, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
     WEFT__NEEDS(text, "a text");
     WEFT__NEEDS_ARRAY(text->bytes, text->size, 1);
     WEFT__NEEDS(body, "a function");
-    struct lines lines = {text, body, arg};
-    const struct weft__loop loop = {
-        .body = run_part, .arg = &lines, .key = WEFT__KEY(body), .min = SHORTEST};
-    if (text->size > 0)
-        weft__for(w, 0, text->size, &loop);
+    for_lines(w, &(struct lines){.text = text, .body = body, .arg = arg}, run_part,
+              WEFT__KEY(body));
+}
+
+static void run_part_with(weft *w, size_t begin, size_t end, void *arg)
+{
+    struct lines *lines = arg;
+    const char *bytes = lines->text->bytes;
+    if (!lines_of(lines->text, &begin, &end))
+        return;
+    struct weft__kept *kept = weft__state_take(w, &lines->states);
+    if (!kept)
+        return;
+    lines->body_with(w, bytes + begin, bytes + end, kept->state, lines->arg);
+    weft__state_give(kept);
+}
+
+void weft_for_lines_with(weft *w, const weft_text *text, const weft_state *state,
+                         weft_lines_state_fn *body, void *arg)
+{
+    WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS(text, "a text");
+    WEFT__NEEDS_ARRAY(text->bytes, text->size, 1);
+    WEFT__NEEDS(state, "a state");
+    WEFT__NEEDS(body, "a function");
+    struct lines lines = {
+        .text = text, .states = {.kind = state, .arg = arg}, .body_with = body, .arg = arg};
+    weft__states_begin(w, &lines.states);
+    for_lines(w, &lines, run_part_with, WEFT__KEY(body));
+    weft__states_end(w, &lines.states);
 }
 
 /* ---- A reduction ---- */
@@ -116,6 +159,38 @@ static bool halt(weft *w, const void *accumulator, void *arg)
     return all->given->halt(w, accumulator, all->arg);
 }
 
+static void make(weft *w, void *accumulator, void *arg)
+{
+    const struct reduction *all = arg;
+    all->given->make(w, accumulator, all->arg);
+}
+
+static void drop(weft *w, void *accumulator, void *arg)
+{
+    const struct reduction *all = arg;
+    all->given->drop(w, accumulator, all->arg);
+}
+
+static void move(weft *w, void *left, void *right, void *arg)
+{
+    const struct reduction *all = arg;
+    all->given->move(w, left, right, all->arg);
+}
+
+/* The same reducer for bytes. */
+static weft_reducer for_bytes(const weft_reducer *given)
+{
+    weft_reducer reducer = *given;
+    reducer.fold = fold;
+    reducer.combine = given->combine ? combine : NULL;
+    reducer.halt = given->halt ? halt : NULL;
+    reducer.make = given->make ? make : NULL;
+    reducer.drop = given->drop ? drop : NULL;
+    reducer.move = given->move ? move : NULL;
+    reducer.block = given->block ? given->block : WEFT_LINES_BLOCK;
+    return reducer;
+}
+
 void weft_reduce_lines(weft *w, const weft_text *text, const weft_reducer *given, void *arg,
                        void *result)
 {
@@ -123,11 +198,19 @@ void weft_reduce_lines(weft *w, const weft_text *text, const weft_reducer *given
     WEFT__NEEDS(text, "a text");
     WEFT__NEEDS_ARRAY(text->bytes, text->size, 1);
     weft__expect_reducer(given, result, __func__);
+    const weft_reducer reducer = for_bytes(given);
     struct reduction all = {text, given, arg};
-    weft_reducer reducer = *given;
-    reducer.fold = fold;
-    reducer.combine = combine;
-    reducer.halt = given->halt ? halt : NULL;
-    reducer.block = given->block ? given->block : WEFT_LINES_BLOCK;
     weft__reduce(w, 0, text->size, &reducer, &all, result, WEFT__KEY(given->fold));
+}
+
+void weft_reduce_lines_unordered(weft *w, const weft_text *text, const weft_reducer *given,
+                                 void *arg, void *result)
+{
+    WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS(text, "a text");
+    WEFT__NEEDS_ARRAY(text->bytes, text->size, 1);
+    weft__expect_reducer(given, result, __func__);
+    const weft_reducer reducer = for_bytes(given);
+    struct reduction all = {text, given, arg};
+    weft__reduce_unordered(w, 0, text->size, &reducer, &all, result, WEFT__KEY(given->fold));
 }

@@ -3,6 +3,7 @@
 #include "core/misuse.h"
 #include "parallel/element.h"
 #include "parallel/for.h"
+#include "parallel/state.h"
 
 struct elements {
     weft_element_fn *fn;
@@ -26,6 +27,39 @@ void weft_for_each(weft *w, void *base, size_t n, ptrdiff_t stride, weft_element
     WEFT__NEEDS(fn, "a function");
     struct elements all = {fn, arg, base, stride};
     weft__for_keyed(w, n, each, &all, WEFT__KEY(fn));
+}
+
+struct loop {
+    struct weft__states states;
+    weft_element_state_fn *fn;
+    void *arg;
+    char *base;
+    ptrdiff_t stride;
+};
+
+static void each_with(weft *w, size_t begin, size_t end, void *arg)
+{
+    struct loop *loop = arg;
+    struct weft__kept *kept = weft__state_take(w, &loop->states);
+    if (!kept)
+        return;
+    char *element = loop->base + (ptrdiff_t)begin * loop->stride;
+    for (size_t i = begin; i < end; i++, element += loop->stride)
+        loop->fn(w, element, kept->state, loop->arg);
+    weft__state_give(kept);
+}
+
+void weft_for_each_with(weft *w, void *base, size_t n, ptrdiff_t stride, const weft_state *state,
+                        weft_element_state_fn *fn, void *arg)
+{
+    WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS_ARRAY(base, n, stride);
+    WEFT__NEEDS(state, "a state");
+    WEFT__NEEDS(fn, "a function");
+    struct loop loop = {{.kind = state, .arg = arg}, fn, arg, base, stride};
+    weft__states_begin(w, &loop.states);
+    weft__for_keyed(w, n, each_with, &loop, WEFT__KEY(fn));
+    weft__states_end(w, &loop.states);
 }
 
 struct mapping {

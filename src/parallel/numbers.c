@@ -37,6 +37,9 @@ static void *reducer_arg(const void *numbers)
                                              name##_##T,                                    \
                                              name##_of_two_##T,                             \
                                              WEFT_BLOCK_(sizeof(lane)),                     \
+                                             NULL,                                          \
+                                             NULL,                                          \
+                                             NULL,                                          \
                                              NULL};                                         \
         all value;                                                                          \
         WEFT__EXPECT_CONTEXT(w);                                                            \

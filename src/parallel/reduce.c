@@ -28,11 +28,20 @@ struct reduction {
     struct atomic_size halted; /* the first block known to have halted; SIZE_MAX: none */
 };
 
+/* An accumulator: the result; or one on the stack or, if it is large, in memory of its own. If an
+ * actor ends meanwhile, it is dropped, and its memory is freed. */
+struct space {
+    struct weft__cleanup cleanup;
+    const struct reduction *all;
+    void *accumulator;
+    bool is_made; /* it has begun, and has to be dropped in the end */
+};
+
 /* A node, of the blocks from first to last - 1. */
 struct node {
     struct reduction *all;
     size_t first, last;
-    void *accumulator;
+    struct space *space;
     bool is_done, has_halted;
 };
 
@@ -49,17 +58,23 @@ static void note_halt(struct reduction *all, size_t block)
         ;
 }
 
+static void space_make(weft *w, struct space *space)
+{
+    weft__reducer_make(w, space->all->reducer, space->accumulator, space->all->arg);
+    space->is_made = true;
+}
+
 /* True: it has halted. */
-static bool fold_block(weft *w, struct reduction *all, size_t i, void *accumulator)
+static bool fold_block(weft *w, struct reduction *all, size_t i, struct space *space)
 {
     const weft_reducer *reducer = all->reducer;
     size_t begin = all->begin + i * all->block;
     size_t n = all->end - begin < all->block ? all->end - begin : all->block;
-    weft__reducer_begin(reducer, accumulator);
+    space_make(w, space);
     if (is_over(w, all, i))
         return false;
-    reducer->fold(w, begin, begin + n, accumulator, all->arg);
-    if (!reducer->halt || !reducer->halt(w, accumulator, all->arg))
+    reducer->fold(w, begin, begin + n, space->accumulator, all->arg);
+    if (!reducer->halt || !reducer->halt(w, space->accumulator, all->arg))
         return false;
     note_halt(all, i);
     return true;
@@ -77,50 +92,72 @@ static size_t left_side(size_t n)
          ? weft__small((all)->reducer->size) \
          : __builtin_alloca_with_align((all)->reducer->size + 1, 8 * _Alignof(max_align_t)))
 
-/* Space that is not on the stack is freed if an actor ends meanwhile. */
-struct space {
-    struct weft__cleanup cleanup;
-    void *accumulator;
-};
+static void drop_space(struct weft__cleanup *cleanup, weft *w)
+{
+    struct space *space = (struct space *)cleanup;
+    const weft_reducer *reducer = space->all->reducer;
+    bool is_made = space->is_made;
+    space->is_made = false;
+    if (is_made && reducer->drop)
+        reducer->drop(w, space->accumulator, space->all->arg);
+}
 
 static void free_space(struct weft__cleanup *cleanup, weft *w)
 {
-    (void)w;
-    weft__free(((struct space *)cleanup)->accumulator);
+    struct space *space = (struct space *)cleanup;
+    drop_space(cleanup, w);
+    if (space->all->reducer->size > LARGE)
+        weft__free(space->accumulator);
 }
 
-static void space_begin(weft *w, const struct reduction *all, struct space *space)
+static bool has_end(const struct reduction *all)
 {
-    if (all->reducer->size > LARGE)
+    return all->reducer->size > LARGE || all->reducer->drop;
+}
+
+static void space_begin(weft *w, struct space *space)
+{
+    if (has_end(space->all))
         weft__cleanup_push(w, &space->cleanup, free_space);
 }
 
-static void space_end(weft *w, const struct reduction *all, struct space *space)
+static void space_end(weft *w, struct space *space)
 {
-    if (all->reducer->size <= LARGE)
+    if (!has_end(space->all))
         return;
     weft__cleanup_pop(w, &space->cleanup);
-    weft__free(space->accumulator);
+    free_space(&space->cleanup, w);
+}
+
+static void combine(weft *w, const struct reduction *all, struct space *left, struct space *right)
+{
+    const weft_reducer *reducer = all->reducer;
+    if (!reducer->move) {
+        reducer->combine(w, left->accumulator, right->accumulator, all->arg);
+        return;
+    }
+    right->is_made = false;
+    reducer->move(w, left->accumulator, right->accumulator, all->arg);
 }
 
 /* Does all of a node, without forks. True: it has halted. */
 static bool fold_blocks(weft *w, struct reduction *all, size_t first, size_t last,
-                        void *accumulator)
+                        struct space *space)
 {
     if (last - first == 1 || is_over(w, all, first))
-        return fold_block(w, all, first, accumulator);
+        return fold_block(w, all, first, space);
     size_t middle = first + left_side(last - first);
-    if (fold_blocks(w, all, first, middle, accumulator))
+    if (fold_blocks(w, all, first, middle, space))
         return true;
-    struct space right = {.accumulator = RIGHT_ACCUMULATOR(all)};
+    struct space right = {.all = all, .accumulator = RIGHT_ACCUMULATOR(all)};
     if (!right.accumulator) {
         weft_fail(w, -ENOMEM);
         return false;
     }
-    space_begin(w, all, &right);
-    bool has_halted = fold_blocks(w, all, middle, last, right.accumulator);
-    all->reducer->combine(w, accumulator, right.accumulator, all->arg);
-    space_end(w, all, &right);
+    space_begin(w, &right);
+    bool has_halted = fold_blocks(w, all, middle, last, &right);
+    combine(w, all, space, &right);
+    space_end(w, &right);
     return has_halted;
 }
 
@@ -135,7 +172,7 @@ static size_t elements(const struct node *node)
 static void run_leaf(weft *w, struct weft__pacer *pacer, struct node *node)
 {
     weft__pacer_leaf(pacer, w);
-    node->has_halted = fold_blocks(w, node->all, node->first, node->last, node->accumulator);
+    node->has_halted = fold_blocks(w, node->all, node->first, node->last, node->space);
     if (node->has_halted || is_over(w, node->all, node->last - 1))
         weft__pacer_lost(pacer);
     else
@@ -156,18 +193,17 @@ static void run_node(weft *w, void *arg)
  * ignored. If the computation is cancelled, the right side may not have been computed. */
 static void join(weft *w, struct node *node, const struct node *left, const struct node *right)
 {
-    const struct reduction *all = node->all;
     node->has_halted = left->has_halted;
     if (left->has_halted || !right->is_done)
         return;
-    all->reducer->combine(w, left->accumulator, right->accumulator, all->arg);
+    combine(w, node->all, left->space, right->space);
     node->has_halted = right->has_halted;
 }
 
-static void split_in_two(weft *w, struct weft__pacer *pacer, struct node *node, void *space)
+static void split_in_two(weft *w, struct weft__pacer *pacer, struct node *node, struct space *space)
 {
     size_t middle = node->first + left_side(node->last - node->first);
-    struct node left = {node->all, node->first, middle, node->accumulator, false, false};
+    struct node left = {node->all, node->first, middle, node->space, false, false};
     struct node right = {node->all, middle, node->last, space, false, false};
     bool taken = weft__split_in_two(w, pacer, split, &left, run_node, &right);
     if (!taken && !left.has_halted)
@@ -185,34 +221,42 @@ static void split(weft *w, struct weft__pacer *pacer, void *arg)
         run_leaf(w, pacer, node);
         return;
     }
-    struct space right = {.accumulator = RIGHT_ACCUMULATOR(all)};
+    struct space right = {.all = all, .accumulator = RIGHT_ACCUMULATOR(all)};
     if (!right.accumulator) {
         weft_fail(w, -ENOMEM);
-        weft__reducer_begin(all->reducer, node->accumulator);
+        space_make(w, node->space);
         return;
     }
-    space_begin(w, all, &right);
-    split_in_two(w, pacer, node, right.accumulator);
-    space_end(w, all, &right);
+    space_begin(w, &right);
+    split_in_two(w, pacer, node, &right);
+    space_end(w, &right);
+}
+
+static void reduce(weft *w, struct reduction *all, struct space *result)
+{
+    size_t n = all->begin < all->end ? all->end - all->begin : 0;
+    if (n > all->block) {
+        struct weft__pacer pacer;
+        weft__pacer_start(&pacer, w, all->key, n, 1);
+        split(w, &pacer, &(struct node){all, 0, (n - 1) / all->block + 1, result, false, false});
+        return;
+    }
+    space_make(w, result);
+    if (n > 0 && !weft__is_cancelled(w))
+        all->reducer->fold(w, all->begin, all->end, result->accumulator, all->arg);
 }
 
 void weft__reduce(weft *w, size_t begin, size_t end, const weft_reducer *reducer, void *arg,
                   void *result, weft__key *key)
 {
-    size_t n = begin < end ? end - begin : 0;
     size_t block = reducer->block ? reducer->block : WEFT_REDUCE_BLOCK;
-    if (n > block) {
-        struct reduction all = {reducer, arg, key, begin, end, block, {SIZE_MAX}};
-        struct weft__pacer pacer;
-        weft__pacer_start(&pacer, w, key, n, 1);
-        WEFT__MUST_RETURN(
-            weft__callee_threw,
-            split(w, &pacer, &(struct node){&all, 0, (n - 1) / block + 1, result, false, false}));
-        return;
-    }
-    weft__reducer_begin(reducer, result);
-    if (n > 0 && !weft__is_cancelled(w))
-        WEFT__MUST_RETURN(weft__callee_threw, reducer->fold(w, begin, end, result, arg));
+    struct reduction all = {reducer, arg, key, begin, end, block, {SIZE_MAX}};
+    struct space whole = {.all = &all, .accumulator = result};
+    if (reducer->drop)
+        weft__cleanup_push(w, &whole.cleanup, drop_space);
+    WEFT__MUST_RETURN(weft__callee_threw, reduce(w, &all, &whole));
+    if (reducer->drop)
+        weft__cleanup_pop(w, &whole.cleanup);
 }
 
 void weft_reduce(weft *w, size_t begin, size_t end, const weft_reducer *reducer, void *arg,

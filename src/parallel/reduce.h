@@ -21,12 +21,27 @@ static inline void weft__reducer_begin(const weft_reducer *reducer, void *accumu
         memset(accumulator, 0, reducer->size);
 }
 
+/* An accumulator begins. */
+static inline void weft__reducer_make(weft *w, const weft_reducer *reducer, void *accumulator,
+                                      void *arg)
+{
+    weft__reducer_begin(reducer, accumulator);
+    if (reducer->make)
+        reducer->make(w, accumulator, arg);
+}
+
+/* Do its accumulators own something? */
+static inline bool weft__reducer_owns(const weft_reducer *reducer)
+{
+    return reducer->make || reducer->drop || reducer->move;
+}
+
 static inline void weft__expect_reducer(const weft_reducer *reducer, const void *result,
                                         const char *function)
 {
     if (!reducer)
         weft__lacks(function, "a reducer", "reducer");
-    if (!reducer->fold || !reducer->combine)
+    if (!reducer->fold || (!reducer->combine && !reducer->move))
         weft__lacks(function, "a function for each", reducer->fold ? "combine" : "fold");
     if (!result)
         weft__lacks(function, "a place for the result", "result");

@@ -6,6 +6,7 @@
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "os/memory.h"
+#include "parallel/gather.h"
 #include "parallel/reduce.h"
 #include "parallel/split.h"
 
@@ -128,6 +129,10 @@ static void split(weft *w, struct weft__pacer *pacer, void *remaining)
 void weft__reduce_unordered(weft *w, size_t begin, size_t end, const weft_reducer *reducer,
                             void *arg, void *result, weft__key *key)
 {
+    if (weft__reducer_owns(reducer)) {
+        weft__gather(w, begin, end, reducer, arg, result, key);
+        return;
+    }
     weft__reducer_begin(reducer, result);
     if (end <= begin)
         return;

@@ -5,8 +5,12 @@
 #include "weft/parallel.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A text without room behind it, so that a sanitizer sees who reads on. */
@@ -219,6 +223,204 @@ static void what_is_no_file_is_said(void **state)
     assert_int_equal(weft_text_map("/tmp", &text), -ENODEV);
     assert_true(!text.bytes && text.size == 0);
     assert_int_equal(weft_text_map("/dev/zero", &text), -ENODEV);
+    assert_int_equal(weft_text_read(-1, &text), -EBADF);
+    assert_true(!text.bytes && text.size == 0);
+    assert_int_equal(weft_text_read(0, NULL), -EINVAL);
+}
+
+/* Their size is 0, or a page, whatever is in them. */
+static void files_of_the_kernel_are_read(void **state)
+{
+    weft_text text;
+    assert_int_equal(weft_text_map("/proc/self/status", &text), 0);
+    assert_true(text.size > 5 && memcmp(text.bytes, "Name:", 5) == 0);
+    assert_true(text.bytes[text.size - 1] == '\n');
+    weft_text_unmap(&text);
+    assert_true(!text.bytes && text.size == 0);
+    int error = weft_text_map("/sys/devices/system/cpu/online", &text);
+    assert_true(error == 0 || error == -ENOENT);
+    assert_true(error || (text.size >= 2 && text.bytes[text.size - 1] == '\n'));
+    weft_text_unmap(&text);
+}
+
+/* ---- What comes from a descriptor ---- */
+
+struct writer {
+    int fd;
+    const char *path; /* of a pipe that is to be opened; or NULL */
+    const weft_text *text;
+    uint64_t seed;
+    size_t piece; /* bytes at a time, at most */
+    pthread_t thread;
+};
+
+static void *write_pieces(void *arg)
+{
+    struct writer *writer = arg;
+    struct dice dice = {writer->seed};
+    if (writer->path)
+        writer->fd = open(writer->path, O_WRONLY);
+    CHECK(writer->fd >= 0);
+    for (size_t at = 0; at < writer->text->size;) {
+        size_t left = writer->text->size - at, size = 1 + dice_below(&dice, writer->piece);
+        ssize_t wrote = write(writer->fd, writer->text->bytes + at, size < left ? size : left);
+        CHECK(wrote > 0);
+        at += (size_t)wrote;
+    }
+    close(writer->fd);
+    return NULL;
+}
+
+/* The same text comes out of a pipe. Returns the end to read from. */
+static int writer_start(struct writer *writer, const weft_text *text, struct dice *dice)
+{
+    int ends[2];
+    CHECK(pipe(ends) == 0);
+    *writer = (struct writer){.fd = ends[1], .text = text, .seed = dice_roll(dice)};
+    writer->piece = 1 + dice_size(dice, 200000);
+    CHECK(pthread_create(&writer->thread, NULL, write_pieces, writer) == 0);
+    return ends[0];
+}
+
+struct arrived {
+    atomic_size_t lines, bytes, sum;
+    bool slow;
+    int error;
+};
+
+/* Where a line stood is not known; but each byte counts, and each line is whole. */
+static void add_lines(weft *w, const char *begin, const char *end, void *arg)
+{
+    struct arrived *arrived = arg;
+    weft_text line;
+    HOLDS(begin < end);
+    while (weft_line_next(&begin, end, &line)) {
+        uint64_t hash = line.size;
+        for (size_t i = 0; i < line.size; i++)
+            hash = (hash ^ (unsigned char)line.bytes[i]) * 0x100000001b3u;
+        atomic_fetch_add(&arrived->lines, 1);
+        atomic_fetch_add(&arrived->bytes, line.size);
+        atomic_fetch_add(&arrived->sum, hash);
+        if (arrived->slow)
+            dawdle(line.size);
+        if (arrived->error)
+            weft_fail(w, arrived->error);
+    }
+}
+
+static void streams(weft *w, struct dice *dice)
+{
+    weft_text text = any_text(dice), read;
+    struct arrived arrived = {.slow = dice_below(dice, 2)}, expected = {.slow = false};
+    struct writer writer;
+    int fd = writer_start(&writer, &text, dice);
+    if (dice_below(dice, 2))
+        CHECK(fcntl(fd, F_SETFL, O_NONBLOCK) == 0);
+    if (dice_below(dice, 2)) {
+        HOLDS(weft_for_lines_fd(w, fd, add_lines, &arrived) == 0);
+    } else {
+        HOLDS(weft_text_read(fd, &read) == 0);
+        HOLDS(read.size == text.size && (!read.size || !memcmp(read.bytes, text.bytes, read.size)));
+        weft_for_lines(w, &read, add_lines, &arrived);
+        weft_text_unmap(&read);
+    }
+    close(fd);
+    pthread_join(writer.thread, NULL);
+    if (text.size)
+        add_lines(w, text.bytes, text.bytes + text.size, &expected);
+    HOLDS(arrived.lines == expected.lines && arrived.bytes == expected.bytes);
+    HOLDS(arrived.sum == expected.sum);
+    text_drop(&text);
+}
+
+static void lines_come_from_pipes(void **state)
+{
+    property_holds(streams, SCALED(50, 5));
+}
+
+/* The writer waits until the first line has been seen: it is not kept until others come. */
+struct talk {
+    int ends[2];
+    atomic_int heard;
+};
+
+static void *say_two_lines(void *arg)
+{
+    struct talk *talk = arg;
+    CHECK(write(talk->ends[1], "one\ntw", 6) == 6);
+    while (atomic_load(&talk->heard) < 1)
+        ;
+    CHECK(write(talk->ends[1], "o", 1) == 1);
+    close(talk->ends[1]);
+    return NULL;
+}
+
+static void hear(weft *w, const char *begin, const char *end, void *arg)
+{
+    struct talk *talk = arg;
+    const char *expected = atomic_fetch_add(&talk->heard, 1) ? "two" : "one\n";
+    CHECK((size_t)(end - begin) == strlen(expected) && !memcmp(begin, expected, strlen(expected)));
+}
+
+static void listen_job(weft *w, void *arg)
+{
+    struct talk *talk = arg;
+    CHECK(weft_for_lines_fd(w, talk->ends[0], hear, talk) == 0);
+}
+
+static void lines_are_seen_as_they_come(void **state)
+{
+    for (unsigned workers = 1; workers <= 2; workers++) {
+        weft_pool *pool = pool_make(workers, 0);
+        struct talk talk = {.heard = 0};
+        pthread_t thread;
+        CHECK(pipe(talk.ends) == 0);
+        CHECK(pthread_create(&thread, NULL, say_two_lines, &talk) == 0);
+        assert_int_equal(weft_run(pool, listen_job, &talk), 0);
+        assert_int_equal(atomic_load(&talk.heard), 2);
+        pthread_join(thread, NULL);
+        close(talk.ends[0]);
+        pool_drop(pool);
+    }
+}
+
+static void named_pipes_are_waited_for(void **state)
+{
+    char path[64];
+    weft_text said = {"named\npipe\n", 11}, heard;
+    snprintf(path, sizeof path, "/tmp/weft-pipe-%d", (int)getpid());
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    struct writer writer = {-1, path, &said, 1, 3, 0};
+    assert_int_equal(pthread_create(&writer.thread, NULL, write_pieces, &writer), 0);
+    assert_int_equal(weft_text_map(path, &heard), 0);
+    pthread_join(writer.thread, NULL);
+    assert_int_equal(heard.size, said.size);
+    assert_memory_equal(heard.bytes, said.bytes, said.size);
+    weft_text_unmap(&heard);
+    unlink(path);
+}
+
+static void stream_errors_job(weft *w, void *arg)
+{
+    struct arrived arrived = {.error = -EDOM};
+    int file = open("/proc/self/status", O_RDONLY), ends[2];
+    CHECK(weft_for_lines_fd(w, -1, add_lines, &arrived) == -EBADF);
+    CHECK(weft_for_lines_fd(w, file, NULL, NULL) == -EINVAL);
+    CHECK(weft_for_lines_fd(w, file, add_lines, &arrived) == -EDOM);
+    close(file);
+    CHECK(pipe(ends) == 0);
+    close(ends[1]);
+    CHECK(weft_for_lines_fd(w, ends[0], add_lines, &arrived) == 0); /* nothing */
+    close(ends[0]);
+    CHECK(!weft_cancelled(w));
+}
+
+static void streams_fail(void **state)
+{
+    weft_pool *pool = pool_make(2, 0);
+    assert_int_equal(weft_run(pool, stream_errors_job, NULL), 0);
+    pool_drop(pool);
 }
 
 /* ---- Failing ---- */
@@ -244,9 +446,16 @@ static void loops_of_lines_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_are_seen_once), cmocka_unit_test(reductions_keep_the_order),
-        cmocka_unit_test(files_are_mapped),    cmocka_unit_test(what_is_no_file_is_said),
+        cmocka_unit_test(lines_are_seen_once),
+        cmocka_unit_test(reductions_keep_the_order),
+        cmocka_unit_test(files_are_mapped),
+        cmocka_unit_test(what_is_no_file_is_said),
         cmocka_unit_test(loops_of_lines_fail),
+        cmocka_unit_test(files_of_the_kernel_are_read),
+        cmocka_unit_test(lines_come_from_pipes),
+        cmocka_unit_test(lines_are_seen_as_they_come),
+        cmocka_unit_test(named_pipes_are_waited_for),
+        cmocka_unit_test(streams_fail),
     };
     return RUN_ON_ALL_ROADS(tests);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* parallel_state.c: what bodies have for themselves. */
 #include "property.h"
+#include "weft/lines.h"
 #include "weft/parallel.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,12 +57,87 @@ static void sum_range(weft *w, size_t begin, size_t end, void *state, void *arg)
     HOLDS(atomic_exchange(&sum->is_used, false));
 }
 
+/* The other loops, all over the numbers from 0 to n - 1. */
+
+enum { COLUMNS = 7 };
+
+static void sum_box(weft *w, const weft_box *box, void *state, void *arg)
+{
+    for (size_t i = box->begin[0]; i < box->end[0]; i++)
+        for (size_t j = box->begin[1]; j < box->end[1]; j++)
+            sum_range(w, i * COLUMNS + j, i * COLUMNS + j + 1, state, arg);
+}
+
+static void sum_cube(weft *w, const weft_box *box, void *state, void *arg)
+{
+    for (size_t k = box->begin[0]; k < box->end[0]; k++)
+        sum_box(w, &(weft_box){{box->begin[1], box->begin[2]}, {box->end[1], box->end[2]}}, state,
+                arg);
+}
+
+static void sum_element(weft *w, void *element, void *state, void *arg)
+{
+    size_t number = *(size_t *)element;
+    sum_range(w, number, number + 1, state, arg);
+}
+
+static void sum_lines(weft *w, const char *begin, const char *end, void *state, void *arg)
+{
+    weft_text line;
+    while (weft_line_next(&begin, end, &line)) {
+        size_t number = strtoul(line.bytes, NULL, 10);
+        sum_range(w, number, number + 1, state, arg);
+    }
+}
+
+static void sum_array(weft *w, size_t n, const weft_state *kind, struct loop *loop)
+{
+    size_t *numbers = malloc((n + 1) * sizeof *numbers);
+    HOLDS(numbers);
+    for (size_t i = 0; i < n; i++)
+        numbers[i] = i;
+    weft_for_each_with(w, numbers, n, sizeof *numbers, kind, sum_element, loop);
+    free(numbers);
+}
+
+static void sum_text(weft *w, size_t n, const weft_state *kind, struct loop *loop)
+{
+    char *bytes = malloc(8 * n + 1), *at = bytes;
+    HOLDS(bytes);
+    for (size_t i = 0; i < n; i++)
+        at += sprintf(at, "%zu\n", i);
+    weft_for_lines_with(w, &(weft_text){bytes, (size_t)(at - bytes)}, kind, sum_lines, loop);
+    free(bytes);
+}
+
+static void sum_any(weft *w, unsigned way, size_t n, const weft_state *kind, struct loop *loop)
+{
+    switch (way) {
+    case 0:
+        weft_for_with(w, 0, n, kind, sum_range, loop);
+        break;
+    case 1:
+        weft_for_2d_with(w, &(weft_box){{0, 0}, {n / COLUMNS, COLUMNS}}, kind, sum_box, loop);
+        break;
+    case 2:
+        weft_for_3d_with(w, &(weft_box){{0, 0, 0}, {1, n / COLUMNS, COLUMNS}}, kind, sum_cube,
+                         loop);
+        break;
+    case 3:
+        sum_array(w, n, kind, loop);
+        break;
+    default:
+        sum_text(w, n, kind, loop);
+    }
+}
+
 static void states(weft *w, struct dice *dice)
 {
     static const weft_state kind = {sizeof(struct sum), sum_make, sum_drop};
     struct loop loop = {.slow = dice_below(dice, 2), .nested = dice_below(dice, 3) == 0};
-    size_t n = dice_size(dice, loop.slow ? 10000 : 100000);
-    weft_for_with(w, 0, n, &kind, sum_range, &loop);
+    unsigned way = (unsigned)dice_below(dice, 5);
+    size_t n = dice_size(dice, way ? 2000 : loop.slow ? 10000 : 100000) / COLUMNS * COLUMNS;
+    sum_any(w, way, n, &kind, &loop);
     HOLDS(loop.sum == (n ? n * (n - 1) / 2 : 0));
     size_t made = atomic_load(&loop.made);
     HOLDS(made == atomic_load(&loop.dropped) && (made > 0) == (n > 0));

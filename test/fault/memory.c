@@ -8,6 +8,7 @@
 #include "core/pool.h"
 #include "proc.h"
 #include "weft/lines.h"
+#include "weft/local.h"
 #include "weft/parallel.h"
 #include "weft/sort.h"
 
@@ -458,6 +459,72 @@ static bool compute_reduce_lines(weft *w)
     return has_numbers_below(&wide, NUMBERS);
 }
 
+/* Accumulators that own memory: what was made is dropped, whichever allocation fails. */
+static atomic_int tables;
+
+static void table_make(weft *w, void *accumulator, void *arg)
+{
+    *(struct wide **)accumulator = calloc(1, sizeof(struct wide));
+    CHECK(*(struct wide **)accumulator);
+    atomic_fetch_add(&tables, 1);
+}
+
+static void table_drop(weft *w, void *accumulator, void *arg)
+{
+    free(*(struct wide **)accumulator);
+    atomic_fetch_sub(&tables, 1);
+}
+
+static void table_fold(weft *w, size_t begin, size_t end, void *accumulator, void *arg)
+{
+    wide_fold(w, begin, end, *(struct wide **)accumulator, arg);
+}
+
+static void table_move(weft *w, void *left, void *right, void *arg)
+{
+    wide_add(w, *(struct wide **)left, *(struct wide **)right, arg);
+    table_drop(w, right, arg);
+}
+
+enum { HEAVY = 8192 + 16 }; /* bytes of an accumulator that is not put on the stack */
+
+static bool compute_owned(weft *w, bool ordered, bool lines)
+{
+    static char bytes[NUMBERS];
+    static _Alignas(max_align_t) char space[HEAVY];
+    struct wide **result = (struct wide **)(void *)space;
+    static const weft_reducer reducer = {.size = HEAVY,
+                                         .fold = table_fold,
+                                         .block = BLOCK,
+                                         .make = table_make,
+                                         .drop = table_drop,
+                                         .move = table_move};
+    memset(bytes, '\n', sizeof bytes);
+    const weft_text text = {bytes, NUMBERS};
+    if (ordered && lines)
+        weft_reduce_lines(w, &text, &reducer, NULL, result);
+    else if (ordered)
+        weft_reduce(w, 0, NUMBERS, &reducer, NULL, result);
+    else if (lines)
+        weft_reduce_lines_unordered(w, &text, &reducer, NULL, result);
+    else
+        weft_reduce_unordered(w, 0, NUMBERS, &reducer, NULL, result);
+    bool right = has_numbers_below(*result, NUMBERS);
+    table_drop(w, result, NULL);
+    CHECK_EQUAL(atomic_load(&tables), 0);
+    return right;
+}
+
+static bool compute_owned_reduce(weft *w)
+{
+    return compute_owned(w, true, false) && compute_owned(w, true, true);
+}
+
+static bool compute_owned_unordered(weft *w)
+{
+    return compute_owned(w, false, false) && compute_owned(w, false, true);
+}
+
 static void wide_map(weft *w, const void *in, void *out, void *arg)
 {
     *(struct wide *)out = (struct wide){0};
@@ -558,6 +625,72 @@ static bool compute_for_with(weft *w)
     return all == NUMBERS;
 }
 
+static void count_lines(weft *w, const char *begin, const char *end, void *state, void *arg)
+{
+    *(size_t *)state += (size_t)(end - begin);
+}
+
+static bool compute_for_lines_with(weft *w)
+{
+    static char bytes[NUMBERS];
+    size_t all = 0;
+    memset(bytes, '\n', sizeof bytes);
+    weft_for_lines_with(w, &(weft_text){bytes, NUMBERS},
+                        &(weft_state){.size = sizeof(size_t), .drop = collect}, count_lines, &all);
+    return all == NUMBERS;
+}
+
+static void add_lines(weft *w, const char *begin, const char *end, void *arg)
+{
+    atomic_fetch_add((atomic_size_t *)arg, (size_t)(end - begin));
+}
+
+/* Longer than what is read at once, in one line: so its memory has to grow. */
+static bool compute_for_lines_fd(weft *w)
+{
+    enum { LONG = 300000 };
+    static char bytes[LONG];
+    weft_text read;
+    atomic_size_t all = 0;
+    FILE *file = tmpfile();
+    memset(bytes, 'x', sizeof bytes);
+    CHECK(file && fwrite(bytes, 1, LONG, file) == LONG && fflush(file) == 0);
+    rewind(file);
+    int error = weft_for_lines_fd(w, fileno(file), add_lines, &all);
+    rewind(file);
+    if (!error)
+        error = weft_text_read(fileno(file), &read);
+    if (!error) {
+        CHECK(read.size == LONG);
+        weft_text_unmap(&read);
+    }
+    fclose(file);
+    CHECK(error == 0 || error == -ENOMEM);
+    if (error)
+        weft_fail(w, error);
+    return all == LONG;
+}
+
+static void count_locally(weft *w, size_t begin, size_t end, void *arg)
+{
+    size_t *value = weft_local_get(w, arg);
+    if (value)
+        *value += end - begin;
+    else
+        CHECK(weft_cancelled(w));
+}
+
+static bool compute_local(weft *w)
+{
+    size_t all = 0;
+    weft_local local;
+    weft_local_init(&local, &(weft_state){.size = sizeof(size_t)}, NULL);
+    weft_for(w, 0, NUMBERS, count_locally, &local);
+    weft_local_visit(w, &local, collect, &all);
+    weft_local_destroy(w, &local);
+    return all == NUMBERS;
+}
+
 static int larger_first(const void *a, const void *b, void *arg)
 {
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
@@ -641,11 +774,13 @@ static void oom_data_parallelism(void)
         compute_fn *fn;
         unsigned allocations; /* at least, on any number of workers */
     } all[] = {
-        {compute_reduce, 1},       {compute_reduce_unordered, 0}, /* these only for what others take
-                                                                   */
-        {compute_reduce_lines, 1}, {compute_map_reduce, 1},       {compute_map_reduce_until, 1},
-        {compute_histogram, 0},    {compute_typed_histogram, 1},  {compute_scan, 0},
-        {compute_for_with, 1},     {compute_sort_stable, 1},      {compute_typed_sort_stable, 1},
+        {compute_reduce, 1},         {compute_reduce_unordered, 0}, /* these only for what others
+                                                                       take */
+        {compute_reduce_lines, 1},   {compute_map_reduce, 1},        {compute_map_reduce_until, 1},
+        {compute_histogram, 0},      {compute_typed_histogram, 1},   {compute_scan, 0},
+        {compute_owned_reduce, 1},   {compute_owned_unordered, 0},   {compute_for_with, 1},
+        {compute_for_lines_with, 1}, {compute_for_lines_fd, 6},      {compute_local, 1},
+        {compute_sort_stable, 1},    {compute_typed_sort_stable, 1},
     };
     FOR_EACH_WAY(way)
     {

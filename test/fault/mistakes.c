@@ -8,6 +8,7 @@
 
 #include <weft/actor.h>
 #include <weft/lines.h>
+#include <weft/local.h>
 #include <weft/ordmap.h>
 #include <weft/parallel.h>
 #include <weft/pipeline.h>
@@ -721,7 +722,28 @@ static const weft_reducer no_combine = {.size = sizeof(long), .fold = fold};
 static const weft_box box = {{0, 0, 0}, {2, 2, 2}};
 static const weft_text text = {"a line\n", 7};
 static weft_state no_state;
+static weft_local local;
 static long result;
+
+/* ---- Values of another pool ---- */
+
+static void gets_value(weft *w, void *arg)
+{
+    weft_local_get(w, &local);
+}
+
+static void gets_value_in_two_pools(weft *w, void *arg)
+{
+    weft_pool *pool = child_pool(1, 0, WAY_SPIN);
+    weft_local_init(&local, &(weft_state){.size = 8}, NULL);
+    gets_value(w, NULL);
+    (void)weft_run(pool, gets_value, NULL);
+}
+
+static void values_of_another_pool(void **state)
+{
+    expect_named(gets_value_in_two_pools, WORDS("weft_local_get: ", "another pool"));
+}
 
 /* What each says it needs. */
 #define LACKS(USE)                                                                                 \
@@ -733,6 +755,16 @@ static long result;
     USE(weft_for_each, "fn", weft_for_each(w, numbers, 64, 8, NULL, NULL))                         \
     USE(weft_for_with, "state", weft_for_with(w, 0, 64, NULL, NULL, NULL))                         \
     USE(weft_for_with, "body", weft_for_with(w, 0, 64, &no_state, NULL, NULL))                     \
+    USE(weft_for_2d_with, "state", weft_for_2d_with(w, &box, NULL, NULL, NULL))                    \
+    USE(weft_for_3d_with, "body", weft_for_3d_with(w, &box, &no_state, NULL, NULL))                \
+    USE(weft_for_each_with, "fn", weft_for_each_with(w, numbers, 64, 8, &no_state, NULL, NULL))    \
+    USE(weft_for_lines_with, "body", weft_for_lines_with(w, &text, &no_state, NULL, NULL))         \
+    USE(weft_local_get, "local", weft_local_get(w, NULL))                                          \
+    USE(weft_local_init, "kind", weft_local_init(&local, NULL, NULL))                              \
+    USE(weft_local_visit, "visit", weft_local_visit(w, &local, NULL, NULL))                        \
+    USE(weft_local_destroy, "local", weft_local_destroy(w, NULL))                                  \
+    USE(weft_reduce_lines_unordered, "combine",                                                    \
+        weft_reduce_lines_unordered(w, &text, &no_combine, NULL, &result))                         \
     USE(weft_map, "fn", weft_map(w, numbers, 64, 8, NULL, NULL, numbers, 8))                       \
     USE(weft_map, "in", weft_map(w, NULL, 64, 8, NULL, NULL, numbers, 8))                          \
     USE(weft_reduce, "reducer", weft_reduce(w, 0, 64, NULL, NULL, &result))                        \
@@ -925,6 +957,7 @@ int main(void)
         cmocka_unit_test(no_object),
         IN_CHILD(no_channel),
         cmocka_unit_test(channel_closed_too_late),
+        cmocka_unit_test(values_of_another_pool),
         cmocka_unit_test(found_outside_of_range),
         cmocka_unit_test(result_of_another_size),
         IN_CHILD(message_to_nowhere),

@@ -376,6 +376,9 @@ static void out_of_reduction(weft *w, void *)
         [](weft *, size_t, size_t, void *, void *) { throw std::runtime_error("fold"); },
         [](weft *, void *, const void *, void *) {},
         0,
+        nullptr,
+        nullptr,
+        nullptr,
         nullptr};
     long result = 0;
     try {

@@ -171,7 +171,8 @@ static bool halt(weft *w, const void *accumulator, void *arg)
 static void stop_early(weft *w, void *arg)
 {
     const size_t n = (size_t)1 << 40;
-    weft_reducer reducer = {sizeof(uint64_t), NULL, fold_here, combine, 0, halt};
+    weft_reducer reducer = {
+        .size = sizeof(uint64_t), .fold = fold_here, .combine = combine, .halt = halt};
     uint64_t sum;
     for (int i = 0; i < 100; i++) {
         CHECK(weft_find_first(w, 0, n, find_here, NULL) == 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The peers openmp-gnu and openmp-llvm: tasks, and taskwait; `parallel for` in stencil and
- * histogram. */
+/* The peers openmp-gnu and openmp-llvm: tasks, and taskwait; `parallel for` in stencil,
+ * histogram and words. */
 #include "../common/runtime.h"
 
 #include "../../bursty/bursty.h"
@@ -14,6 +14,9 @@
 #include "../../stencil/stencil.h"
 #include "../../treesum/treesum.h"
 #include "../../typed/typed.h"
+#include "../../words/words.h"
+
+#include <string.h>
 
 static unsigned workers;
 
@@ -308,16 +311,39 @@ static void histogram_run(void *data)
     }
 }
 
+/* ---- words ---- */
+
+/* The first beginning of a line from `at` on. */
+static const char *line_begin(const struct words *words, size_t at)
+{
+    const char *end = words->bytes + words->size;
+    if (at == 0 || at >= words->size)
+        return at ? end : words->bytes;
+    const char *newline = memchr(words->bytes + at - 1, '\n', words->size - at + 1);
+    return newline ? newline + 1 : end;
+}
+
+static void words_run(void *data)
+{
+    enum { CHUNK = 1 << 20 };
+    struct words *words = data;
+    size_t chunks = (words->size + CHUNK - 1) / CHUNK;
+#pragma omp parallel num_threads(workers)
+    {
+        struct words_table mine = {0};
+#pragma omp for schedule(dynamic) nowait
+        for (size_t i = 0; i < chunks; i++)
+            words_add(&mine, line_begin(words, i * CHUNK), line_begin(words, (i + 1) * CHUNK));
+#pragma omp critical
+        words_move(&words->table, &mine);
+    }
+}
+
 const struct runtime_benchmark runtime_benchmarks[] = {
-    {&fib_kernel, fib_run},
-    {&treesum_kernel, treesum_run},
-    {&join_kernel, join_run},
-    {&increment_kernel, increment_run},
-    {&nbody_kernel, nbody_run},
-    {&nqueens_kernel, nqueens_run},
-    {&sort_kernel, sort_run},
-    {&bursty_kernel, bursty_run},
-    {&stencil_kernel, stencil_run},
-    {&histogram_kernel, histogram_run},
-    {NULL, NULL},
+    {&fib_kernel, fib_run},         {&treesum_kernel, treesum_run},
+    {&join_kernel, join_run},       {&increment_kernel, increment_run},
+    {&nbody_kernel, nbody_run},     {&nqueens_kernel, nqueens_run},
+    {&sort_kernel, sort_run},       {&bursty_kernel, bursty_run},
+    {&stencil_kernel, stencil_run}, {&histogram_kernel, histogram_run},
+    {&words_kernel, words_run},     {NULL, NULL},
 };
