@@ -5,6 +5,7 @@
 
 #include "../weft.h"
 #include "actor.h"
+#include "graph.h"
 #include "lines.h"
 #include "ordmap.h"
 #include "parallel.h"
