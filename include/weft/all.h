@@ -5,6 +5,7 @@
 
 #include "../weft.h"
 #include "actor.h"
+#include "graph.h"
 #include "hashmap.h"
 #include "lines.h"
 #include "local.h"
