@@ -73,6 +73,11 @@ void *weft__alloc(size_t size)
     return choose_failure() ? NULL : model_alloc(size);
 }
 
+void *weft__scratch(size_t size)
+{
+    return weft__alloc(size);
+}
+
 void weft__free(void *p)
 {
     if (p)
@@ -179,10 +184,7 @@ struct weft__stack weft__thread_stack(void)
     return stack;
 }
 
-uint32_t weft__fork_count(void)
-{
-    return 0;
-}
+uint32_t weft__forks;
 
 int weft__fork_watch(void (*in_child)(void))
 {

@@ -156,6 +156,19 @@ WEFT_API void weft_scope_deadline(weft_scope *scope, uint64_t when);
 WEFT_API WEFT_MUST_USE int weft_spawn(weft *w, weft_scope *scope, weft_fn *fn, void *arg);
 WEFT_API WEFT_MUST_USE int weft_spawn_fifo(weft *w, weft_scope *scope, weft_fn *fn, void *arg);
 
+/* The same as weft_spawn(), for arguments that the child alone owns. _copy: the child gets a
+ * pointer to a copy of the `size` bytes at `arg`, aligned as by malloc(), which is there until the
+ * child returns; up to 48 bytes need no memory of their own. If the child is skipped because the
+ * scope was cancelled, drop(w, arg) is called in its place, once, with the same pointer; in _copy,
+ * `drop` may be NULL. It runs where the child would have run: in any worker or guest, before the
+ * scope closes (of an actor: in the actor itself, at the close, or when the actor ends). It may
+ * free, close and unlock what the child was given; it must not spawn, fork or fail. If these
+ * functions fail, neither is called. */
+WEFT_API WEFT_MUST_USE int weft_spawn_copy(weft *w, weft_scope *scope, weft_fn *fn, const void *arg,
+                                           size_t size, weft_fn *drop);
+WEFT_API WEFT_MUST_USE int weft_spawn_drop(weft *w, weft_scope *scope, weft_fn *fn, void *arg,
+                                           weft_fn *drop);
+
 /* Only weft_pool_destroy() waits for it. */
 WEFT_API WEFT_MUST_USE int weft_spawn_detached(weft *w, weft_fn *fn, void *arg);
 

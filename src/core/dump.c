@@ -187,7 +187,7 @@ static void look_at(struct look *look, const struct locks *locks, struct weft__w
         .executor = atomic_load_relaxed(&counts->executor),
         .depth = atomic_load_relaxed(&counts->depth),
         .deepest = atomic_load_relaxed(&counts->depth_max),
-        .deque = weft__deque_size(&worker->deque),
+        .deque = weft__deque_size(&worker->deque) + weft__pile_size(&worker->pile),
         .mail = weft__queue_length(&worker->mailbox),
         .jobs = atomic_load_relaxed(&counts->jobs),
         .steals = atomic_load_relaxed(&counts->steals),

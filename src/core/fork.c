@@ -12,6 +12,8 @@
  *
  * The eager road. The guard is always raised, and the slow road puts every right side on the
  * worker's deque. */
+#include "core/fork.h"
+
 #include "core/cancel.h"
 #include "core/fiber.h"
 #include "core/help.h"
@@ -111,6 +113,17 @@ static bool slow_road(struct weft__context *context, weft *w, bool wake, bool *c
     if (wake) /* if no worker was woken because there is no room, a later fork tries again */
         context->help.wanted = !weft__sleep_new_fork(&pool->sleep, true);
     return stolen;
+}
+
+bool weft__look_up(weft *w)
+{
+    struct weft__context *context = weft__context_of(w);
+    bool cancelled, wake = weft__help_is_due(context, w);
+    if (wake)
+        context->help.wanted = false; /* the caller wakes a worker */
+    if (wake || !only_looks_at_the_clock(context))
+        slow_road(context, w, false, &cancelled);
+    return wake;
 }
 
 void weft_fork_slow_(weft *w)

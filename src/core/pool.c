@@ -93,6 +93,8 @@ static void release(struct weft_pool *pool)
         if (pool->workers[i])
             weft__worker_free(pool->workers[i]);
     weft__free(pool->workers);
+    for (int size = 0; size < STOCK_SIZES; size++)
+        weft__depot_free(&pool->depots[size]);
     weft__spares_free(pool);
     weft__sleep_destroy(&pool->sleep);
     weft__cpus_free(&pool->homes);

@@ -25,6 +25,7 @@ struct weft_pool {
     struct weft__worker **workers;
     struct weft__sleep sleep;
     struct weft__queue injector;
+    struct weft__depot depots[STOCK_SIZES]; /* nodes of spawned jobs; see stock.h */
     struct weft__habits habits;
     struct weft__census census;
     struct weft__blocking blocking;

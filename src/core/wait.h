@@ -50,6 +50,13 @@ bool weft__wait_anywhere(struct weft__spin_latch *latch, struct weft__awaited aw
  * miss it, so the caller calls again as long as the job waits. */
 void weft__wake_helpers(struct weft_pool *pool);
 
+/* After so many jobs of its own, a thread looks at its mail and the injector first. */
+enum { WEFT__OWN_TURN = 32 };
+void weft__run_in_turn(weft *w); /* counts one job of its own, and looks there if it is time */
+
+/* Moves a spawned job that the caller has popped to the injector. */
+void weft__leave_to_others(struct weft__worker *me, struct weft__job *job);
+
 bool weft__run_one(weft *w); /* one job of any kind; false: none found */
 
 /* Works until `stop` is set. */

@@ -251,7 +251,7 @@ static void oom_broadcast(void)
  * that they ran; each exactly once if its spawn said so. */
 enum { SPAWNS = 300 };
 
-enum spawn_kind { SPAWN, SPAWN_FIFO, SPAWN_DETACHED };
+enum spawn_kind { SPAWN, SPAWN_FIFO, SPAWN_DETACHED, SPAWN_COPY, SPAWN_DROP };
 
 struct spawns {
     enum spawn_kind kind;
@@ -259,6 +259,11 @@ struct spawns {
     bool spawned[SPAWNS], one_failed;
     atomic_int ran[SPAWNS];
 };
+
+static void count_up_at(weft *w, void *copy)
+{
+    count_up(w, *(void **)copy);
+}
 
 static int spawn(weft *w, weft_scope *scope, enum spawn_kind kind, void *arg)
 {
@@ -269,6 +274,10 @@ static int spawn(weft *w, weft_scope *scope, enum spawn_kind kind, void *arg)
         return weft_spawn_fifo(w, scope, count_up, arg);
     case SPAWN_DETACHED:
         return weft_spawn_detached(w, count_up, arg);
+    case SPAWN_COPY:
+        return weft_spawn_copy(w, scope, count_up_at, (void *[40]){arg}, 320, count_up_at);
+    case SPAWN_DROP:
+        return weft_spawn_drop(w, scope, count_up, arg, count_up);
     }
     return -EINVAL;
 }
@@ -319,6 +328,50 @@ static bool try_spawn_fifo(uint32_t k, enum way way)
 static bool try_spawn_detached(uint32_t k, enum way way)
 {
     return try_spawns(k, way, SPAWN_DETACHED);
+}
+
+static bool try_spawn_copy(uint32_t k, enum way way)
+{
+    return try_spawns(k, way, SPAWN_COPY);
+}
+
+static bool try_spawn_drop(uint32_t k, enum way way)
+{
+    return try_spawns(k, way, SPAWN_DROP);
+}
+
+static void oom_spawn_copy(void)
+{
+    CHECK(sweep(try_spawn_copy, WAY_SPIN) > SPAWNS);
+}
+
+static void oom_spawn_drop(void)
+{
+    CHECK(sweep(try_spawn_drop, WAY_SPIN) > SPAWNS);
+}
+
+/* The other worker runs each child, and frees its node: the nodes have to come back. */
+static void spawn_for_other(weft *w, void *unused)
+{
+    enum { ROUNDS = 600 };
+    atomic_int ran = 0;
+    for (int i = 1; i <= 2 * ROUNDS; i++) {
+        weft_scope scope;
+        weft_scope_open(w, &scope);
+        CHECK_EQUAL(spawn(w, &scope, i % 2 ? SPAWN : SPAWN_DROP, &ran), 0);
+        WAIT_UNTIL(atomic_load(&ran) == i);
+        CHECK_EQUAL(weft_scope_close(w, &scope), 0);
+        if (i == ROUNDS)
+            fail_at(1);
+    }
+    CHECK(!failed());
+}
+
+static void no_memory_for_ever(void)
+{
+    weft_pool *pool = child_pool(2, WEFT_NO_GUESTS, WAY_SPIN);
+    CHECK_EQUAL(weft_run(pool, spawn_for_other, NULL), 0);
+    child_pool_end(pool);
 }
 
 static void oom_spawn(void)
@@ -806,6 +859,9 @@ int main(void)
         IN_CHILD(oom_spawn),
         IN_CHILD(oom_spawn_fifo),
         IN_CHILD(oom_spawn_detached),
+        IN_CHILD(oom_spawn_copy),
+        IN_CHILD(oom_spawn_drop),
+        IN_CHILD(no_memory_for_ever),
         IN_CHILD(spawn_among_thieves),
         IN_CHILD(oom_fork_past_the_deques_capacity),
         IN_CHILD(oom_data_parallelism),
