@@ -84,9 +84,9 @@ void weft__free(void *p)
         model_free(p);
 }
 
-void *weft__map(size_t size)
+void *weft__map(size_t size, size_t alignment)
 {
-    return choose_failure() ? NULL : model_block(size);
+    return choose_failure() ? NULL : model_block(size, alignment);
 }
 
 void weft__unmap(void *p, size_t size)
@@ -192,9 +192,8 @@ int weft__fork_watch(void (*in_child)(void))
     return 0;
 }
 
-void weft__overflow_watch(weft__explain *explain, weft__nested *nested)
+void weft__overflow_watch(weft__nested *nested)
 {
-    (void)explain;
     (void)nested;
 }
 

@@ -116,6 +116,19 @@ WEFT_API WEFT_MUST_USE WEFT_INLINE_ int weft_broadcast_detached(weft_pool *pool,
 WEFT_API WEFT_INLINE_ weft *weft_fork(weft *w, weft_fn *right, void *arg);
 WEFT_API WEFT_MUST_USE WEFT_INLINE_ bool weft_merge(weft *w);
 
+/* The way back: the context that was given to the weft_fork() that returned `w`. For any number of
+ * forks in a row, merged in reverse. 65,000 pending forks of a thread, and 15,000 of an actor, can
+ * be taken by others; those beyond run in place.
+ *
+ *     for (size_t i = 0; i < n; i++)
+ *         w = weft_fork(w, child, &children[i]);
+ *     for (size_t i = n; i-- > 0;) {
+ *         w = weft_outer(w);
+ *         if (!weft_merge(w))
+ *             child(w, &children[i]);
+ *     } */
+WEFT_API WEFT_MUST_USE WEFT_INLINE_ weft *weft_outer(weft *w);
+
 /* Runs left(w', l) and right(w'', r), perhaps at the same time; returns when both are over.
  * The left side always runs. C++ has a weft_join() of its own, through which exceptions pass, and
  * guards: see weft/guards.hpp. */

@@ -105,6 +105,7 @@ static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, wef
     struct weft__group *outer_root = atomic_load_relaxed(&context->root);
     struct weft__group *root = group->root;
     bool mixes = outer_root && outer_root != root;
+    size_t in_place = context->in_place;
     context->group = slot->group = group;
     /* relaxed, all of root and mixed: hints, written by their owner only. For a thread that fails
      * and reads root, weft__part_begin() and weft__part_resume() have a fence after the store. */
@@ -126,7 +127,7 @@ static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, wef
         abandoned(context->worker);
     if (frame)
         show(context->worker, shown);
-    weft__expect_merged(w, "a job");
+    weft__expect_merged(w, in_place, "a job");
     if (context->group != group)
         weft__fatal("a job returned without closing a scope that it opened");
     context->group = outer;

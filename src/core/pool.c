@@ -219,7 +219,7 @@ int weft__pool_make(struct weft_pool *pool, const weft_config *config)
     int error = prepare(pool, config);
     if (!error) {
         if (!(pool->config.flags & WEFT_NO_SIGSEGV))
-            weft__overflow_watch(weft__worker_explain, weft__worker_nested);
+            weft__overflow_watch(weft__worker_nested);
         error = weft__threads_start(pool);
     }
     if (error)

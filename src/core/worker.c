@@ -194,16 +194,6 @@ void weft__worker_push(struct weft__worker *worker, const char *entry)
     innermost = weft__current = worker;
 }
 
-const char *weft__worker_explain(const void *address)
-{
-    struct weft__context *context = weft__current ? weft__current->context : NULL;
-    if (!context || (const char *)address <= (const char *)context->last ||
-        (const char *)address >= (const char *)context + WEFT_BLOCK_SIZE_)
-        return NULL;
-    return "weft: more forks are pending in one context than it has slots for (65,000); "
-           "merge some before forking more, or use a scope\n";
-}
-
 unsigned weft__worker_nested(void)
 {
     struct weft__worker *me = weft__current;

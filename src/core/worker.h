@@ -279,9 +279,6 @@ void weft__worker_remove(struct weft__worker *worker);
 
 void weft__worker_forked(void); /* in a forked child: this thread is no worker any more */
 
-/* Explains a fault at the address, if it comes from too many forks; or NULL. */
-const char *weft__worker_explain(const void *address);
-
 /* How many jobs lie on top of each other in the pool that this thread works for; 0: none. */
 unsigned weft__worker_nested(void);
 

@@ -108,6 +108,20 @@ static void deep(weft *w, void *arg)
     recurses(w, 20);
 }
 
+/* Below all that a context has slots for. */
+static void returns_past_the_last_slot(weft *w, void *arg)
+{
+    weft *in = w;
+    for (long i = 0; i < 100000; i++)
+        in = weft_fork(in, nothing, NULL);
+    returns_early(in);
+    for (long i = 0; i < 100000; i++) {
+        in = weft_outer(in);
+        if (!weft_merge(in))
+            nothing(in, NULL);
+    }
+}
+
 static void returns_itself(weft *w, void *arg)
 {
     returns_early(w);
@@ -128,6 +142,9 @@ static void return_between_fork_and_merge(void **state)
     expect_named(calls_and_forks, WORDS("returned between weft_fork and weft_merge"));
     expect_named(deep, WORDS("returned between weft_fork and weft_merge"));
     expect_named(in_child_of_scope, WORDS("returned between weft_fork and weft_merge"));
+    expect_named(returns_past_the_last_slot, WORDS("returned without merging what it forked"));
+    expect_named_in_actor(returns_past_the_last_slot,
+                          WORDS("returned without merging what it forked"));
     expect_named_in_actor(returns_itself, WORDS("returned without merging what it forked"));
     expect_named_in_actor(deep, WORDS("returned between weft_fork and weft_merge"));
 }
