@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-enum { SOON = 2 }; /* the first look finds 1 */
+enum { SOON = 3 }; /* a waiter looks twice before it sleeps, a worker three times: 1, 2, ... */
 
 static weft_event event;
 static weft_mutex mutex;
@@ -78,7 +78,7 @@ static weft *be_part(unsigned i)
 
 static void first_waits_soon(void)
 {
-    int result = weft_event_wait_until(be_part(0), &event, SOON);
+    int result = weft_event_wait_until(be_part(0), &event, SOON + 1);
     MODEL_ASSERT(result == -ETIMEDOUT || (result == 0 && data == 1));
     leave_pool(0);
 }
@@ -120,7 +120,7 @@ static void second_only_sleeps(void)
 
 static void first_waits_and_stops(void)
 {
-    MODEL_ASSERT(weft_event_wait_until(be_part(0), &event, SOON) == -ETIMEDOUT);
+    MODEL_ASSERT(weft_event_wait_until(be_part(0), &event, SOON + 1) == -ETIMEDOUT);
     stop(1);
     leave_pool(0);
 }
