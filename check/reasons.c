@@ -57,6 +57,8 @@ static const char answers[] =
     "but os/atomic.h has no such operation, and here it would save nothing on x86";
 static const char rests[] = "release alone would do (Z5); but os/atomic.h has no such operation, "
                             "and this is no fast road";
+static const char nudges[] = "release alone would do (W4); but os/atomic.h has no such operation, "
+                             "and this is no fast road";
 static const char marked[] = "who is marked has passed a fence (F1) before it rests; that is far "
                              "away, and this is the plain "
                              "reason";
@@ -151,6 +153,7 @@ static const struct known kept[] = {
     {"sleep/crowd.h", "weft__crowd_tickle", "release V1", OP_RMW, SEQ_CST, ACQ_REL, tickle},
     {"sleep/crowd.h", "weft__crowd_state", "acquire V1", OP_LOAD, ACQUIRE, RELAXED, tickled},
     {"core/block.c", "weft__block_rest", "release Z5", OP_RMW, ACQ_REL, RELEASE, rests},
+    {"sync/sync.c", "nudge", "release W4", OP_RMW, ACQ_REL, RELEASE, nudges},
     {"core/block.c", "weft__block_rest", "release Z5", OP_RMW, ACQ_REL, ACQUIRE, marked},
     {"sleep/census.h", "weft__census_enter", "acq_rel Z1", OP_RMW, ACQ_REL, ACQUIRE, census},
     {"sleep/census.h", "weft__census_enter", "acq_rel Z1", OP_RMW, ACQ_REL, RELEASE, census},

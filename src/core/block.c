@@ -116,7 +116,7 @@ void weft__block_unmark(struct weft__worker *me)
 
 /* ---- Blocking in the program's own code ---- */
 
-static const struct weft__blocked in_own_code = {BLOCKED_OUTSIDE, NULL};
+static const struct weft__blocked in_own_code = {.kind = BLOCKED_OUTSIDE};
 
 void weft__block_outside(struct weft__worker *me)
 {

@@ -4,6 +4,7 @@
 #include "core/config.h"
 #include "core/default.h"
 #include "core/fiber.h"
+#include "core/limit.h"
 #include "core/search.h"
 #include "core/task.h"
 #include "core/threads.h"
@@ -24,6 +25,7 @@ static void forget_parent(void)
     weft__default_forked();
     weft__park_forked();
     weft__tasks_forked();
+    weft__limits_forked();
     atomic_store_relaxed(&weft__fiber_wakers, 0); /* threads that counted there do not exist here */
 }
 

@@ -2,6 +2,7 @@
 #include "core/stuck.h"
 
 #include "core/guest.h"
+#include "core/limit.h"
 #include "core/object.h"
 #include "core/pool.h"
 #include "core/standing.h"
@@ -153,7 +154,7 @@ static bool may_be_set_going(const struct weft__worker *worker, bool from_outsid
 {
     if (!worker->blocked)
         return worker->above; /* it waits in a pool on top; what it waits for is not known here */
-    if (other_pool_moves(worker))
+    if (other_pool_moves(worker) || weft__limit_ends(worker->blocked->limit))
         return true;
     switch (worker->blocked->kind) {
     case BLOCKED_OUTSIDE: /* a program that has a handler wants to know */

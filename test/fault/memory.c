@@ -7,10 +7,12 @@
 #include "child.h"
 #include "core/pool.h"
 #include "proc.h"
+#include "weft/actor.h"
 #include "weft/lines.h"
 #include "weft/local.h"
 #include "weft/parallel.h"
 #include "weft/sort.h"
+#include "weft/sync.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -847,6 +849,48 @@ static void oom_data_parallelism(void)
     }
 }
 
+/* ---- Waits with a limit ---- */
+
+/* The actor can't note when its wait ends; it ends all the same. */
+struct limited {
+    uint32_t k;
+    weft_event never;
+    bool one_failed;
+};
+
+static int wait_with_limit(weft *w, void *arg)
+{
+    struct limited *limited = arg;
+    uint64_t when = weft_now() + 2000000;
+    fail_at(limited->k);
+    CHECK_EQUAL(weft_event_wait_until(w, &limited->never, when), -ETIMEDOUT);
+    limited->one_failed = failed();
+    CHECK(weft_now() >= when);
+    return 0;
+}
+
+static bool try_limit(uint32_t k, enum way way)
+{
+    weft_pool *pool = child_pool(1, 0, way);
+    struct limited limited = {.k = k};
+    weft_actor *actor;
+    until_asleep(pool, 1);
+    CHECK_EQUAL(weft_actor_create(&actor, pool, wait_with_limit, &limited, NULL), 0);
+    CHECK_EQUAL(weft_actor_run(actor), 0);
+    CHECK_EQUAL(weft_actor_wait(NULL, actor), 0);
+    weft_actor_release(actor);
+    child_pool_end(pool);
+    return limited.one_failed;
+}
+
+static void oom_limit(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        CHECK(sweep(try_limit, way) >= 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -865,6 +909,7 @@ int main(void)
         IN_CHILD(spawn_among_thieves),
         IN_CHILD(oom_fork_past_the_deques_capacity),
         IN_CHILD(oom_data_parallelism),
+        IN_CHILD(oom_limit),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }

@@ -640,6 +640,16 @@ static void waits_for_nothing(weft *w, void *arg)
     weft_event_wait(w, NULL);
 }
 
+static void locks_nothing_until(weft *w, void *arg)
+{
+    CHECK(weft_mutex_lock_until(w, NULL, 0));
+}
+
+static void waits_for_nothing_until(weft *w, void *arg)
+{
+    CHECK(weft_event_wait_until(w, NULL, 0));
+}
+
 static void sets_nothing(weft *w, void *arg)
 {
     weft_event_set(w, NULL);
@@ -649,6 +659,8 @@ static void no_object(void **state)
 {
     expect_named(locks_nothing, WORDS("weft_mutex_lock needs a mutex"));
     expect_named(waits_for_nothing, WORDS("weft_event_wait needs an event"));
+    expect_named(locks_nothing_until, WORDS("weft_mutex_lock_until needs a mutex"));
+    expect_named(waits_for_nothing_until, WORDS("weft_event_wait_until needs an event"));
     expect_named(sets_nothing, WORDS("weft_event_set needs an event"));
 }
 
@@ -660,6 +672,8 @@ static void no_channel(void)
     CHECK_EQUAL(weft_channel_send(NULL, NULL, &item), -EINVAL);
     CHECK_EQUAL(weft_channel_send(NULL, &never, &item), -EINVAL);
     CHECK_EQUAL(weft_channel_receive(NULL, &never, &item), -EINVAL);
+    CHECK_EQUAL(weft_channel_send_until(NULL, &never, &item, 0), -EINVAL);
+    CHECK_EQUAL(weft_channel_receive_until(NULL, NULL, &item, 0), -EINVAL);
     CHECK_EQUAL(weft_channel_init(&gone, "gone", sizeof item, 1), 0);
     CHECK_EQUAL(weft_channel_send(NULL, &gone, NULL), -EINVAL);
     CHECK_EQUAL(weft_channel_try_receive(NULL, &gone, NULL), -EINVAL);
