@@ -11,5 +11,6 @@
 #include "pipeline.h"
 #include "sort.h"
 #include "sync.h"
+#include "task.h"
 
 #endif
