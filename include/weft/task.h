@@ -15,6 +15,13 @@ extern "C" {
  * job also -EAGAIN and the like: the thread that looks at the clock could not be started. */
 WEFT_API WEFT_MUST_USE int weft_task_wait_until(weft_task *task, uint64_t when);
 
+/* For a client that has hung up. If no thread has begun the task, none will, and it is over when
+ * this returns: weft_task_wait() returns -ECANCELED. If it runs, weft_cancelled() is true in it
+ * from now on, and what it has forked or spawned and no thread has begun is skipped. Returns at
+ * once. By any thread, any number of times; a task that is over stays as it is. -EINVAL: no task,
+ * or one that is zero and was never submitted; -ECHILD. */
+WEFT_API int weft_task_cancel(weft_task *task);
+
 #ifdef __cplusplus
 }
 #endif

@@ -32,7 +32,7 @@ struct weft__task {
     struct weft__latch latch; /* a lock latch: outside threads wait here */
     struct atomic_bool told;  /* the descriptor was written, or is about to be */
     struct atomic_i32 fd;     /* TASK_NO_FD, an event descriptor, or TASK_FD_OVER */
-    struct atomic_ptr waiter; /* NULL, a weft__spin_latch of a waiting job, or `over` of task.c */
+    struct atomic_ptr waiter; /* NULL, a weft__spin_latch of a waiting job, or weft__task_over */
     struct atomic_ptr outsiders; /* struct weft__outsider: the threads that wait outside, the newest
                                     first; read by reports while the task is not over */
     int result;                  /* valid once the latch is set */
@@ -42,6 +42,20 @@ struct weft__task {
  * task, or NULL. Returns 0, -EBUSY, or what weft__pool_enter() returns. */
 int weft__submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *arg, bool waits,
                  struct weft__group *parent);
+
+/* A task whose memory is zero was not submitted. Any other memory can't be told from a task. */
+static inline bool weft__task_was_submitted(const struct weft__task *task)
+{
+    return task->pool != NULL;
+}
+
+static inline struct weft__task *weft__task_of(weft_task *task)
+{
+    return (struct weft__task *)(void *)task;
+}
+
+/* Never used as a latch: its address in `waiter` says that the task is done. */
+extern struct weft__spin_latch weft__task_over;
 
 void weft__tasks_forked(void); /* in a forked child: none is pending */
 
