@@ -73,7 +73,7 @@ WEFT_API WEFT_MUST_USE WEFT_INLINE_ int weft_run(weft_pool *pool, weft_fn *fn, v
 /* A task is memory of the caller and must stay where it is until weft_task_wait() has
  * returned. Its contents belong to the library. */
 typedef struct weft_task {
-    WEFT_ALIGNAS(8) unsigned char opaque[160];
+    WEFT_ALIGNAS(8) unsigned char opaque[176];
 } weft_task;
 
 /* Queues fn(w, arg) for any worker. Errors as of weft_run(); -EBUSY: this task is pending. */

@@ -6,8 +6,8 @@
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "core/pool.h"
-
-#include <weft/task.h>
+#include "core/sized.h"
+#include "os/memory.h"
 
 #include <errno.h>
 #include <sys/eventfd.h>
@@ -68,17 +68,60 @@ static void task_is_over(void *of)
         weft__pool_leave(pool); /* else a waiter, which looks at the pool just now, leaves it */
 }
 
-static void execute_task(weft *w, struct weft__job *job)
+/* ---- Running ---- */
+
+static inline void call_task(weft *w, struct weft__worker *me, struct weft__task *task)
 {
-    struct weft__task *task = (struct weft__task *)job;
-    struct weft__worker *me = weft__worker_of(w);
+    struct weft__job *job = &task->node.job;
     bool careful = task->careful && weft__careful_begin(me, w);
     me->frame->task = task;
     weft__call_whole(w, job->fn, job->arg, &task->group);
     if (careful)
         weft__careful_end(me);
     task->result = weft__group_end(&task->group);
-    me->news = (struct weft__news){task_is_over, task};
+}
+
+static void execute_task(weft *w, struct weft__job *job)
+{
+    struct weft__worker *me = weft__worker_of(w);
+    call_task(w, me, (struct weft__task *)job);
+    me->news = (struct weft__news){task_is_over, job};
+}
+
+/* The task has its result, and no thread knows yet that it is over. */
+static void call_done(struct weft__full_task *full)
+{
+    void *arg = full->task.node.job.arg;
+    int result = full->task.result;
+    if (full->done)
+        WEFT__MUST_RETURN(weft__callee_threw, full->done(arg, result));
+}
+
+static void execute_full(weft *w, struct weft__job *job)
+{
+    struct weft__worker *me = weft__worker_of(w);
+    call_task(w, me, (struct weft__task *)job);
+    call_done((struct weft__full_task *)job);
+    me->news = (struct weft__news){task_is_over, job};
+}
+
+/* No thread waits for it, and its memory is the library's. */
+static void execute_detached(weft *w, struct weft__job *job)
+{
+    struct weft__full_task *full = (struct weft__full_task *)job;
+    struct weft__worker *me = weft__worker_of(w);
+    call_task(w, me, &full->task);
+    call_done(full);
+    me->frame->task = NULL;
+    weft__free(full);
+    weft__pool_leave(me->pool);
+}
+
+struct weft__task *weft__task_of_job(struct weft__job *job)
+{
+    bool is_task = job->execute == execute_task || job->execute == execute_full ||
+                   job->execute == execute_detached;
+    return is_task ? (struct weft__task *)job : NULL;
 }
 
 /* A task that no thread has begun is over here and now. Until another thread ends the task, its
@@ -98,6 +141,8 @@ int weft_task_cancel(weft_task *public)
     if (weft__node_claim(&task->node)) {
         weft__queue_remove(&pool->injector, &task->node); /* not begun: the pool exists */
         task->result = -ECANCELED;
+        if (task->node.job.execute == execute_full)
+            call_done((struct weft__full_task *)task);
         task_is_over(task);
     } else if (weft__lock_latch_borrow(&task->latch)) {
         weft__cancel(pool, &task->group);
@@ -107,13 +152,29 @@ int weft_task_cancel(weft_task *public)
     return 0;
 }
 
-struct weft__task *weft__task_of_job(struct weft__job *job)
+/* ---- Submitting ---- */
+
+/* The caller has entered the pool. */
+static inline void task_make(struct weft__task *task, struct weft_pool *pool, weft_fn *fn,
+                             void *arg, void (*execute)(weft *w, struct weft__job *job),
+                             struct weft__group *parent)
 {
-    return job->execute == execute_task ? (struct weft__task *)job : NULL;
+    *task = (struct weft__task){
+        .pool = pool,
+        .fork_count = pool->fork_count,
+        .guests = !(pool->config.flags & WEFT_NO_GUESTS),
+        .from_outside = !weft__worker_in(pool),
+        .careful = weft__caller_is_careful(),
+    };
+    task->node.job = (struct weft__job){fn, arg, &task->group, execute};
+    weft__group_begin(&task->group, parent);
+    atomic_store_relaxed(&task->fd, TASK_NO_FD); /* relaxed: the queue publishes it */
 }
 
-int weft__submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *arg, bool waits,
-                 struct weft__group *parent)
+/* In place: servers call it often. */
+static inline __attribute__((always_inline)) int submit(struct weft_pool *pool, weft_task *public,
+                                                        weft_fn *fn, void *arg, bool waits,
+                                                        struct weft__group *parent)
 {
     struct weft__task *task = weft__task_of(public);
     int error = weft__pool_enter(&pool);
@@ -123,21 +184,18 @@ int weft__submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *a
         weft__pool_leave(pool);
         return -EBUSY;
     }
-    *task = (struct weft__task){
-        .pool = pool,
-        .fork_count = pool->fork_count,
-        .guests = !(pool->config.flags & WEFT_NO_GUESTS),
-        .from_outside = !weft__worker_in(pool),
-        .careful = weft__caller_is_careful(),
-    };
-    task->node.job = (struct weft__job){fn, arg, &task->group, execute_task};
-    weft__group_begin(&task->group, parent);
-    atomic_store_relaxed(&task->fd, TASK_NO_FD); /* relaxed: the queue publishes it */
+    task_make(task, pool, fn, arg, execute_task, parent);
     weft__pool_hold(pool); /* for the task, which leaves the pool when it is over */
     weft__queue_push(&pool->injector, &task->node);
     weft__sleep_new_jobs(&pool->sleep, 1, waits);
     weft__pool_leave(pool);
     return 0;
+}
+
+int weft__submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *arg, bool waits,
+                 struct weft__group *parent)
+{
+    return submit(pool, public, fn, arg, waits, parent);
 }
 
 /* The library's own copy of what weft/inline.h puts in place. */
@@ -149,8 +207,64 @@ int weft_submit_(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg, unsig
     weft__worker_check_abandoned(__builtin_frame_address(0));
     if (!task || !fn)
         return -EINVAL;
-    return weft__submit(pool, task, fn, arg, false, NULL);
+    return submit(pool, task, fn, arg, false, NULL);
 }
+
+/* `full`: the caller's memory; NULL: the task is detached. */
+static int submit_full(struct weft_pool *pool, struct weft__full_task *full, weft_fn *fn, void *arg,
+                       const weft_submit_options *options)
+{
+    bool detached = !full;
+    if (!detached && !note_pending(&full->task))
+        return -EBUSY;
+    if (detached)
+        full = weft__scratch(sizeof *full);
+    if (!full)
+        return -ENOMEM;
+    struct weft__task *task = &full->task;
+    task_make(task, pool, fn, arg, detached ? execute_detached : execute_full, NULL);
+    full->done = options->done;
+    if (options->deadline)
+        weft__group_set_deadline(&task->group, options->deadline);
+    weft__pool_hold(pool); /* as above */
+    if (options->urgent)
+        weft__queue_push_urgent(&pool->injector, &task->node);
+    else
+        weft__queue_push(&pool->injector, &task->node);
+    weft__sleep_new_jobs(&pool->sleep, 1, false);
+    return 0;
+}
+
+/* The library's own copy of what weft/task.h puts in place. */
+extern int weft_submit_with(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg,
+                            const weft_submit_options *options);
+extern int weft_submit_detached(weft_pool *pool, weft_fn *fn, void *arg, weft_done_fn *done);
+
+int weft_submit_with_(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg,
+                      const weft_submit_options *given, unsigned layout)
+{
+    weft__expect_layout(layout, "weft_submit_with");
+    weft__worker_check_abandoned(__builtin_frame_address(0));
+    weft_submit_options options;
+    int error = fn ? weft__sized_read(&options, sizeof options, given) : -EINVAL;
+    if (!error)
+        error = weft__pool_enter(&pool);
+    if (error)
+        return error;
+    error = submit_full(pool, (struct weft__full_task *)(void *)task, fn, arg, &options);
+    weft__pool_leave(pool);
+    return error;
+}
+
+int weft_submit_detached_(weft_pool *pool, weft_fn *fn, void *arg, weft_done_fn *done,
+                          unsigned layout)
+{
+    weft_submit_options options = WEFT_SUBMIT_OPTIONS_INIT;
+    options.done = done;
+    return weft_submit_with_(pool, NULL, fn, arg, &options, layout);
+}
+
+/* ---- Is it over? ---- */
 
 bool weft_task_done(const weft_task *public)
 {

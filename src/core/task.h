@@ -15,6 +15,8 @@
 #include "core/job.h"
 #include "sleep/latch.h"
 
+#include <weft/task.h>
+
 /* A thread outside that waits for a task. Lies in the frame of that thread. */
 struct weft__outsider {
     const struct weft__outsider *next;
@@ -36,6 +38,12 @@ struct weft__task {
     struct atomic_ptr outsiders; /* struct weft__outsider: the threads that wait outside, the newest
                                     first; read by reports while the task is not over */
     int result;                  /* valid once the latch is set */
+};
+
+/* A task of weft_submit_with(). What weft_submit() need not write stands behind the rest. */
+struct weft__full_task {
+    struct weft__task task;
+    weft_done_fn *done; /* or NULL */
 };
 
 /* weft_submit(). `waits`: the caller is about to wait for the task; `parent`: the group around the
@@ -63,6 +71,6 @@ struct weft__task *weft__task_of_job(struct weft__job *job); /* NULL: it is no t
 
 enum { TASK_NO_FD = -1, TASK_FD_OVER = -2 };
 
-_Static_assert(sizeof(struct weft__task) <= sizeof(weft_task), "weft_task is too small");
+_Static_assert(sizeof(struct weft__full_task) <= sizeof(weft_task), "weft_task is too small");
 
 #endif

@@ -10,6 +10,7 @@
 #include "weft/lines.h"
 #include "weft/parallel.h"
 #include "weft/sort.h"
+#include "weft/task.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -206,6 +207,34 @@ static void oom_submit_and_wait(void)
     FOR_EACH_WAY(way)
     {
         CHECK(sweep(try_submit_and_wait, way) >= 3);
+    }
+}
+
+static void end_is_told(void *ran, int error)
+{
+    CHECK_EQUAL(error, 0);
+    atomic_fetch_add((atomic_int *)ran, 1);
+}
+
+static bool try_submit_detached(uint32_t k, enum way way)
+{
+    weft_pool *pool = child_pool(1, 0, way);
+    atomic_int ran = 0;
+    until_asleep(pool, 1);
+    fail_at(k);
+    int error = weft_submit_detached(pool, count_up, &ran, end_is_told);
+    bool one_failed = failed();
+    child_pool_end(pool);
+    CHECK(error == 0 || (one_failed && error == -ENOMEM));
+    CHECK_EQUAL(atomic_load(&ran), error ? 0 : 2);
+    return one_failed;
+}
+
+static void oom_submit_detached(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        CHECK(sweep(try_submit_detached, way) >= 1);
     }
 }
 
@@ -649,17 +678,12 @@ static void oom_data_parallelism(void)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_CHILD(oom_create),
-        IN_CHILD(oom_default_pool),
-        IN_CHILD(oom_destroy),
-        IN_CHILD(oom_run),
-        IN_CHILD(oom_submit_and_wait),
-        IN_CHILD(oom_broadcast),
-        IN_CHILD(oom_spawn),
-        IN_CHILD(oom_spawn_fifo),
-        IN_CHILD(oom_spawn_detached),
-        IN_CHILD(spawn_among_thieves),
-        IN_CHILD(oom_fork_past_the_deques_capacity),
+        IN_CHILD(oom_create),           IN_CHILD(oom_default_pool),
+        IN_CHILD(oom_destroy),          IN_CHILD(oom_run),
+        IN_CHILD(oom_submit_and_wait),  IN_CHILD(oom_submit_detached),
+        IN_CHILD(oom_broadcast),        IN_CHILD(oom_spawn),
+        IN_CHILD(oom_spawn_fifo),       IN_CHILD(oom_spawn_detached),
+        IN_CHILD(spawn_among_thieves),  IN_CHILD(oom_fork_past_the_deques_capacity),
         IN_CHILD(oom_data_parallelism),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
