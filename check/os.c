@@ -121,6 +121,10 @@ void weft__thread_leave(void)
 {
 }
 
+void weft__thread_be_punctual(void)
+{
+}
+
 void weft__thread_pin(int cpu)
 {
     (void)cpu;

@@ -14,6 +14,7 @@
 #include "pipeline.h"
 #include "sort.h"
 #include "sync.h"
+#include "task.h"
 #include "vector.h"
 
 #endif

@@ -26,6 +26,7 @@ static void forget_parent(void)
     weft__park_forked();
     weft__tasks_forked();
     weft__limits_forked();
+    weft__alarms_forked();
     atomic_store_relaxed(&weft__fiber_wakers, 0); /* threads that counted there do not exist here */
 }
 
@@ -288,6 +289,7 @@ static void wind_up(struct weft_pool *pool, struct weft__spin_latch *drained)
     if (atomic_fetch_sub_acq_rel(&pool->pending, 1) != (POOL_CLOSED | 1))
         weft__wait_anywhere(drained, (struct weft__awaited){.what = "destroys the pool"});
     weft__threads_stop(pool);
+    weft__alarms_stop(pool);
     if (actors)
         pool->actors_free(actors);
 }

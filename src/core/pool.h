@@ -3,6 +3,7 @@
 #ifndef WEFT_CORE_POOL_H
 #define WEFT_CORE_POOL_H
 
+#include "core/alarm.h"
 #include "core/block.h"
 #include "core/guest.h"
 #include "core/habit.h"
@@ -30,6 +31,7 @@ struct weft_pool {
     struct weft__census census;
     struct weft__blocking blocking;
     struct weft__spares spares;
+    struct weft__alarms alarms;
 
     /* Counts what has to end before the pool: guests, submitted tasks, detached jobs. The highest
      * bit, POOL_CLOSED, is set by destroy. From then on nothing new is let in, so only that bit

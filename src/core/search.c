@@ -206,7 +206,9 @@ static struct weft__job *take_injected(struct weft__worker *me)
 static bool find_anything(struct weft__worker *me, const struct weft__aim *aim,
                           struct weft__found *found)
 {
-    if (next_random(me) % INJECTOR_TURN == 0 && found_job(found, take_injected(me)))
+    bool first =
+        next_random(me) % INJECTOR_TURN == 0 || weft__queue_has_urgent(&me->pool->injector);
+    if (first && found_job(found, take_injected(me)))
         return true;
     return steal(me, aim, NULL, found) || found_job(found, take_injected(me));
 }

@@ -102,6 +102,7 @@ struct before {
     const struct weft__worker *outermost;
     const struct weft__mutex *held;
     unsigned block_depth;
+    size_t in_place;
 };
 
 static void expect_as_before(weft *w, const struct before *before, struct weft__group *group)
@@ -114,7 +115,7 @@ static void expect_as_before(weft *w, const struct before *before, struct weft__
     if (me->frame != &before->frame || (weft__current != me && !forked))
         weft__fatal("a job on worker %u was left by longjmp or an exception; jobs must return",
                     me->index);
-    weft__expect_merged(w, "a job");
+    weft__expect_merged(w, before->in_place, "a job");
     if (weft__context_of(w)->group != group)
         weft__fatal("a job returned without closing a scope that it opened");
     if (me->block_depth != before->block_depth)
@@ -128,6 +129,7 @@ static inline bool is_as_before(weft *w, const struct before *before, struct wef
     struct weft__worker *me = weft__worker_of(w);
     /* relaxed: own. */
     return me->frame == &before->frame && weft__context_of(w)->group == group &&
+           weft__context_of(w)->in_place == before->in_place &&
            !atomic_load_relaxed(&weft__slot_of(w)->fn) && me->block_depth == before->block_depth &&
            before->outermost->held_mutexes == before->held && weft__current == me &&
            !weft__pool_is_forked(me->pool);
@@ -180,6 +182,7 @@ void weft__run_piled(weft *w, struct weft__scope *scope, unsigned most)
         .outermost = weft__outermost(me),
         .held = weft__outermost(me)->held_mutexes,
         .block_depth = me->block_depth,
+        .in_place = weft__context_of(w)->in_place,
     };
     weft_fn *shown = atomic_load_relaxed(&counts->fn); /* relaxed, all: hints */
     if (before.frame.depth > atomic_load_relaxed(&counts->depth_max))

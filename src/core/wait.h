@@ -23,6 +23,7 @@ struct weft__awaited {
     struct weft__group *scope; /* the waiter runs children of this scope even if it is limited */
     bool may_end;              /* the wait may end early if the waiter is an actor that ends; see
                                   weft__wait_anywhere() */
+    bool timed;                /* an alarm ends the wait, if nothing else does */
     void (*by)(weft *w, struct weft__job *job); /* jobs of this kind in the injector end the wait: a
                                                    guest runs them, too; see weft__wake_helpers() */
 };

@@ -124,19 +124,19 @@ static struct weft__ready *run_task(weft *w, struct weft__ready *item)
     task->fn(w, task->arg);
     if (weft__is_cancelled(w))
         return NULL;
-    struct weft__pile pile = {0};
+    struct weft__forest forest = {0};
     struct weft__flow_link *next;
     for (struct weft__flow_link *link = weft__flow_close(task); link; link = next) {
         next = link->next; /* the link belongs to its task, which may be over after this */
         struct weft__flow_task *follower = link->task;
         if (weft__flow_arrive(follower))
-            weft__pile_add(&pile, &follower->ready);
+            weft__forest_add(&forest, &follower->ready);
     }
     void *over = atomic_load_relaxed(&flow->over); /* relaxed: compared below */
     do
         task->next = over;
     while (!atomic_cas_release(&flow->over, &over, task)); /* release FL3. Last touch of the task */
-    return weft__pile_tree(&pile);
+    return weft__forest_tree(&forest);
 }
 
 static void unname(struct flow *flow, struct weft__flow_task *task)

@@ -185,21 +185,21 @@ static struct weft__ready *run_node(weft *w, struct weft__ready *item)
     }
     if (weft__is_cancelled(w))
         return NULL;
-    struct weft__pile pile = {0};
+    struct weft__forest forest = {0};
     for (uint32_t i = 0; i < node->to_count; i++) {
         struct weft__graph_node *to = &nodes[node->to[i]];
         if (arrive(to))
-            weft__pile_add(&pile, &to->ready);
+            weft__forest_add(&forest, &to->ready);
     }
-    return weft__pile_tree(&pile);
+    return weft__forest_tree(&forest);
 }
 
 static struct weft__ready *sources_of(weft_graph *graph)
 {
-    struct weft__pile pile = {0};
+    struct weft__forest forest = {0};
     for (size_t i = 0; i < graph->sources_n; i++)
-        weft__pile_add(&pile, &graph->nodes[graph->sources[i]].ready);
-    return weft__pile_tree(&pile);
+        weft__forest_add(&forest, &graph->nodes[graph->sources[i]].ready);
+    return weft__forest_tree(&forest);
 }
 
 struct run {

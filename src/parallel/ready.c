@@ -26,14 +26,25 @@ static struct weft__ready *take_back(weft *w)
     return gone ? NULL : atomic_load_relaxed(&weft__slot_of(w)->arg);
 }
 
+static bool is_full(const weft *w, weft *top)
+{
+    return top - w >= FORKS_MAX || top == weft__context_of(top)->end;
+}
+
 /* Forks the subtrees of `tree`, from the slot `top` on, and returns the first slot that is free
- * then. If there are too many, they become part of the newest fork. */
-static weft *fork_subtrees(weft *w, weft *top, struct weft__ready *tree)
+ * then. If there are too many, they become part of the newest fork; if the context has no slot at
+ * all, they go on the list `held`. */
+static weft *fork_subtrees(weft *w, weft *top, struct weft__ready *tree, struct weft__ready **held)
 {
     struct weft__ready *next;
     for (struct weft__ready *part = tree->child; part; part = next) {
         next = part->sibling;
-        if (top - w >= FORKS_MAX) {
+        if (is_full(w, top) && top == w) {
+            part->sibling = *held;
+            *held = part;
+            continue;
+        }
+        if (is_full(w, top)) {
             struct weft__ready *newest = take_back(--top);
             if (newest) {
                 newest->sibling = part->child;
@@ -49,10 +60,12 @@ static struct weft__ready *run(weft *w, struct weft__ready *item)
 {
     const struct weft__context *context = weft__context_of(w);
     const struct weft__group *group = context->group;
+    size_t in_place = context->in_place;
     struct weft__ready *next;
     WEFT__MUST_RETURN(weft__callee_threw, next = item->crew->run(w, item));
-    if (atomic_load_relaxed(&weft__slot_of(w)->fn)) /* relaxed: own write */
-        weft__expect_merged(w, "a node or task");
+    /* relaxed: own write. */
+    if (atomic_load_relaxed(&weft__slot_of(w)->fn) || context->in_place != in_place)
+        weft__expect_merged(w, in_place, "a node or task");
     if (context->group != group)
         weft__fatal("a node or task returned without closing a scope that it opened");
     return next;
@@ -61,17 +74,23 @@ static struct weft__ready *run(weft *w, struct weft__ready *item)
 void weft__ready_run(weft *w, struct weft__ready *tree)
 {
     weft *top = w;
+    struct weft__ready *held = NULL;
     for (;;) {
         if (tree && !weft__is_cancelled(top)) {
-            top = fork_subtrees(w, top, tree);
+            top = fork_subtrees(w, top, tree, &held);
             weft__poll(top);
             tree = run(top, tree);
             if (tree)
                 continue;
         }
-        if (top == w)
+        if (top > w) {
+            tree = take_back(--top);
+        } else if (held) {
+            tree = held;
+            held = tree->sibling;
+        } else {
             return;
-        tree = take_back(--top);
+        }
     }
 }
 

@@ -34,42 +34,42 @@ void weft__ready_run(weft *w, struct weft__ready *tree);
 /* The same as a job, for weft_spawn(). */
 void weft__ready_job(weft *w, void *tree);
 
-/* Collects items that are ready. Starts as zero. The subtrees in `forest` have sizes that are
+/* Collects items that are ready. Starts as zero. The `trees` have sizes that are
  * powers of two, like the digits of `count`, the smallest first; to add one is to carry. */
-struct weft__pile {
-    struct weft__ready *first, *forest;
-    size_t count; /* in the forest */
+struct weft__forest {
+    struct weft__ready *first, *trees;
+    size_t count; /* in the trees */
 };
 
-static inline void weft__pile_add(struct weft__pile *pile, struct weft__ready *item)
+static inline void weft__forest_add(struct weft__forest *forest, struct weft__ready *item)
 {
     item->child = NULL;
-    if (!pile->first) {
-        pile->first = item;
+    if (!forest->first) {
+        forest->first = item;
         return;
     }
     struct weft__ready *tree = item;
-    for (size_t digits = pile->count++; digits & 1; digits >>= 1) {
-        struct weft__ready *older = pile->forest;
-        pile->forest = older->sibling;
+    for (size_t digits = forest->count++; digits & 1; digits >>= 1) {
+        struct weft__ready *older = forest->trees;
+        forest->trees = older->sibling;
         tree->sibling = older->child;
         older->child = tree;
         tree = older;
     }
-    tree->sibling = pile->forest;
-    pile->forest = tree;
+    tree->sibling = forest->trees;
+    forest->trees = tree;
 }
 
 /* All that was added, as one tree; NULL: nothing was. */
-static inline struct weft__ready *weft__pile_tree(const struct weft__pile *pile)
+static inline struct weft__ready *weft__forest_tree(const struct weft__forest *forest)
 {
     struct weft__ready *next;
-    for (struct weft__ready *tree = pile->forest; tree; tree = next) {
+    for (struct weft__ready *tree = forest->trees; tree; tree = next) {
         next = tree->sibling;
-        tree->sibling = pile->first->child;
-        pile->first->child = tree;
+        tree->sibling = forest->first->child;
+        forest->first->child = tree;
     }
-    return pile->first;
+    return forest->first;
 }
 
 #endif

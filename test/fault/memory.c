@@ -13,6 +13,7 @@
 #include "weft/parallel.h"
 #include "weft/sort.h"
 #include "weft/sync.h"
+#include "weft/task.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -209,6 +210,34 @@ static void oom_submit_and_wait(void)
     FOR_EACH_WAY(way)
     {
         CHECK(sweep(try_submit_and_wait, way) >= 3);
+    }
+}
+
+static void end_is_told(void *ran, int error)
+{
+    CHECK_EQUAL(error, 0);
+    atomic_fetch_add((atomic_int *)ran, 1);
+}
+
+static bool try_submit_detached(uint32_t k, enum way way)
+{
+    weft_pool *pool = child_pool(1, 0, way);
+    atomic_int ran = 0;
+    until_asleep(pool, 1);
+    fail_at(k);
+    int error = weft_submit_detached(pool, count_up, &ran, end_is_told);
+    bool one_failed = failed();
+    child_pool_end(pool);
+    CHECK(error == 0 || (one_failed && error == -ENOMEM));
+    CHECK_EQUAL(atomic_load(&ran), error ? 0 : 2);
+    return one_failed;
+}
+
+static void oom_submit_detached(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        CHECK(sweep(try_submit_detached, way) >= 1);
     }
 }
 
@@ -899,6 +928,7 @@ int main(void)
         IN_CHILD(oom_destroy),
         IN_CHILD(oom_run),
         IN_CHILD(oom_submit_and_wait),
+        IN_CHILD(oom_submit_detached),
         IN_CHILD(oom_broadcast),
         IN_CHILD(oom_spawn),
         IN_CHILD(oom_spawn_fifo),
