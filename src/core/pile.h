@@ -64,15 +64,27 @@ static inline uintptr_t weft__pile_size(const struct weft__pile *pile)
 
 bool weft__pile_grow(struct weft__pile *pile); /* false: no memory */
 
+/* Is there room for one more? If not, it grows. */
+static inline bool weft__pile_has_room(const struct weft__pile *pile)
+{
+    return atomic_load_relaxed(&pile->end) != pile->room; /* relaxed: own */
+}
+
+static inline void weft__pile_push_one(struct weft__pile *pile, struct weft__job *job,
+                                       struct weft__group *group)
+{
+    uintptr_t end = atomic_load_relaxed(&pile->end); /* relaxed: own */
+    pile->ring[end & pile->mask] = (struct weft__piled){job, group};
+    atomic_store_untold_release(&pile->end, end + 1); /* release P1: the job, and its entry */
+}
+
 /* False: no memory, and not done. */
 static inline bool weft__pile_push(struct weft__pile *pile, struct weft__job *job,
                                    struct weft__group *group)
 {
-    uintptr_t end = atomic_load_relaxed(&pile->end); /* relaxed: own */
-    if (end == pile->room && !weft__pile_grow(pile))
+    if (!weft__pile_has_room(pile) && !weft__pile_grow(pile))
         return false;
-    pile->ring[end & pile->mask] = (struct weft__piled){job, group};
-    atomic_store_untold_release(&pile->end, end + 1); /* release P1: the job, and its entry */
+    weft__pile_push_one(pile, job, group);
     return true;
 }
 
@@ -99,17 +111,21 @@ bool weft__pile_dig(struct weft__pile *pile);
  * has got that job, and all others. */
 bool weft__pile_settle(struct weft__pile *pile);
 
-/* The newest job; NULL: there is none. */
-static inline struct weft__job *weft__pile_pop(struct weft__pile *pile)
+/* The newest job of the section, which has some; NULL: all are stolen. */
+static inline struct weft__job *weft__pile_pop_next(struct weft__pile *pile)
 {
     uintptr_t next = atomic_load_relaxed(&pile->end) - 1; /* relaxed: own */
-    if (next < pile->base && !weft__pile_dig(pile))
-        return NULL;
-    atomic_store_untold_release(&pile->end, next); /* release P1: for the jobs below */
+    atomic_store_untold_release(&pile->end, next);        /* release P1: for the jobs below */
     atomic_fence_compiler(); /* in this order; the thief's barrier does the rest (B1) */
     if (next < atomic_load_relaxed(&pile->floor) && !weft__pile_settle(pile))
         return NULL;
     return pile->ring[next & pile->mask].job;
+}
+
+/* The newest job; NULL: there is none. */
+static inline struct weft__job *weft__pile_pop(struct weft__pile *pile)
+{
+    return weft__pile_has_more(pile) || weft__pile_dig(pile) ? weft__pile_pop_next(pile) : NULL;
 }
 
 /* A job or a scope begins on top. Returns what ends its section. */

@@ -10,66 +10,16 @@
 #include "core/search.h"
 #include "core/wait.h"
 #include "os/fatal.h"
-#include "os/memory.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
-/* One that is not STOCK_PLAIN. */
-struct roomy {
-    struct weft__spawn spawn;
-    weft_fn *drop; /* called if the child is skipped; or NULL */
-    _Alignas(max_align_t) unsigned char copy[];
-};
-
-enum { SPAWN_LARGE = STOCK_SIZES, COPY_MOST = 2 * WEFT__CACHE_LINE - sizeof(struct roomy) };
-
-_Static_assert(sizeof(struct weft__spawn) <= WEFT__CACHE_LINE, "stock.c has the sizes");
-
-/* ---- Memory ---- */
-
-static inline struct weft__spawn *spawn_make(struct weft__worker *me, enum weft__stock_size size)
-{
-    struct weft__stock *stock = &me->stocks[size];
-    struct weft__node *node = stock->some;
-    if (!node) {
-        node = weft__stock_refill(me, size);
-    } else {
-        stock->some = node->next;
-        stock->count--;
-    }
-    if (node)
-        ((struct weft__spawn *)node)->size = (uint8_t)size;
-    return (struct weft__spawn *)node;
-}
-
-static inline void spawn_free(struct weft__worker *me, struct weft__spawn *spawn)
-{
-    if (spawn->size == SPAWN_LARGE) {
-        weft__free(spawn);
-        return;
-    }
-    struct weft__stock *stock = &me->stocks[spawn->size];
-    spawn->node.next = stock->some;
-    stock->some = &spawn->node;
-    if (++stock->count == WEFT__CHAIN)
-        weft__stock_store(me, spawn->size);
-}
-
-static struct weft__spawn *large_make(size_t size)
-{
-    struct weft__spawn *spawn =
-        size < SIZE_MAX / 2 ? weft__scratch(sizeof(struct roomy) + size) : NULL;
-    if (spawn)
-        spawn->size = SPAWN_LARGE;
-    return spawn;
-}
-
-static inline weft_fn *drop_of(const struct weft__spawn *spawn)
-{
-    return spawn->size == STOCK_PLAIN ? NULL : ((const struct roomy *)spawn)->drop;
-}
+#if defined __GNUC__
+#define COLD __attribute__((cold, noinline))
+#else
+#define COLD
+#endif
 
 /* ---- Running children ---- */
 
@@ -96,120 +46,136 @@ static void child_is_over(void *scope)
     weft__count_latch_down(&((struct weft__scope *)scope)->latch); /* last touch of the scope */
 }
 
-/* What a child has to leave as it found it. */
-struct before {
-    struct weft__frame frame;
+/* What runs the children of a scope that are on its owner's pile. */
+struct runner {
+    struct weft__frame frame; /* one for all of them */
+    weft *w;
+    struct weft__worker *me;
     const struct weft__worker *outermost;
+    struct weft__scope *scope;
+
+    /* What a child has to leave as it found it. */
     const struct weft__mutex *held;
     unsigned block_depth;
     size_t in_place;
 };
 
-static void expect_as_before(weft *w, const struct before *before, struct weft__group *group)
+static COLD void expect_as_before(const struct runner *runner)
 {
-    struct weft__worker *me = weft__worker_of(w);
+    struct weft__worker *me = runner->me;
     bool forked = weft__pool_is_forked(me->pool);
     if (forked && (me->kind == WORKER_THREAD || me->kind == WORKER_SPARE))
         weft__fatal(
             "in a forked child, a job returned to the worker; the child should exec or exit");
-    if (me->frame != &before->frame || (weft__current != me && !forked))
+    if (me->frame != &runner->frame || (weft__current != me && !forked))
         weft__fatal("a job on worker %u was left by longjmp or an exception; jobs must return",
                     me->index);
-    weft__expect_merged(w, before->in_place, "a job");
-    if (weft__context_of(w)->group != group)
+    weft__expect_merged(runner->w, runner->in_place, "a job");
+    if (weft__context_of(runner->w)->group != &runner->scope->group)
         weft__fatal("a job returned without closing a scope that it opened");
-    if (me->block_depth != before->block_depth)
+    if (me->block_depth != runner->block_depth)
         weft__fatal("a job returned between weft_block_begin and weft_block_end");
-    if (before->outermost->held_mutexes != before->held)
+    if (runner->outermost->held_mutexes != runner->held)
         weft__fatal("a job returned that holds a mutex");
 }
 
-static inline bool is_as_before(weft *w, const struct before *before, struct weft__group *group)
+static inline bool is_as_before(const struct runner *runner)
 {
-    struct weft__worker *me = weft__worker_of(w);
-    /* relaxed: own. */
-    return me->frame == &before->frame && weft__context_of(w)->group == group &&
-           weft__context_of(w)->in_place == before->in_place &&
-           !atomic_load_relaxed(&weft__slot_of(w)->fn) && me->block_depth == before->block_depth &&
-           before->outermost->held_mutexes == before->held && weft__current == me &&
-           !weft__pool_is_forked(me->pool);
+    const struct weft__worker *me = runner->me;
+    return me->frame == &runner->frame &&
+           weft__context_of(runner->w)->group == &runner->scope->group &&
+           weft__context_of(runner->w)->in_place == runner->in_place &&
+           !atomic_load_relaxed(&weft__slot_of(runner->w)->fn) && /* relaxed: own */
+           me->block_depth == runner->block_depth &&
+           runner->outermost->held_mutexes == runner->held && !weft__pool_is_forked(me->pool);
 }
 
-/* In w, whose group is the child's: calls it as a part of the job that runs there. */
-static inline void call_here(weft *w, struct weft__worker *me, struct before *before,
-                             struct weft__spawn *child)
+/* Calls a child as a part of the job that runs in w, whose group is the child's. */
+static inline void call_here(struct runner *runner, weft_fn *fn, void *arg, weft_fn *drop)
 {
-    struct weft__group *group = child->node.job.group;
-    weft_fn *fn = child->node.job.fn, *drop = drop_of(child);
-    void *arg = child->node.job.arg;
-    bool plain = child->size == STOCK_PLAIN;
-    if (plain)
-        spawn_free(me, child); /* first, so that the child can use it again */
-    before->frame.fn = fn;
-    atomic_store_relaxed(&me->counts.fn, fn); /* relaxed: a hint */
-    weft__count_up(&me->counts.jobs);
-    fn = weft__is_over(w) ? drop : fn;
+    weft *w = runner->w;
+    runner->frame.fn = fn;
+    atomic_store_relaxed(&runner->me->counts.fn, fn); /* relaxed: a hint */
+    weft__count_up(&runner->me->counts.jobs);
+    if (weft__group_alarm(&runner->scope->group) && weft__is_over(w))
+        fn = drop;
     if (fn)
         WEFT__MUST_RETURN(weft__job_threw, fn(w, arg));
-    if (!is_as_before(w, before, group))
-        expect_as_before(w, before, group);
-    if (!plain)
-        spawn_free(me, child);
+    if (!is_as_before(runner))
+        expect_as_before(runner);
 }
 
-/* A job that lies above children which the thread has to run. */
-static void run_other(weft *w, struct weft__worker *me, struct weft__job *job)
+static COLD void run_special(struct runner *runner, struct weft__job *job, bool own)
 {
-    if (weft__may_help(me) && !weft__is_careful(me))
-        weft__execute(w, job);
-    else
+    struct weft__spawn *child = (struct weft__spawn *)job;
+    struct weft__worker *me = runner->me;
+    if (own && job->execute == execute_child && !child->careful && !child->counted) {
+        call_here(runner, job->fn, job->arg, weft__drop_of(child));
+        weft__spawn_free(me, child);
+    } else if (own || (weft__may_help(me) && !weft__is_careful(me))) {
+        weft__execute(runner->w, job);
+    } else {
         weft__leave_to_others(me, job);
+    }
+}
+
+/* Runs one job. False: there are no more children of the scope. */
+static inline bool run_next(struct runner *runner)
+{
+    struct weft__worker *me = runner->me;
+    struct weft__pile *pile = &me->pile;
+    struct weft__group *group = &runner->scope->group;
+    if (!weft__pile_has_more(pile))
+        return false;
+    bool own = weft__pile_next(pile) == group;
+    if (!own && !weft__pile_holds(pile, group))
+        return false;
+    struct weft__job *job = weft__pile_pop_next(pile);
+    struct weft__spawn *child = (struct weft__spawn *)job;
+    if (!job)
+        return false;
+    if (own && job->execute == execute_child && child->special == 0) {
+        weft_fn *fn = job->fn;
+        void *arg = job->arg;
+        weft__spawn_free_plain(me, child); /* first, so that the child can use it again */
+        call_here(runner, fn, arg, NULL);
+    } else {
+        run_special(runner, job, own);
+    }
+    if (++me->own_jobs >= WEFT__OWN_TURN)
+        weft__run_in_turn(runner->w);
+    return true;
 }
 
 void weft__run_piled(weft *w, struct weft__scope *scope, unsigned most)
 {
     struct weft__worker *me = weft__worker_of(w);
-    struct weft__pile *pile = &me->pile;
     struct weft__counts *counts = &me->counts;
     struct weft__frame *outer = me->frame;
-    struct before before = {
-        .frame = {.self = &before.frame,
-                  .outer = outer,
-                  .address = __builtin_frame_address(0),
-                  .depth = outer ? outer->depth + 1 : 0,
-                  .w = w,
-                  .group = &scope->group},
-        .outermost = weft__outermost(me),
-        .held = weft__outermost(me)->held_mutexes,
-        .block_depth = me->block_depth,
-        .in_place = weft__context_of(w)->in_place,
-    };
+    unsigned depth = outer ? outer->depth + 1 : 0;
+    struct runner runner;
+    runner.frame = (struct weft__frame){
+        &runner.frame, outer,        __builtin_frame_address(0), depth, w, NULL, NULL, NULL,
+        NULL,          &scope->group};
+    runner.w = w;
+    runner.me = me;
+    runner.outermost = weft__outermost(me);
+    runner.scope = scope;
+    runner.block_depth = me->block_depth;
+    runner.held = runner.outermost->held_mutexes;
+    runner.in_place = weft__context_of(w)->in_place;
     weft_fn *shown = atomic_load_relaxed(&counts->fn); /* relaxed, all: hints */
-    if (before.frame.depth > atomic_load_relaxed(&counts->depth_max))
-        atomic_store_relaxed(&counts->depth_max, before.frame.depth);
-    atomic_store_relaxed(&counts->depth, before.frame.depth + 1);
-    me->frame = &before.frame;
-    while (most-- > 0 && weft__pile_has_more(pile) && !weft__pool_is_forked(me->pool)) {
-        bool own = weft__pile_next(pile) == &scope->group;
-        if (!own && !weft__pile_holds(pile, &scope->group))
-            break;
-        struct weft__job *job = weft__pile_pop(pile);
-        if (!job)
-            break;
-        struct weft__spawn *child = (struct weft__spawn *)job;
-        if (!own)
-            run_other(w, me, job);
-        else if (job->execute != execute_child || child->careful || child->counted)
-            weft__execute(w, job);
-        else
-            call_here(w, me, &before, child);
-        if (me->own_jobs + 1 < WEFT__OWN_TURN)
-            me->own_jobs++;
-        else
-            weft__run_in_turn(w);
-    }
+    struct weft__group *shown_group = atomic_load_relaxed(&counts->group);
+    if (depth > atomic_load_relaxed(&counts->depth_max))
+        atomic_store_relaxed(&counts->depth_max, depth);
+    atomic_store_relaxed(&counts->depth, depth + 1);
+    atomic_store_relaxed(&counts->group, &scope->group);
+    me->frame = &runner.frame;
+    while (most-- > 0 && !weft__pool_is_forked(me->pool) && run_next(&runner))
+        ;
     me->frame = outer;
-    atomic_store_relaxed(&counts->depth, before.frame.depth);
+    atomic_store_relaxed(&counts->depth, depth);
+    atomic_store_relaxed(&counts->group, shown_group);
     atomic_store_relaxed(&counts->fn, shown);
 }
 
@@ -227,13 +193,13 @@ static void execute_child(weft *w, struct weft__job *job)
     struct weft__scope *scope = scope_of_child(child);
     bool counted = child->counted, plain = child->size == STOCK_PLAIN;
     bool careful = child->careful && weft__careful_begin(me, w);
-    weft_fn *fn = job->fn, *drop = drop_of(child);
+    weft_fn *fn = job->fn, *drop = weft__drop_of(child);
     void *arg = job->arg;
     if (plain)
-        spawn_free(me, child);
+        weft__spawn_free(me, child);
     weft__call_or_drop(w, fn, arg, &scope->group, drop);
     if (!plain)
-        spawn_free(me, child);
+        weft__spawn_free(me, child);
     if (weft__pile_has_more(&me->pile) && !weft__steps_back(me))
         weft__call(w, run_left_behind, scope, &scope->group);
     if (careful)
@@ -261,7 +227,7 @@ static void execute_detached(weft *w, struct weft__job *job)
     struct weft__worker *me = weft__worker_of(w);
     weft_fn *fn = job->fn;
     void *arg = job->arg;
-    spawn_free(me, (struct weft__spawn *)job);
+    weft__spawn_free(me, (struct weft__spawn *)job);
     weft__call_in_new_group(w, fn, arg, NULL);
     weft__pool_leave(me->pool);
 }
@@ -284,10 +250,10 @@ struct weft__node *weft__spawn_node(struct weft__job *job)
 /* For a child that was not called, or is over. */
 void weft__spawn_discard(weft *w, struct weft__spawn *child)
 {
-    weft_fn *drop = drop_of(child);
+    weft_fn *drop = weft__drop_of(child);
     if (drop && !child->begun)
         WEFT__MUST_RETURN(weft__job_threw, drop(w, child->node.job.arg));
-    spawn_free(weft__worker_of(w), child);
+    weft__spawn_free(weft__worker_of(w), child);
 }
 
 /* ---- Spawning ---- */
@@ -332,7 +298,7 @@ static int not_posted(struct weft__worker *me, struct weft__spawn *child, int er
 {
     if (child->counted) /* not the last: the caller has one itself, or its scope has */
         weft__count_latch_down(&scope_of_child(child)->latch);
-    spawn_free(me, child);
+    weft__spawn_free(me, child);
     return error;
 }
 
@@ -357,19 +323,48 @@ static inline struct weft__scope *scope_to_spawn(weft *w, weft_scope *public, co
     return weft__scope_expect_open(public, function);
 }
 
-int weft_spawn(weft *w, weft_scope *public, weft_fn *fn, void *arg)
+static COLD int spawn_in_full(weft *w, weft_scope *public, weft_fn *fn, void *arg)
 {
     if (!w || !public || !fn)
         return -EINVAL;
-    struct weft__scope *scope = scope_to_spawn(w, public, __func__);
+    struct weft__scope *scope = scope_to_spawn(w, public, "weft_spawn");
     struct weft__worker *me = weft__worker_of(w);
     if (weft__pool_is_forked(me->pool))
         return -ECHILD;
-    struct weft__spawn *child = spawn_make(me, STOCK_PLAIN);
+    struct weft__spawn *child = weft__spawn_make(me, STOCK_PLAIN);
     if (!child)
         return -ENOMEM;
     child_init(child, me, scope, fn, arg);
     return post_child(w, me, child);
+}
+
+/* Is there nothing to do for a spawn but to put a node on the pile? */
+static inline bool is_simple(weft *w, const struct weft__worker *me)
+{
+    struct weft__context *context = weft__context_of(w);
+    return !context->eager && !WEFT_IS_CALLED_(w) && !weft__pool_is_forked(me->pool) &&
+           !weft__sleep_has_searcher(&me->pool->sleep) && !me->host && !me->held_mutexes &&
+           !atomic_load_relaxed(&me->careful_at) && /* relaxed: own */
+           me->stocks[STOCK_PLAIN].some && weft__pile_has_room(&me->pile);
+}
+
+/* All tests come first, and the slow road begins from the start: so the fast path needs neither
+ * calls nor registers to be saved. */
+int weft_spawn(weft *w, weft_scope *public, weft_fn *fn, void *arg)
+{
+    struct weft__scope *scope = (struct weft__scope *)(void *)public;
+    if (!w || !public || !fn || !weft__context_is_right(w) || !scope->w ||
+        !is_simple(w, weft__worker_of(w)))
+        return spawn_in_full(w, public, fn, arg);
+    struct weft__worker *me = weft__worker_of(w);
+    struct weft__stock *stock = &me->stocks[STOCK_PLAIN];
+    struct weft__spawn *child = (struct weft__spawn *)stock->some;
+    stock->some = child->node.next;
+    stock->count--;
+    child->special = 0;
+    child->node.job = (struct weft__job){fn, arg, &scope->group, execute_child};
+    weft__pile_push_one(&me->pile, &child->node.job, &scope->group);
+    return 0;
 }
 
 int weft_spawn_drop(weft *w, weft_scope *public, weft_fn *fn, void *arg, weft_fn *drop)
@@ -380,11 +375,11 @@ int weft_spawn_drop(weft *w, weft_scope *public, weft_fn *fn, void *arg, weft_fn
     struct weft__worker *me = weft__worker_of(w);
     if (weft__pool_is_forked(me->pool))
         return -ECHILD;
-    struct weft__spawn *child = spawn_make(me, STOCK_ROOMY);
+    struct weft__spawn *child = weft__spawn_make(me, STOCK_ROOMY);
     if (!child)
         return -ENOMEM;
     child_init(child, me, scope, fn, arg);
-    ((struct roomy *)child)->drop = drop;
+    ((struct weft__roomy *)child)->drop = drop;
     return post_child(w, me, child);
 }
 
@@ -397,10 +392,11 @@ int weft_spawn_copy(weft *w, weft_scope *public, weft_fn *fn, const void *arg, s
     struct weft__worker *me = weft__worker_of(w);
     if (weft__pool_is_forked(me->pool))
         return -ECHILD;
-    struct weft__spawn *child = size <= COPY_MOST ? spawn_make(me, STOCK_ROOMY) : large_make(size);
+    struct weft__spawn *child =
+        size <= COPY_MOST ? weft__spawn_make(me, STOCK_ROOMY) : weft__spawn_make_large(size);
     if (!child)
         return -ENOMEM;
-    struct roomy *roomy = (struct roomy *)child;
+    struct weft__roomy *roomy = (struct weft__roomy *)child;
     child_init(child, me, scope, fn, roomy->copy);
     roomy->drop = drop;
     if (size > 0)
@@ -420,7 +416,7 @@ int weft_spawn_fifo(weft *w, weft_scope *public, weft_fn *fn, void *arg)
         return weft_spawn(w, public, fn, arg);
     if (weft__pool_is_forked(me->pool))
         return -ECHILD;
-    struct weft__spawn *child = spawn_make(me, STOCK_PLAIN);
+    struct weft__spawn *child = weft__spawn_make(me, STOCK_PLAIN);
     if (!child)
         return -ENOMEM;
     child_init(child, me, scope, fn, arg);
@@ -441,7 +437,7 @@ int weft_spawn_detached(weft *w, weft_fn *fn, void *arg)
     struct weft__worker *me = weft__worker_of(w);
     if (weft__pool_is_forked(me->pool))
         return -ECHILD;
-    struct weft__spawn *spawn = spawn_make(me, STOCK_PLAIN);
+    struct weft__spawn *spawn = weft__spawn_make(me, STOCK_PLAIN);
     if (!spawn)
         return -ENOMEM;
     spawn->node.job = (struct weft__job){fn, arg, NULL, execute_detached};
@@ -449,7 +445,7 @@ int weft_spawn_detached(weft *w, weft_fn *fn, void *arg)
     int error = weft__post_spawn(me, &spawn->node.job);
     if (error) {
         weft__pool_leave(me->pool);
-        spawn_free(me, spawn);
+        weft__spawn_free(me, spawn);
     }
     return error;
 }

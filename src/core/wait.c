@@ -326,6 +326,7 @@ static bool run_one_limited(weft *w)
 void weft__run_in_turn(weft *w)
 {
     struct weft__worker *me = weft__worker_of(w);
+    me->own_jobs--; /* find_in_turn() counts it */
     struct weft__job *job = find_in_turn(me, weft__may_help(me) && !weft__is_careful(me));
     if (job)
         weft__execute(w, job);

@@ -53,7 +53,7 @@ void weft__wake_helpers(struct weft_pool *pool);
 
 /* After so many jobs of its own, a thread looks at its mail and the injector first. */
 enum { WEFT__OWN_TURN = 32 };
-void weft__run_in_turn(weft *w); /* counts one job of its own, and looks there if it is time */
+void weft__run_in_turn(weft *w); /* a thread that has counted so many looks there */
 
 /* Moves a spawned job that the caller has popped to the injector. */
 void weft__leave_to_others(struct weft__worker *me, struct weft__job *job);
