@@ -45,17 +45,29 @@ static weft *fork_subtrees(weft *w, weft *top, struct weft__ready *tree)
     return top;
 }
 
-static struct weft__ready *run(weft *w, struct weft__ready *item)
+/* What ran in w has left nothing behind. */
+static void expect_clean(weft *w, const struct weft__group *group)
 {
-    const struct weft__context *context = weft__context_of(w);
-    const struct weft__group *group = context->group;
-    struct weft__ready *next;
-    WEFT__MUST_RETURN(weft__callee_threw, next = item->crew->run(w, item));
     if (atomic_load_relaxed(&weft__slot_of(w)->fn)) /* relaxed: own write */
         weft__expect_merged(w, "a node or task");
-    if (context->group != group)
+    if (weft__context_of(w)->group != group)
         weft__fatal("a node or task returned without closing a scope that it opened");
+}
+
+static struct weft__ready *run(weft *w, struct weft__ready *item)
+{
+    const struct weft__group *group = weft__context_of(w)->group;
+    struct weft__ready *next;
+    WEFT__MUST_RETURN(weft__callee_threw, next = item->crew->run(w, item));
+    expect_clean(w, group);
     return next;
+}
+
+void weft__ready_call(weft *w, weft_fn *fn, void *arg)
+{
+    const struct weft__group *group = weft__context_of(w)->group;
+    WEFT__MUST_RETURN(weft__callee_threw, fn(w, arg));
+    expect_clean(w, group);
 }
 
 void weft__ready_run(weft *w, struct weft__ready *tree)

@@ -34,42 +34,40 @@ void weft__ready_run(weft *w, struct weft__ready *tree);
 /* The same as a job, for weft_spawn(). */
 void weft__ready_job(weft *w, void *tree);
 
-/* Collects items that are ready. Starts as zero. The subtrees in `forest` have sizes that are
- * powers of two, like the digits of `count`, the smallest first; to add one is to carry. */
+/* Calls fn(w, arg) as if it was an item of its own. */
+void weft__ready_call(weft *w, weft_fn *fn, void *arg);
+
+/* Collects items that are ready. Starts as zero. The trees in `forest` have sizes that are powers
+ * of two, like the digits of `count`, the smallest first; to add one is to carry. If no thief
+ * comes, the item that was added last runs first, and so on. */
 struct weft__pile {
-    struct weft__ready *first, *forest;
-    size_t count; /* in the forest */
+    struct weft__ready *forest;
+    size_t count;
 };
 
 static inline void weft__pile_add(struct weft__pile *pile, struct weft__ready *item)
 {
     item->child = NULL;
-    if (!pile->first) {
-        pile->first = item;
-        return;
-    }
-    struct weft__ready *tree = item;
     for (size_t digits = pile->count++; digits & 1; digits >>= 1) {
         struct weft__ready *older = pile->forest;
         pile->forest = older->sibling;
-        tree->sibling = older->child;
-        older->child = tree;
-        tree = older;
+        older->sibling = item->child;
+        item->child = older;
     }
-    tree->sibling = pile->forest;
-    pile->forest = tree;
+    item->sibling = pile->forest;
+    pile->forest = item;
 }
 
 /* All that was added, as one tree; NULL: nothing was. */
 static inline struct weft__ready *weft__pile_tree(const struct weft__pile *pile)
 {
-    struct weft__ready *next;
-    for (struct weft__ready *tree = pile->forest; tree; tree = next) {
+    struct weft__ready *root = pile->forest, *next;
+    for (struct weft__ready *tree = root ? root->sibling : NULL; tree; tree = next) {
         next = tree->sibling;
-        tree->sibling = pile->first->child;
-        pile->first->child = tree;
+        tree->sibling = root->child;
+        root->child = tree;
     }
-    return pile->first;
+    return root;
 }
 
 #endif
