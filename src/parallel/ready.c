@@ -6,8 +6,17 @@
 #include "core/misuse.h"
 #include "os/fatal.h"
 
-/* So many forks may be pending in one call of weft__ready_run(). */
-enum { FORKS_MAX = 100 };
+/* The forks that are pending in one call of weft__ready_run(). The newest is the last. */
+enum { FORKS_MAX = 64 };
+
+struct forks {
+    weft *top; /* what runs next runs here */
+    unsigned count;
+    struct {
+        weft *w;
+        struct weft__ready *tree;
+    } of[FORKS_MAX];
+};
 
 /* Called by a thief. An actor's thief has a stack of its own, and an actor's spawns have to wait
  * until the scope is closed. Without memory for the spawn, too, it is run here. */
@@ -18,31 +27,30 @@ static void share(weft *w, void *tree)
         weft__ready_run(w, tree);
 }
 
-/* Takes back the newest fork, at w. NULL: a thief has it, or all is cancelled. */
-static struct weft__ready *take_back(weft *w)
+/* Takes back the newest fork. NULL: a thief has it, or all is cancelled. */
+static struct weft__ready *take_back(struct forks *forks)
 {
-    bool gone = weft_merge(w);
-    /* relaxed: own write; the argument stays in the slot. */
-    return gone ? NULL : atomic_load_relaxed(&weft__slot_of(w)->arg);
+    forks->count--;
+    forks->top = forks->of[forks->count].w;
+    return weft_merge(forks->top) ? NULL : forks->of[forks->count].tree;
 }
 
-/* Forks the subtrees of `tree`, from the slot `top` on, and returns the first slot that is free
- * then. If there are too many, they become part of the newest fork. */
-static weft *fork_subtrees(weft *w, weft *top, struct weft__ready *tree)
+/* Forks the subtrees of `tree`. If there are too many, they become part of the newest fork. */
+static void fork_subtrees(struct forks *forks, struct weft__ready *tree)
 {
     struct weft__ready *next;
     for (struct weft__ready *part = tree->child; part; part = next) {
         next = part->sibling;
-        if (top - w >= FORKS_MAX) {
-            struct weft__ready *newest = take_back(--top);
-            if (newest) {
-                newest->sibling = part->child;
-                part->child = newest;
-            }
+        struct weft__ready *newest = forks->count == FORKS_MAX ? take_back(forks) : NULL;
+        if (newest) {
+            newest->sibling = part->child;
+            part->child = newest;
         }
-        top = weft_fork(top, share, part);
+        forks->of[forks->count].w = forks->top;
+        forks->of[forks->count].tree = part;
+        forks->count++;
+        forks->top = weft_fork(forks->top, share, part);
     }
-    return top;
 }
 
 /* What ran in w has left nothing behind. */
@@ -72,18 +80,20 @@ void weft__ready_call(weft *w, weft_fn *fn, void *arg)
 
 void weft__ready_run(weft *w, struct weft__ready *tree)
 {
-    weft *top = w;
+    struct forks forks;
+    forks.top = w;
+    forks.count = 0;
     for (;;) {
-        if (tree && !weft__is_cancelled(top)) {
-            top = fork_subtrees(w, top, tree);
-            weft__poll(top);
-            tree = run(top, tree);
+        if (tree && !weft__is_cancelled(forks.top)) {
+            fork_subtrees(&forks, tree);
+            weft__poll(forks.top);
+            tree = run(forks.top, tree);
             if (tree)
                 continue;
         }
-        if (top == w)
+        if (forks.count == 0)
             return;
-        tree = take_back(--top);
+        tree = take_back(&forks);
     }
 }
 

@@ -260,6 +260,31 @@ static void long_flows(void **state)
     }
 }
 
+/* The other worker is busy elsewhere, so the spawner has to run tasks itself, and does so in time.
+ */
+static void chain_job(weft *w, void *arg)
+{
+    size_t count = 0;
+    weft_flow flow;
+    weft_flow_open(w, &flow);
+    for (size_t i = 0; i < 10000; i++) {
+        CHECK(weft_flow_spawn(w, &flow, &(weft_dep){&count, WEFT_INOUT}, 1, add_one, &count) == 0);
+        CHECK(i + 1 - count < 1000);
+    }
+    CHECK(weft_flow_close(w, &flow) == 0);
+    CHECK(count == 10000);
+}
+
+static void tasks_do_not_pile_up(void **state)
+{
+    weft_pool *pool = pool_make(2, WEFT_NO_GUESTS);
+    struct held held;
+    pool_hold(pool, &held, 1);
+    assert_int_equal(weft_run(pool, chain_job, NULL), 0);
+    pool_let_go(&held);
+    pool_drop(pool);
+}
+
 /* ---- What is refused ---- */
 
 static void wrong_arguments(weft *w, void *arg)
@@ -357,6 +382,7 @@ int main(void)
         cmocka_unit_test(readers_and_others_do_not_wait),
         cmocka_unit_test(nothing_is_forgotten_too_early),
         cmocka_unit_test(long_flows),
+        cmocka_unit_test(tasks_do_not_pile_up),
         cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(deadlines_end_it),
         cmocka_unit_test(actors_have_flows),

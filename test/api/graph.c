@@ -5,6 +5,7 @@
 #include "actors.h"
 #include "property.h"
 #include "weft/parallel.h"
+#include "weft/sync.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -368,6 +369,43 @@ static void ready_nodes_run_at_the_same_time(void **state)
     pool_drop(pool);
 }
 
+/* The first node waits for what the second one does. The worker is blocked, and a spare comes. */
+static void wait_node(weft *w, void *event)
+{
+    weft_event_wait(w, event);
+}
+
+static void set_node(weft *w, void *event)
+{
+    weft_event_set(w, event);
+}
+
+static void nodes_may_block(void **state)
+{
+    for (unsigned workers = 1; workers < 3; workers++) {
+        weft_pool *pool = pool_make(workers, 0);
+        weft_graph *graph = graph_make();
+        weft_event event;
+        atomic_size_t count = 0;
+        weft_event_init(&event, "event");
+        int root = weft_graph_add(graph, "root", count_node, &count);
+        int waits = weft_graph_add(graph, "waits", wait_node, &event);
+        int sets = weft_graph_add(graph, "sets", set_node, &event);
+        int end = weft_graph_add(graph, "end", count_node, &count);
+        weft_graph_edge(graph, root, waits);
+        weft_graph_edge(graph, root, sets);
+        weft_graph_edge(graph, waits, end);
+        weft_graph_edge(graph, sets, end);
+        for (size_t i = 1; i <= 5; i++) {
+            assert_int_equal(run_in(pool, graph), 0);
+            assert_int_equal(count, 2 * i);
+            weft_event_reset(NULL, &event);
+        }
+        weft_graph_destroy(graph);
+        pool_drop(pool);
+    }
+}
+
 static void nothing_to_do(void **state)
 {
     weft_pool *pool = pool_make(2, 0);
@@ -583,6 +621,37 @@ static void one_run_at_a_time(void **state)
     pool_drop(pool);
 }
 
+/* Several threads run the same graph: each run is whole, or refused. */
+struct contest {
+    weft_pool *pool;
+    weft_graph *graph;
+    atomic_size_t ran, won;
+};
+
+static void contend(unsigned i, void *arg)
+{
+    struct contest *contest = arg;
+    for (int round = 0; round < rounds_of(200); round++) {
+        int error = run_in(contest->pool, contest->graph);
+        CHECK(error == 0 || error == -EBUSY);
+        contest->won += error == 0;
+    }
+}
+
+static void runs_from_several_threads(void **state)
+{
+    struct contest contest = {.pool = pool_make(2, 0), .graph = graph_make()};
+    int root = weft_graph_add(contest.graph, NULL, count_node, &contest.ran);
+    for (int i = 1; i < 20; i++)
+        weft_graph_edge(contest.graph, root,
+                        weft_graph_add(contest.graph, NULL, count_node, &contest.ran));
+    in_threads(3, contend, &contest);
+    assert_true(contest.won > 0);
+    assert_int_equal(contest.ran, 20 * contest.won);
+    weft_graph_destroy(contest.graph);
+    pool_drop(contest.pool);
+}
+
 static void wrong_arguments(weft *w, void *arg)
 {
     weft_graph *graph = graph_make();
@@ -778,12 +847,14 @@ int main(void)
         cmocka_unit_test(deadlines_end_it),
         cmocka_unit_test(long_chains),
         cmocka_unit_test(ready_nodes_run_at_the_same_time),
+        cmocka_unit_test(nodes_may_block),
         cmocka_unit_test(nothing_to_do),
         cmocka_unit_test(conditions_make_loops),
         cmocka_unit_test(conditions_make_branches),
         cmocka_unit_test(chosen_nodes_begin_anew),
         cmocka_unit_test(graphs_nest),
         cmocka_unit_test(one_run_at_a_time),
+        cmocka_unit_test(runs_from_several_threads),
         cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(cycles_are_refused),
         cmocka_unit_test(dumps_can_be_drawn),
