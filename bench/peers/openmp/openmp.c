@@ -294,23 +294,22 @@ static void stencil_run(void *data)
 
 /* ---- flow-... ---- */
 
+/* The compilers don't see that the clauses use these. */
 static void flow_job(void *data)
 {
     const struct graph *g = data;
     const uint32_t *before = g->before;
     uint64_t *values = g->values;
+    (void)before;
+    (void)values;
     for (size_t i = 0; i < g->n; i++) {
-        uint32_t first = g->first[i], end = g->first[i + 1];
-        (void)before;
-        (void)values;
+        int first = (int)g->first[i], end = (int)g->first[i + 1];
         (void)first;
         (void)end;
-#pragma omp task firstprivate(i) depend(iterator(k = first              \
-                                                 : end),                \
-                                        in                              \
-                                        : values[before[k]]) depend(out \
-                                                                    : values[i])
+/* clang-format off */
+#pragma omp task depend(iterator(k = first : end), in : values[before[k]]) depend(out : values[i])
         graph_node(g, i);
+        /* clang-format on */
     }
 }
 
