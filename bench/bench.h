@@ -55,6 +55,7 @@ int bench_sleep_spins(const struct bench_run *run);
 int bench_actors(const struct bench_run *run);
 int bench_actors_fair(const struct bench_run *run); /* its parts */
 int bench_actors_trees(const struct bench_run *run);
+int bench_graph(const struct bench_run *run);
 int bench_sorts(const struct bench_run *run);
 int bench_found(const struct bench_run *run);
 int bench_captured(const struct bench_run *run);

@@ -42,7 +42,9 @@ extern const struct contest fib_contest, treesum_contest, join_contest, incremen
     calls_contest, reduce_contest, floats_contest, short_contest, scan_contest, filter_contest,
     find_contest, ordmap_build_contest, ordmap_union_contest, ordmap_reduce_contest, lines_contest,
     pipeline_contest, each_contest, histogram_contest, histogram_calls_contest, partition_contest,
-    unique_contest, merge_contest, exclusive_contest, words_contest;
+    unique_contest, merge_contest, exclusive_contest, words_contest, graph_chain_contest,
+    graph_tree_contest, graph_wavefront_contest, graph_dag_contest, flow_chain_contest,
+    flow_tree_contest, flow_wavefront_contest, flow_dag_contest;
 
 int contest_run(const struct contest *contest, const struct bench_run *run);
 

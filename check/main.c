@@ -16,7 +16,7 @@ static const struct harness *const lists[] = {
     spawn_harnesses,  mutex_harnesses,       event_harnesses,       channel_harnesses,
     limit_harnesses,  overtake_harnesses,    block_harnesses,       dead_harnesses,
     spare_harnesses,  pool_harnesses,        actor_harnesses,       places_harnesses,
-    fault_harnesses,  variant_harnesses};
+    graph_harnesses,  fault_harnesses,       variant_harnesses};
 enum {
     LISTS = sizeof lists / sizeof lists[0],
     LITMUS = 3, /* of these: no mutant is for them */

@@ -107,9 +107,10 @@ typedef struct weft_dep {
 WEFT_API void weft_flow_open(weft *w, weft_flow *flow);
 
 /* Runs fn(w, arg) sometime before the flow is closed, when the tasks that it waits for are over.
- * `deps` has n elements, and is copied. When thousands of tasks are waiting, the caller first runs
- * some of them. Spawning by any job but the one that opened the flow is a broken rule. -EINVAL,
- * -ENOMEM: not spawned. */
+ * `deps` has n elements, and is copied. When there are tasks enough for all workers, the caller
+ * runs the new one, or others, before it returns: so no task may wait for what the caller does
+ * later. Spawning by any job but the one that opened the flow is a broken rule. -EINVAL, -ENOMEM:
+ * not spawned. */
 WEFT_API WEFT_MUST_USE int weft_flow_spawn(weft *w, weft_flow *flow, const weft_dep *deps, size_t n,
                                            weft_fn *fn, void *arg);
 

@@ -15,7 +15,7 @@
 #include <errno.h>
 
 enum {
-    LIVE_MAX = 4096, /* with so many tasks that are not over, the spawner runs some */
+    LIVE_EACH = 64, /* with so many tasks for each worker, the spawner runs some itself */
     CHUNK_TASKS = 64,
     CHUNK_LINKS = 128,
 };
@@ -122,8 +122,6 @@ static struct weft__ready *run_task(weft *w, struct weft__ready *item)
     struct weft__flow_task *task = (struct weft__flow_task *)item;
     struct flow *flow = (struct flow *)item->crew;
     task->fn(w, task->arg);
-    if (weft__is_cancelled(w))
-        return NULL;
     struct weft__forest forest = {0};
     struct weft__flow_link *next;
     for (struct weft__flow_link *link = weft__flow_close(task); link; link = next) {
@@ -132,10 +130,7 @@ static struct weft__ready *run_task(weft *w, struct weft__ready *item)
         if (weft__flow_arrive(follower))
             weft__forest_add(&forest, &follower->ready);
     }
-    void *over = atomic_load_relaxed(&flow->over); /* relaxed: compared below */
-    do
-        task->next = over;
-    while (!atomic_cas_release(&flow->over, &over, task)); /* release FL3. Last touch of the task */
+    weft__flow_leave(&flow->over, task); /* last touch of the task */
     return weft__forest_tree(&forest);
 }
 
@@ -148,10 +143,8 @@ static void unname(struct flow *flow, struct weft__flow_task *task)
 /* The links of a task that is over have been followed, all of them. */
 static void collect(struct flow *flow)
 {
-    if (!atomic_load_relaxed(&flow->over)) /* relaxed: looked at again next time */
-        return;
-    struct weft__flow_task *next, *task = atomic_exchange_acquire(&flow->over, NULL);
-    for (; task; task = next) { /* acquire FL3: no other thread uses them any more */
+    struct weft__flow_task *next;
+    for (struct weft__flow_task *task = weft__flow_collect(&flow->over); task; task = next) {
         struct weft__flow_link *mine;
         next = task->next;
         for (struct weft__flow_link *link = task->links; link; link = mine) {
@@ -247,29 +240,23 @@ static unsigned write_after(struct flow *flow, struct weft__flow_task *task,
 
 /* ---- Spawning ---- */
 
-/* Everything that weft_flow_spawn() needs, so that it can't fail later. A task may name an address
- * twice: then it finds itself among the readers. */
+/* Everything that spawn() needs, so that it can't fail later. A task may name an address twice:
+ * then it finds itself among the readers. */
 static int reserve(struct flow *flow, const weft_dep *deps, size_t n)
 {
     if (!have_task(flow) || !weft__flow_table_reserve(&flow->table, n, forget_entry, flow))
         return -ENOMEM;
-    size_t links = 0;
+    size_t links = 3 * n;
     for (size_t i = 0; i < n; i++) {
-        const struct weft__flow_entry *entry = weft__flow_table_at(&flow->table, deps[i].address);
-        links += 3 + (deps[i].access == WEFT_IN ? 0 : entry->readers_n);
+        if (deps[i].access == WEFT_IN)
+            continue;
+        const struct weft__flow_entry *entry = weft__flow_table_find(&flow->table, deps[i].address);
+        links += entry ? entry->readers_n : 0;
     }
     return have_links(flow, links) ? 0 : -ENOMEM;
 }
 
-/* With one worker, no task would run before the flow is closed. */
-static void make_way(weft *w, struct flow *flow)
-{
-    while (flow->live >= LIVE_MAX && !weft__is_fiber(w) && weft_yield(w))
-        collect(flow);
-}
-
-static void spawn(weft *w, struct flow *flow, struct weft__flow_task *task, const weft_dep *deps,
-                  size_t n)
+static bool spawn(struct flow *flow, struct weft__flow_task *task, const weft_dep *deps, size_t n)
 {
     unsigned count = 0;
     for (size_t i = 0; i < n; i++) {
@@ -278,10 +265,77 @@ static void spawn(weft *w, struct flow *flow, struct weft__flow_task *task, cons
                                            : write_after(flow, task, entry);
     }
     flow->live++;
-    if (weft__flow_release(task, count) &&
-        weft_spawn(w, &flow->crew.scope, weft__ready_job, &task->ready) != 0)
-        weft__ready_run(w, &task->ready); /* no memory, but it can run here and now */
+    return weft__flow_release(task, count);
 }
+
+static struct weft__flow_task *task_make(struct flow *flow, weft_fn *fn, void *arg)
+{
+    struct weft__flow_task *task = flow->free_tasks;
+    flow->free_tasks = task->next;
+    *task = (struct weft__flow_task){.ready.crew = &flow->crew, .fn = fn, .arg = arg};
+    atomic_store_relaxed(&task->waits, WAITS_HELD); /* relaxed: no other thread knows it */
+    return task;
+}
+
+/* ---- Running here ---- */
+
+static const struct weft__frame nobody; /* no job has this frame */
+
+/* While something runs inside weft_flow_spawn(), that is not the spawner, and must not spawn. */
+static const struct weft__frame *step_back(struct flow *flow)
+{
+    const struct weft__frame *frame = flow->frame;
+    flow->frame = &nobody;
+    return frame;
+}
+
+static bool is_clear(const struct flow *flow, const weft_dep *dep)
+{
+    const struct weft__flow_entry *entry = weft__flow_table_find(&flow->table, dep->address);
+    if (!entry)
+        return true;
+    if (entry->writer && !weft__flow_is_over(entry->writer))
+        return false;
+    if (dep->access != WEFT_IN)
+        for (const struct weft__flow_link *link = entry->readers; link; link = link->next)
+            if (!weft__flow_is_over(link->task))
+                return false;
+    return true;
+}
+
+/* Are there tasks enough for all workers? Then the spawner runs tasks instead: they need no memory,
+ * and what they use is in its cache. Tasks of an actor wait until the flow is closed. */
+static bool has_many(weft *w, const struct flow *flow)
+{
+    unsigned workers = weft_pool_workers(weft_pool_of(w));
+    return !weft__is_fiber(w) && (workers == 1 || flow->live / LIVE_EACH >= workers);
+}
+
+/* Runs the new task, if it waits for none: nothing has to be noted about it, since it is over
+ * afterwards. */
+static bool run_new(weft *w, struct flow *flow, const weft_dep *deps, size_t n, weft_fn *fn,
+                    void *arg)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!is_clear(flow, &deps[i]))
+            return false;
+    const struct weft__frame *frame = step_back(flow);
+    weft__ready_call(w, fn, arg);
+    flow->frame = frame;
+    return true;
+}
+
+/* Without memory to spawn the task, it runs here. */
+static void run_or_spawn(weft *w, struct flow *flow, struct weft__flow_task *task)
+{
+    if (weft_spawn(w, &flow->crew.scope, weft__ready_job, &task->ready) == 0)
+        return;
+    const struct weft__frame *frame = step_back(flow);
+    weft__ready_run(w, &task->ready);
+    flow->frame = frame;
+}
+
+/* ---- Arguments ---- */
 
 static bool are_right(const weft_dep *deps, size_t n)
 {
@@ -314,17 +368,19 @@ int weft_flow_spawn(weft *w, weft_flow *public, const weft_dep *deps, size_t n, 
     WEFT__EXPECT_CONTEXT(w);
     struct flow *flow = open_flow(w, public, __func__);
     collect(flow);
-    make_way(w, flow);
     if (weft__is_cancelled(w))
         return 0; /* it would never begin */
+    bool many = has_many(w, flow);
+    if (many && run_new(w, flow, deps, n, fn, arg))
+        return 0;
     int error = reserve(flow, deps, n);
     if (error)
         return error;
-    struct weft__flow_task *task = flow->free_tasks;
-    flow->free_tasks = task->next;
-    *task = (struct weft__flow_task){.ready.crew = &flow->crew, .fn = fn, .arg = arg};
-    atomic_store_relaxed(&task->waits, WAITS_HELD); /* relaxed: no other thread knows it */
-    spawn(w, flow, task, deps, n);
+    struct weft__flow_task *task = task_make(flow, fn, arg);
+    if (spawn(flow, task, deps, n))
+        run_or_spawn(w, flow, task);
+    else if (many)
+        weft_yield(w); /* runs another one, which this one may wait for */
     return 0;
 }
 

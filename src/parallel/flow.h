@@ -39,6 +39,13 @@ struct weft__flow_task {
 #define WAITS_HELD ((uint32_t)1 << 31)
 #define FOLLOWERS_CLOSED ((void *)1)
 
+/* By the spawner: is the task over? Then what it wrote is seen. */
+static inline bool weft__flow_is_over(struct weft__flow_task *task)
+{
+    return task->over ||
+           atomic_load_acquire(&task->followers) == FOLLOWERS_CLOSED; /* acquire FL1 */
+}
+
 /* By the spawner: makes the link one of the followers of `before`. False: that one is over, and
  * what it wrote is seen. */
 static inline bool weft__flow_follow(struct weft__flow_task *before, struct weft__flow_link *link)
@@ -73,6 +80,24 @@ static inline bool weft__flow_arrive(struct weft__flow_task *task)
     /* The last one needs no read-modify-write: acquire FL2, what all others did. Otherwise acq_rel
      * FL2, for the last one. */
     return atomic_load_acquire(&task->waits) == 1 || atomic_fetch_sub_acq_rel(&task->waits, 1) == 1;
+}
+
+/* By the thread that has ended the task, and does not touch it any more: the task goes to a list of
+ * those that are over. */
+static inline void weft__flow_leave(struct atomic_ptr *over, struct weft__flow_task *task)
+{
+    void *first = atomic_load_relaxed(over); /* relaxed: compared below */
+    do
+        task->next = first;
+    while (!atomic_cas_release(over, &first, task)); /* release FL3 */
+}
+
+/* By the spawner: all tasks of that list. No other thread uses them any more. */
+static inline struct weft__flow_task *weft__flow_collect(struct atomic_ptr *over)
+{
+    if (!atomic_load_relaxed(over)) /* relaxed: it is looked at again next time */
+        return NULL;
+    return atomic_exchange_acquire(over, NULL); /* acquire FL3 */
 }
 
 #endif

@@ -5,27 +5,43 @@
 
 enum { ROOM_MIN = 64 };
 
-/* Entries with the same place stand in the next free places. At least a quarter of them is free. */
-struct weft__flow_entry *weft__flow_table_at(struct weft__flow_table *table, const void *address)
+/* The entry of the address, or the free one where it belongs. Entries with the same place stand in
+ * the next places, and at least a quarter of all is free. The upper bits of the product are those
+ * that depend on all bits of the address. */
+static struct weft__flow_entry *place_of(const struct weft__flow_table *table, const void *address)
 {
     uint64_t hash = (uint64_t)(uintptr_t)address * 0x9e3779b97f4a7c15u;
-    size_t place = (size_t)(hash >> 32 ^ hash >> 17);
-    for (;; place++) {
+    for (size_t place = (size_t)(hash >> 32) * table->room >> 32;; place++) {
         struct weft__flow_entry *entry = &table->entries[place & (table->room - 1)];
-        if (entry->address == address)
+        if (entry->address == address || !entry->address)
             return entry;
-        if (entry->address)
-            continue;
-        entry->address = address;
-        table->used++;
-        return entry;
     }
 }
 
+struct weft__flow_entry *weft__flow_table_at(struct weft__flow_table *table, const void *address)
+{
+    struct weft__flow_entry *entry = place_of(table, address);
+    if (!entry->address) {
+        entry->address = address;
+        table->used++;
+    }
+    return entry;
+}
+
+const struct weft__flow_entry *weft__flow_table_find(const struct weft__flow_table *table,
+                                                     const void *address)
+{
+    if (table->used == 0)
+        return NULL;
+    const struct weft__flow_entry *entry = place_of(table, address);
+    return entry->address ? entry : NULL;
+}
+
+/* So large that half of it is filled before it has to be made anew. */
 static size_t room_for(size_t count)
 {
     size_t room = ROOM_MIN;
-    while (room < SIZE_MAX / 4 && room / 2 < count)
+    while (room < SIZE_MAX / 8 && room / 4 < count)
         room *= 2;
     return room;
 }
@@ -35,7 +51,7 @@ bool weft__flow_table_reserve(struct weft__flow_table *table, size_t n, weft__fo
 {
     if (n <= table->room && table->used + n <= table->room - table->room / 4)
         return true;
-    if (n > SIZE_MAX / 4 / sizeof(struct weft__flow_entry))
+    if (n > SIZE_MAX / 16 / sizeof(struct weft__flow_entry))
         return false;
     size_t left = 0;
     for (size_t i = 0; i < table->room; i++)

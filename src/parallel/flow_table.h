@@ -34,6 +34,10 @@ bool weft__flow_table_reserve(struct weft__flow_table *table, size_t n, weft__fo
 /* The entry of the address, which is made if there is none: reserve before. */
 struct weft__flow_entry *weft__flow_table_at(struct weft__flow_table *table, const void *address);
 
+/* NULL: there is none. */
+const struct weft__flow_entry *weft__flow_table_find(const struct weft__flow_table *table,
+                                                     const void *address);
+
 void weft__flow_table_free(struct weft__flow_table *table);
 
 #endif

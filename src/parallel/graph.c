@@ -2,7 +2,6 @@
 /* Making and running graphs. */
 #include "parallel/graph.h"
 
-#include "core/cancel.h"
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "os/fatal.h"
@@ -138,24 +137,8 @@ int weft_graph_edge(weft_graph *graph, int from, int to)
 void weft__graph_set_back(weft_graph *graph)
 {
     for (size_t i = 0; i < graph->nodes_n; i++)
-        /* relaxed: no other thread runs a node yet. */
-        atomic_store_relaxed(&graph->nodes[i].waits, graph->nodes[i].joins);
+        weft__graph_wait_anew(&graph->nodes[i]);
     graph->unclean = false;
-}
-
-/* A node before this one is over. True: it was the last, and the caller runs this node. */
-static inline bool arrive(struct weft__graph_node *node)
-{
-    if (node->joins == 1)
-        return true;
-    /* The last thread needs no read-modify-write: all others have come already. acquire GR1: so it
-     * sees what they did. Otherwise acq_rel GR1: the last one sees what this thread did; and this
-     * may be the last one, by now. */
-    if (atomic_load_acquire(&node->waits) != 1 && atomic_fetch_sub_acq_rel(&node->waits, 1) != 1)
-        return false;
-    /* relaxed: nodes before this one run again after it, or in the next run. */
-    atomic_store_relaxed(&node->waits, node->joins);
-    return true;
 }
 
 static struct weft__ready *choose(weft *w, struct weft__graph_node *node)
@@ -165,7 +148,7 @@ static struct weft__ready *choose(weft *w, struct weft__graph_node *node)
     if (chosen < 0 || (uint32_t)chosen >= node->to_count)
         return NULL;
     struct weft__graph_node *to = &graph->nodes[node->to[chosen]];
-    atomic_store_relaxed(&to->waits, to->joins); /* relaxed: as in arrive() */
+    weft__graph_wait_anew(to);
     to->ready.child = NULL;
     return &to->ready;
 }
@@ -183,12 +166,10 @@ static struct weft__ready *run_node(weft *w, struct weft__ready *item)
         if (error)
             weft_fail(w, error);
     }
-    if (weft__is_cancelled(w))
-        return NULL;
     struct weft__forest forest = {0};
-    for (uint32_t i = 0; i < node->to_count; i++) {
+    for (uint32_t i = node->to_count; i-- > 0;) { /* so the first one runs first */
         struct weft__graph_node *to = &nodes[node->to[i]];
-        if (arrive(to))
+        if (weft__graph_arrive(to))
             weft__forest_add(&forest, &to->ready);
     }
     return weft__forest_tree(&forest);
@@ -197,7 +178,7 @@ static struct weft__ready *run_node(weft *w, struct weft__ready *item)
 static struct weft__ready *sources_of(weft_graph *graph)
 {
     struct weft__forest forest = {0};
-    for (size_t i = 0; i < graph->sources_n; i++)
+    for (size_t i = graph->sources_n; i-- > 0;)
         weft__forest_add(&forest, &graph->nodes[graph->sources[i]].ready);
     return weft__forest_tree(&forest);
 }

@@ -55,6 +55,26 @@ static inline bool weft__edge_is_weak(const weft_graph *graph, const struct weft
     return graph->nodes[edge->from].kind == NODE_CONDITION;
 }
 
+/* relaxed: nodes before this one run again after it, or in the next run. */
+static inline void weft__graph_wait_anew(struct weft__graph_node *node)
+{
+    atomic_store_relaxed(&node->waits, node->joins);
+}
+
+/* A node before this one is over. True: it was the last, and the caller runs this node. */
+static inline bool weft__graph_arrive(struct weft__graph_node *node)
+{
+    if (node->joins == 1)
+        return true;
+    /* The last thread needs no read-modify-write: all others have come already. acquire GR1: so it
+     * sees what they did. Otherwise acq_rel GR1: the last one sees what this thread did; and this
+     * may be the last one, by now. */
+    if (atomic_load_acquire(&node->waits) != 1 && atomic_fetch_sub_acq_rel(&node->waits, 1) != 1)
+        return false;
+    weft__graph_wait_anew(node);
+    return true;
+}
+
 /* For a thread that runs the graph, or prepares it. False: another one does. */
 static inline bool weft__graph_begin(weft_graph *graph)
 {

@@ -34,42 +34,40 @@ void weft__ready_run(weft *w, struct weft__ready *tree);
 /* The same as a job, for weft_spawn(). */
 void weft__ready_job(weft *w, void *tree);
 
-/* Collects items that are ready. Starts as zero. The `trees` have sizes that are
- * powers of two, like the digits of `count`, the smallest first; to add one is to carry. */
+/* Calls fn(w, arg) as if it was an item of its own. */
+void weft__ready_call(weft *w, weft_fn *fn, void *arg);
+
+/* Collects items that are ready. Starts as zero. The trees in `forest` have sizes that are powers
+ * of two, like the digits of `count`, the smallest first; to add one is to carry. If no thief
+ * comes, the item that was added last runs first, and so on. */
 struct weft__forest {
-    struct weft__ready *first, *trees;
-    size_t count; /* in the trees */
+    struct weft__ready *trees;
+    size_t count;
 };
 
 static inline void weft__forest_add(struct weft__forest *forest, struct weft__ready *item)
 {
     item->child = NULL;
-    if (!forest->first) {
-        forest->first = item;
-        return;
-    }
-    struct weft__ready *tree = item;
     for (size_t digits = forest->count++; digits & 1; digits >>= 1) {
         struct weft__ready *older = forest->trees;
         forest->trees = older->sibling;
-        tree->sibling = older->child;
-        older->child = tree;
-        tree = older;
+        older->sibling = item->child;
+        item->child = older;
     }
-    tree->sibling = forest->trees;
-    forest->trees = tree;
+    item->sibling = forest->trees;
+    forest->trees = item;
 }
 
 /* All that was added, as one tree; NULL: nothing was. */
 static inline struct weft__ready *weft__forest_tree(const struct weft__forest *forest)
 {
-    struct weft__ready *next;
-    for (struct weft__ready *tree = forest->trees; tree; tree = next) {
+    struct weft__ready *root = forest->trees, *next;
+    for (struct weft__ready *tree = root ? root->sibling : NULL; tree; tree = next) {
         next = tree->sibling;
-        tree->sibling = forest->first->child;
-        forest->first->child = tree;
+        tree->sibling = root->child;
+        root->child = tree;
     }
-    return forest->first;
+    return root;
 }
 
 #endif

@@ -165,6 +165,66 @@ static void readers_and_others_do_not_wait(void **state)
     pool_drop(pool);
 }
 
+/* What is not over is not forgotten: neither when an address has many readers, nor when the table
+ * of addresses grows. All wait for a first task, which waits until all are spawned. */
+enum { READERS = 300, OTHERS = 60 }; /* more than the spawner spawns before it runs some itself */
+
+struct crowd {
+    atomic_bool begun, spawned;
+    atomic_int readers;
+    char a, b, others[OTHERS];
+};
+
+static void wait_for_all(weft *w, void *arg)
+{
+    struct crowd *crowd = arg;
+    crowd->begun = true;
+    WAIT_UNTIL(crowd->spawned);
+}
+
+static void read_both(weft *w, void *arg)
+{
+    dawdle((size_t)atomic_fetch_add(&((struct crowd *)arg)->readers, 0));
+    atomic_fetch_add(&((struct crowd *)arg)->readers, 1);
+}
+
+static void come_last(weft *w, void *arg)
+{
+    CHECK(((struct crowd *)arg)->readers >= READERS);
+}
+
+static void crowd_job(weft *w, void *arg)
+{
+    struct crowd crowd = {.spawned = false};
+    weft_flow flow;
+    weft_flow_open(w, &flow);
+    CHECK(weft_flow_spawn(w, &flow, &(weft_dep){&crowd.a, WEFT_OUT}, 1, wait_for_all, &crowd) == 0);
+    WAIT_UNTIL(crowd.begun); /* elsewhere: this job does not run it */
+    for (int i = 0; i < READERS; i++) {
+        weft_dep deps[] = {{&crowd.a, WEFT_IN}, {&crowd.b, WEFT_IN}}; /* no task writes b yet */
+        CHECK(weft_flow_spawn(w, &flow, deps, 2, read_both, &crowd) == 0);
+    }
+    for (int i = 0; i < OTHERS; i++) {
+        weft_dep deps[] = {{&crowd.a, WEFT_IN}, {&crowd.others[i], WEFT_OUT}};
+        CHECK(weft_flow_spawn(w, &flow, deps, 2, read_both, &crowd) == 0);
+    }
+    CHECK(weft_flow_spawn(w, &flow, &(weft_dep){&crowd.b, WEFT_OUT}, 1, come_last, &crowd) == 0);
+    CHECK(weft_flow_spawn(w, &flow, &(weft_dep){&crowd.a, WEFT_OUT}, 1, come_last, &crowd) == 0);
+    crowd.spawned = true;
+    CHECK(weft_flow_close(w, &flow) == 0);
+    CHECK(crowd.readers == READERS + OTHERS);
+}
+
+static void nothing_is_forgotten_too_early(void **state)
+{
+    for (unsigned workers = 2; workers < 5; workers++) {
+        weft_pool *pool = pool_make(workers, 0);
+        for (int i = 0; i < rounds_of(20); i++)
+            assert_int_equal(weft_run(pool, crowd_job, NULL), 0);
+        pool_drop(pool);
+    }
+}
+
 /* ---- Long flows ---- */
 
 static void add_one(weft *w, void *arg)
@@ -198,6 +258,31 @@ static void long_flows(void **state)
         assert_int_equal(weft_run(pool, many_tasks, NULL), 0);
         pool_drop(pool);
     }
+}
+
+/* The other worker is busy elsewhere, so the spawner has to run tasks itself, and does so in time.
+ */
+static void chain_job(weft *w, void *arg)
+{
+    size_t count = 0;
+    weft_flow flow;
+    weft_flow_open(w, &flow);
+    for (size_t i = 0; i < 10000; i++) {
+        CHECK(weft_flow_spawn(w, &flow, &(weft_dep){&count, WEFT_INOUT}, 1, add_one, &count) == 0);
+        CHECK(i + 1 - count < 1000);
+    }
+    CHECK(weft_flow_close(w, &flow) == 0);
+    CHECK(count == 10000);
+}
+
+static void tasks_do_not_pile_up(void **state)
+{
+    weft_pool *pool = pool_make(2, WEFT_NO_GUESTS);
+    struct held held;
+    pool_hold(pool, &held, 1);
+    assert_int_equal(weft_run(pool, chain_job, NULL), 0);
+    pool_let_go(&held);
+    pool_drop(pool);
 }
 
 /* ---- What is refused ---- */
@@ -295,7 +380,9 @@ int main(void)
         cmocka_unit_test(tasks_run_as_if_in_order),
         cmocka_unit_test(failures_end_it),
         cmocka_unit_test(readers_and_others_do_not_wait),
+        cmocka_unit_test(nothing_is_forgotten_too_early),
         cmocka_unit_test(long_flows),
+        cmocka_unit_test(tasks_do_not_pile_up),
         cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(deadlines_end_it),
         cmocka_unit_test(actors_have_flows),

@@ -5,6 +5,7 @@
 #include "actors.h"
 #include "property.h"
 #include "weft/parallel.h"
+#include "weft/sync.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -129,7 +130,7 @@ static void random_graph(weft *w, struct dice *dice)
 
 static void every_node_comes_after_those_before(void **state)
 {
-    property_holds(random_graph, SCALED(60, 6));
+    property_holds(random_graph, SCALED(200, 20));
 }
 
 struct graph_call {
@@ -161,7 +162,7 @@ static void with_sixteen_workers(void **state)
 {
     weft_pool *pool = pool_make(16, 0);
     struct dice dice = {42};
-    for (int i = 0; i < SCALED(20, 5); i++) {
+    for (int i = 0; i < SCALED(40, 5); i++) {
         struct net *net = net_make(&dice, NODES_MAX);
         for (int k = 0; k < 3; k++) {
             net->round++;
@@ -205,7 +206,7 @@ static void failing_graph(weft *w, struct dice *dice)
 
 static void failures_at_each_node(void **state)
 {
-    property_holds(failing_graph, SCALED(6, 3));
+    property_holds(failing_graph, SCALED(15, 5));
 }
 
 static void count_node(weft *w, void *arg)
@@ -295,11 +296,11 @@ static void chain_node(weft *w, void *arg)
     ring->chain->wrong += ring->chain->next++ != ring->number;
 }
 
-/* A million nodes: no stack grows, and no fork is pending for each. Then the same with a node
+/* Many nodes: no stack grows, and no fork is pending for each. Then the same with a node
  * beside each of them. */
 static void long_chains(void **state)
 {
-    const size_t n = SCALED(1000000, 20);
+    const size_t n = SCALED(300000, 20);
     struct ring *rings = malloc(n * sizeof *rings);
     weft_pool *pool = pool_make(2, 0);
     for (int beside = 0; beside < 2; beside++) {
@@ -310,9 +311,12 @@ static void long_chains(void **state)
             rings[i] = (struct ring){&chain, i};
             int node = weft_graph_add(graph, NULL, chain_node, &rings[i]);
             int after = beside ? weft_graph_add(graph, NULL, count_node, &count) : node;
+            /* The chain is first: those beside it are left for later, all of them. */
             if (i > 0)
                 weft_graph_edge(graph, node - 1 - beside, node);
-            if (beside)
+            if (i > 0 && beside)
+                weft_graph_edge(graph, node - 2, node - 1);
+            if (i == n - 1 && beside)
                 weft_graph_edge(graph, node, after);
         }
         for (int i = 0; i < 2; i++) {
@@ -363,6 +367,43 @@ static void ready_nodes_run_at_the_same_time(void **state)
         weft_graph_destroy(graph);
     }
     pool_drop(pool);
+}
+
+/* The first node waits for what the second one does. The worker is blocked, and a spare comes. */
+static void wait_node(weft *w, void *event)
+{
+    weft_event_wait(w, event);
+}
+
+static void set_node(weft *w, void *event)
+{
+    weft_event_set(w, event);
+}
+
+static void nodes_may_block(void **state)
+{
+    for (unsigned workers = 1; workers < 3; workers++) {
+        weft_pool *pool = pool_make(workers, 0);
+        weft_graph *graph = graph_make();
+        weft_event event;
+        atomic_size_t count = 0;
+        weft_event_init(&event, "event");
+        int root = weft_graph_add(graph, "root", count_node, &count);
+        int waits = weft_graph_add(graph, "waits", wait_node, &event);
+        int sets = weft_graph_add(graph, "sets", set_node, &event);
+        int end = weft_graph_add(graph, "end", count_node, &count);
+        weft_graph_edge(graph, root, waits);
+        weft_graph_edge(graph, root, sets);
+        weft_graph_edge(graph, waits, end);
+        weft_graph_edge(graph, sets, end);
+        for (size_t i = 1; i <= 5; i++) {
+            assert_int_equal(run_in(pool, graph), 0);
+            assert_int_equal(count, 2 * i);
+            weft_event_reset(NULL, &event);
+        }
+        weft_graph_destroy(graph);
+        pool_drop(pool);
+    }
 }
 
 static void nothing_to_do(void **state)
@@ -493,6 +534,36 @@ static void conditions_make_branches(void **state)
     pool_drop(pool);
 }
 
+/* A node that is chosen begins, though it waits for another edge; and then waits for both again.
+ * The one that it waits for comes after it: a -> x, choose; choose -0-> x; x -> next; next -0-> z
+ * -> x. */
+static void chosen_nodes_begin_anew(void **state)
+{
+    weft_pool *pool = pool_make(2, 0);
+    weft_graph *graph = graph_make();
+    atomic_size_t counts[3] = {0};
+    int zero = 0;
+    int a = weft_graph_add(graph, "a", count_node, &counts[0]);
+    int x = weft_graph_add(graph, "x", count_node, &counts[1]);
+    int z = weft_graph_add(graph, "z", count_node, &counts[2]);
+    int choose = weft_graph_add_condition(graph, "choose", chosen, &zero);
+    int next = weft_graph_add_condition(graph, "next", chosen, &zero);
+    weft_graph_edge(graph, a, x);
+    weft_graph_edge(graph, a, choose);
+    weft_graph_edge(graph, choose, x);
+    weft_graph_edge(graph, x, next);
+    weft_graph_edge(graph, next, z);
+    weft_graph_edge(graph, z, x);
+    for (size_t run = 1; run <= 10; run++) {
+        assert_int_equal(run_in(pool, graph), 0);
+        assert_int_equal(counts[0], run);
+        assert_int_equal(counts[1], run);
+        assert_int_equal(counts[2], run);
+    }
+    weft_graph_destroy(graph);
+    pool_drop(pool);
+}
+
 /* ---- Graphs in graphs ---- */
 
 static void graphs_nest(void **state)
@@ -548,6 +619,37 @@ static void one_run_at_a_time(void **state)
     weft_graph_destroy(graph);
     weft_graph_destroy(around);
     pool_drop(pool);
+}
+
+/* Several threads run the same graph: each run is whole, or refused. */
+struct contest {
+    weft_pool *pool;
+    weft_graph *graph;
+    atomic_size_t ran, won;
+};
+
+static void contend(unsigned i, void *arg)
+{
+    struct contest *contest = arg;
+    for (int round = 0; round < rounds_of(200); round++) {
+        int error = run_in(contest->pool, contest->graph);
+        CHECK(error == 0 || error == -EBUSY);
+        contest->won += error == 0;
+    }
+}
+
+static void runs_from_several_threads(void **state)
+{
+    struct contest contest = {.pool = pool_make(2, 0), .graph = graph_make()};
+    int root = weft_graph_add(contest.graph, NULL, count_node, &contest.ran);
+    for (int i = 1; i < 20; i++)
+        weft_graph_edge(contest.graph, root,
+                        weft_graph_add(contest.graph, NULL, count_node, &contest.ran));
+    in_threads(3, contend, &contest);
+    assert_true(contest.won > 0);
+    assert_int_equal(contest.ran, 20 * contest.won);
+    weft_graph_destroy(contest.graph);
+    pool_drop(contest.pool);
 }
 
 static void wrong_arguments(weft *w, void *arg)
@@ -745,11 +847,14 @@ int main(void)
         cmocka_unit_test(deadlines_end_it),
         cmocka_unit_test(long_chains),
         cmocka_unit_test(ready_nodes_run_at_the_same_time),
+        cmocka_unit_test(nodes_may_block),
         cmocka_unit_test(nothing_to_do),
         cmocka_unit_test(conditions_make_loops),
         cmocka_unit_test(conditions_make_branches),
+        cmocka_unit_test(chosen_nodes_begin_anew),
         cmocka_unit_test(graphs_nest),
         cmocka_unit_test(one_run_at_a_time),
+        cmocka_unit_test(runs_from_several_threads),
         cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(cycles_are_refused),
         cmocka_unit_test(dumps_can_be_drawn),

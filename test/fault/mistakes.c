@@ -7,6 +7,7 @@
 #include "child.h"
 
 #include <weft/actor.h>
+#include <weft/graph.h>
 #include <weft/lines.h>
 #include <weft/local.h>
 #include <weft/ordmap.h>
@@ -254,6 +255,9 @@ static const weft_reducer reducer = {.size = sizeof(long), .fold = fold, .combin
 #define USES(USE)                                                                        \
     USE(weft_scope_open, weft_scope_open(w, &scope))                                     \
     USE(weft_scope_close, (void)weft_scope_close(w, &scope))                             \
+    USE(weft_graph_run, (void)weft_graph_run(w, NULL))                                   \
+    USE(weft_flow_open, weft_flow_open(w, &flow))                                        \
+    USE(weft_flow_close, (void)weft_flow_close(w, &flow))                                \
     USE(weft_yield, weft_yield(w))                                                       \
     USE(weft_for, weft_for(w, 0, 64, range, NULL))                                       \
     USE(weft_for_min, weft_for_min(w, 0, 64, 8, range, NULL))                            \
@@ -293,6 +297,8 @@ struct use {
     static void use_##name(weft *w)         \
     {                                       \
         weft_scope scope = {.opaque = {0}}; \
+        weft_flow flow = {.opaque = {0}};   \
+        (void)flow;                         \
         (void)scope;                        \
         (void)call;                         \
     }

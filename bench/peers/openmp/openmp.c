@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The peers openmp-gnu and openmp-llvm: tasks, and taskwait; `parallel for` in stencil,
- * histogram and words. */
+ * histogram and words; tasks that depend on others in flow-... */
 #include "../common/runtime.h"
 
 #include "../../bursty/bursty.h"
 #include "../../clock.h"
 #include "../../fib/fib.h"
+#include "../../graph/graph.h"
 #include "../../increment-all/increment.h"
 #include "../../join-recursively/join.h"
 #include "../../nbody/nbody.h"
@@ -339,11 +340,39 @@ static void words_run(void *data)
     }
 }
 
+/* ---- flow-... ---- */
+
+/* The compilers don't see that the clauses use these. */
+static void flow_job(void *data)
+{
+    const struct graph *g = data;
+    const uint32_t *before = g->before;
+    uint64_t *values = g->values;
+    (void)before;
+    (void)values;
+    for (size_t i = 0; i < g->n; i++) {
+        int first = (int)g->first[i], end = (int)g->first[i + 1];
+        (void)first;
+        (void)end;
+/* clang-format off */
+#pragma omp task depend(iterator(k = first : end), in : values[before[k]]) depend(out : values[i])
+        graph_node(g, i);
+        /* clang-format on */
+    }
+}
+
+static void flow_run(void *data)
+{
+    enter(flow_job, data);
+}
+
 const struct runtime_benchmark runtime_benchmarks[] = {
     {&fib_kernel, fib_run},         {&treesum_kernel, treesum_run},
     {&join_kernel, join_run},       {&increment_kernel, increment_run},
     {&nbody_kernel, nbody_run},     {&nqueens_kernel, nqueens_run},
     {&sort_kernel, sort_run},       {&bursty_kernel, bursty_run},
     {&stencil_kernel, stencil_run}, {&histogram_kernel, histogram_run},
-    {&words_kernel, words_run},     {NULL, NULL},
+    {&words_kernel, words_run},     {&flow_chain_kernel, flow_run},
+    {&flow_tree_kernel, flow_run},  {&flow_wavefront_kernel, flow_run},
+    {&flow_dag_kernel, flow_run},   {NULL, NULL},
 };

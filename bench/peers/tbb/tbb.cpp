@@ -9,6 +9,7 @@
 #include "../../captured/captured.h"
 #include "../../clock.h"
 #include "../../fib/fib.h"
+#include "../../graph/graph.h"
 #include "../../increment-all/increment.h"
 #include "../../join-recursively/join.h"
 #include "../../loops/loops.h"
@@ -25,6 +26,7 @@
 #include <functional>
 #include <memory>
 #include <tbb/blocked_range.h>
+#include <tbb/flow_graph.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_invoke.h>
@@ -33,6 +35,7 @@
 #include <tbb/parallel_sort.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
+#include <vector>
 
 using tbb::parallel_invoke;
 using range = tbb::blocked_range<size_t>;
@@ -450,6 +453,41 @@ void captured_run(void *data)
     captured_client(static_cast<captured *>(data), &runtime);
 }
 
+// The graph is made in the first run, and used again in the others.
+struct flow_graph {
+    using node = tbb::flow::continue_node<tbb::flow::continue_msg>;
+    tbb::flow::graph graph;
+    std::vector<std::unique_ptr<node>> nodes;
+    std::vector<node *> sources;
+
+    explicit flow_graph(const struct graph *g)
+    {
+        for (size_t i = 0; i < g->n; i++) {
+            nodes.push_back(std::make_unique<node>(
+                graph, [g, i](const tbb::flow::continue_msg &) { graph_node(g, i); }));
+            for (uint32_t k = g->first[i]; k < g->first[i + 1]; k++)
+                tbb::flow::make_edge(*nodes[g->before[k]], *nodes[i]);
+            if (g->first[i] == g->first[i + 1])
+                sources.push_back(nodes[i].get());
+        }
+    }
+};
+
+void graph_run(void *data)
+{
+    auto g = static_cast<struct graph *>(data);
+    arena->execute([&] {
+        if (!g->own) {
+            g->own = new flow_graph(g);
+            g->own_drop = [](void *own) { delete static_cast<flow_graph *>(own); };
+        }
+        auto made = static_cast<flow_graph *>(g->own);
+        for (auto source : made->sources)
+            source->try_put(tbb::flow::continue_msg());
+        made->graph.wait_for_all();
+    });
+}
+
 } // namespace
 
 extern "C" void runtime_open(unsigned workers)
@@ -479,6 +517,10 @@ extern "C" const runtime_benchmark runtime_benchmarks[] = {
     {&floats_kernel, floats_run},
     {&short_kernel, short_run},
     {&stencil_kernel, stencil_run},
+    {&graph_chain_kernel, graph_run},
+    {&graph_tree_kernel, graph_run},
+    {&graph_wavefront_kernel, graph_run},
+    {&graph_dag_kernel, graph_run},
     {&fair_stream_kernel, fair_run},
     {&fair_stream_greedy_kernel, fair_run},
     {&fair_together_kernel, fair_run},
