@@ -16,6 +16,7 @@ struct claims {
     double times_twin;              /* one worker / sequential: at most */
     double times_recursive;         /* one worker / sequential, not inlined: at most */
     double times_faster_than_peers; /* the fastest peer / weft, one worker: at least */
+    double times_faster_together;   /* the same with all workers */
     double share;                   /* of what independent sequential copies achieve: at least */
     double times_twin_cpu;          /* CPU time, all workers: at most */
     double times_twin_wall;         /* the same for wall time */
@@ -42,6 +43,8 @@ extern const struct contest fib_contest, treesum_contest, join_contest, incremen
     calls_contest, reduce_contest, floats_contest, short_contest, scan_contest, filter_contest,
     find_contest, ordmap_build_contest, ordmap_union_contest, ordmap_reduce_contest, lines_contest,
     pipeline_contest;
+extern const struct contest sum_f32_contest, sum_f64_contest, sum_i32_contest, max_f32_contest,
+    sum_f32_cached_contest, sum_f64_cached_contest, sum_i32_cached_contest, max_f32_cached_contest;
 
 int contest_run(const struct contest *contest, const struct bench_run *run);
 
