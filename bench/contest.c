@@ -14,12 +14,12 @@ static struct contender *find(struct match *match, enum match_kind kind, unsigne
     return NULL;
 }
 
-static const struct contender *fastest_peer(const struct match *match)
+static const struct contender *fastest_peer(const struct match *match, unsigned workers)
 {
     const struct contender *fastest = NULL;
     for (unsigned i = 0; i < match->count; i++) {
         const struct contender *c = &match->contenders[i];
-        if (c->kind == MATCH_PEER && c->workers == 1 &&
+        if (c->kind == MATCH_PEER && c->workers == workers &&
             (!fastest || c->result.seconds.median < fastest->result.seconds.median))
             fastest = c;
     }
@@ -33,7 +33,7 @@ static void claim_one_worker(struct match *match)
     const struct contender *twin = find(match, MATCH_SEQUENTIAL, 1),
                            *one = find(match, MATCH_WEFT, 1),
                            *recursive = find(match, MATCH_RECURSIVE, 1),
-                           *peer = fastest_peer(match);
+                           *peer = fastest_peer(match, 1);
     if (claims->ns_above_twin > 0)
         report_claim(report, "one worker, above the twin, ns an operation",
                      (one->result.times_twin - 1) * twin->result.ns_per_op, REPORT_AT_MOST,
@@ -75,8 +75,13 @@ static void claim_all_workers(struct match *match)
     const struct report *report = match->run->report;
     const struct claims *claims = &match->contest->claims;
     const struct contender *twin = find(match, MATCH_SEQUENTIAL, 1),
-                           *all = find(match, MATCH_WEFT, match->run->workers);
+                           *all = find(match, MATCH_WEFT, match->run->workers),
+                           *peer = fastest_peer(match, match->run->workers);
     claim_share(match);
+    if (claims->times_faster_together > 0 && peer)
+        report_claim(report, "the fastest peer / weft, all workers",
+                     samples_ratio(&peer->seconds, &all->seconds), REPORT_AT_LEAST,
+                     claims->times_faster_together);
     if (claims->times_twin_cpu > 0)
         report_claim(report, "all workers: CPU time / twin", samples_ratio(&all->cpu, &twin->cpu),
                      REPORT_AT_MOST, claims->times_twin_cpu);

@@ -16,6 +16,7 @@ struct claims {
     double times_twin;              /* one worker / sequential: at most */
     double times_recursive;         /* one worker / sequential, not inlined: at most */
     double times_faster_than_peers; /* the fastest peer / weft, one worker: at least */
+    double times_faster_together;   /* the same with all workers */
     double share;                   /* of what independent sequential copies achieve: at least */
     double times_twin_cpu;          /* CPU time, all workers: at most */
     double times_twin_wall;         /* the same for wall time */
@@ -45,6 +46,8 @@ extern const struct contest fib_contest, treesum_contest, join_contest, incremen
     unique_contest, merge_contest, exclusive_contest, words_contest, graph_chain_contest,
     graph_tree_contest, graph_wavefront_contest, graph_dag_contest, flow_chain_contest,
     flow_tree_contest, flow_wavefront_contest, flow_dag_contest;
+extern const struct contest sum_f32_contest, sum_f64_contest, sum_i32_contest, max_f32_contest,
+    sum_f32_cached_contest, sum_f64_cached_contest, sum_i32_cached_contest, max_f32_cached_contest;
 
 int contest_run(const struct contest *contest, const struct bench_run *run);
 

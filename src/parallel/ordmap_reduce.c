@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A reduction of a map's entries. At a large node, its left side is added to the accumulator, while
  * the node and its right side make a second accumulator, which is then added to the first. The tree
- * alone decides which nodes are large, and so what is combined with what.
+ * alone decides which nodes are large, and so what is combined with what: in a map of few entries,
+ * all that have a few nodes below them, because each entry may take long; in a map of many, there
+ * are enough parts without the small ones.
  *
  * An accumulator that has halted takes nothing of what is to its right, whichever thread has
  * computed that. So the tree also decides where a reduction halts. */
@@ -15,7 +17,11 @@
 
 #include <errno.h>
 
-enum { LARGE = 4096 }; /* accumulators larger than that are not put on the stack */
+enum {
+    LARGE = 4096,       /* accumulators larger than that are not put on the stack */
+    MANY = 2048,        /* entries of a map, of which */
+    LARGE_OF_MANY = 32, /* nodes are a large tree; see also WEFT__TREE_LARGE_CALLS */
+};
 
 struct reduction {
     const struct weft__tree_kind *kind;
@@ -24,6 +30,7 @@ struct reduction {
     weft_combine_fn *combine;
     weft_halt_fn *halt; /* NULL: never */
     void *arg;
+    size_t large;              /* trees of so many nodes are folded in two */
     struct atomic_size halted; /* the smallest rank known to have halted; SIZE_MAX: none */
 };
 
@@ -100,19 +107,49 @@ static void begin_with(weft *w, const struct reduction *all, const struct weft__
         weft__copy(accumulator, value, all->size);
 }
 
+/* What is combined: the value itself, or what the function makes of it, in `space`. */
+static const void *value_of(weft *w, const struct reduction *all, const struct weft__tree *tree,
+                            void *space)
+{
+    const void *value = weft__tree_look(all->kind, tree);
+    if (!all->fn)
+        return value;
+    all->fn(w, weft__tree_key(tree), value, space, all->arg);
+    return space;
+}
+
 /* Entry by entry, without forks. `space`: for one value. */
-static enum fold_outcome fold_here(weft *w, struct reduction *all, const struct weft__tree *tree,
-                                   size_t rank, void *accumulator, void *space)
+static void fold_all(weft *w, const struct reduction *all, const struct weft__tree *tree,
+                     void *accumulator, void *space)
+{
+    for (; tree; tree = tree->child[WEFT__RIGHT]) {
+        if (tree->child[WEFT__LEFT])
+            fold_all(w, all, tree->child[WEFT__LEFT], accumulator, space);
+        all->combine(w, accumulator, value_of(w, all, tree, space), all->arg);
+    }
+}
+
+/* The same until it halts. */
+static enum fold_outcome fold_until(weft *w, struct reduction *all, const struct weft__tree *tree,
+                                    size_t rank, void *accumulator, void *space)
 {
     for (; tree; tree = tree->child[WEFT__RIGHT]) {
         const struct weft__tree *left = tree->child[WEFT__LEFT];
-        if (fold_here(w, all, left, rank, accumulator, space) == HALTED)
+        if (fold_until(w, all, left, rank, accumulator, space) == HALTED)
             return HALTED;
-        begin_with(w, all, tree, space);
-        all->combine(w, accumulator, space, all->arg);
+        all->combine(w, accumulator, value_of(w, all, tree, space), all->arg);
         if (halts_or_done(w, all, rank, accumulator) == HALTED)
             return HALTED;
     }
+    return DONE;
+}
+
+static enum fold_outcome fold_here(weft *w, struct reduction *all, const struct weft__tree *tree,
+                                   size_t rank, void *accumulator, void *space)
+{
+    if (all->halt)
+        return fold_until(w, all, tree, rank, accumulator, space);
+    fold_all(w, all, tree, accumulator, space);
     return DONE;
 }
 
@@ -155,7 +192,7 @@ static enum fold_outcome fold(weft *w, struct reduction *all, const struct weft_
     if (!space.memory)
         return LEFT_OUT;
     space_begin(w, all, &space);
-    enum fold_outcome outcome = tree->size < WEFT__TREE_LARGE_CALLS
+    enum fold_outcome outcome = tree->size < all->large
                                     ? fold_here(w, all, tree, rank, accumulator, space.memory)
                                     : fold_in_two(w, all, tree, rank, accumulator, space.memory);
     space_end(w, all, &space);
@@ -180,6 +217,7 @@ static void reduce(weft *w, const weft_ordmap *map, struct reduction *all, void 
 {
     enum fold_outcome outcome;
     all->kind = &map->kind;
+    all->large = weft__tree_size(map->root) < MANY ? WEFT__TREE_LARGE_CALLS : LARGE_OF_MANY;
     WEFT__MUST_RETURN(weft__callee_threw, outcome = fold(w, all, map->root, 0, result));
     if (outcome == LEFT_OUT && !weft_cancelled(w))
         weft_fail(w, -ENOMEM);
@@ -188,7 +226,7 @@ static void reduce(weft *w, const weft_ordmap *map, struct reduction *all, void 
 void weft_ordmap_reduce(weft *w, const weft_ordmap *map, weft_ordmap_map_fn *fn,
                         weft_combine_fn *combine, void *arg, void *result, size_t size)
 {
-    struct reduction all = {NULL, size, fn, combine, NULL, arg, {SIZE_MAX}};
+    struct reduction all = {NULL, size, fn, combine, NULL, arg, 0, {SIZE_MAX}};
     WEFT__EXPECT_CONTEXT(w);
     expect(map, &all, result, __func__);
     reduce(w, map, &all, result);
@@ -198,7 +236,7 @@ void weft_ordmap_reduce_until(weft *w, const weft_ordmap *map, weft_ordmap_map_f
                               weft_combine_fn *combine, weft_halt_fn *halt, void *arg, void *result,
                               size_t size)
 {
-    struct reduction all = {NULL, size, fn, combine, halt, arg, {SIZE_MAX}};
+    struct reduction all = {NULL, size, fn, combine, halt, arg, 0, {SIZE_MAX}};
     bool has_halted = false;
     WEFT__EXPECT_CONTEXT(w);
     expect(map, &all, result, __func__);

@@ -37,7 +37,7 @@ void weft__ready_job(weft *w, void *tree);
 /* Calls fn(w, arg) as if it was an item of its own. */
 void weft__ready_call(weft *w, weft_fn *fn, void *arg);
 
-/* Collects items that are ready. Starts as zero. The trees in `forest` have sizes that are powers
+/* Collects items that are ready. Starts as zero. The `trees` have sizes that are powers
  * of two, like the digits of `count`, the smallest first; to add one is to carry. If no thief
  * comes, the item that was added last runs first, and so on. */
 struct weft__forest {

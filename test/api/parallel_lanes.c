@@ -27,7 +27,7 @@ static size_t step_of(weft *w, struct dice *dice)
     static const struct road *first;
     first = first ? first : road;
     bool once = weft_pool_workers(weft_pool_of(w)) == 1 && road == first;
-    return once && !SANITIZED ? 1 : 100 + dice_below(dice, 1000);
+    return SANITIZED ? 9000 + dice_below(dice, 999) : once ? 1 : 100 + dice_below(dice, 999);
 }
 
 /* `blocks` has the values of all whole blocks; what follows them is one more. */

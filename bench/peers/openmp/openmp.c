@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The peers openmp-gnu and openmp-llvm: tasks, and taskwait; `parallel for` in stencil,
- * histogram and words; tasks that depend on others in flow-... */
+ * histogram and words, `parallel for simd` in reductions; tasks that depend on others in flow-...
+ */
 #include "../common/runtime.h"
 
 #include "../../bursty/bursty.h"
@@ -11,6 +12,7 @@
 #include "../../join-recursively/join.h"
 #include "../../nbody/nbody.h"
 #include "../../nqueens/nqueens.h"
+#include "../../reductions/reductions.h"
 #include "../../sort/sort.h"
 #include "../../stencil/stencil.h"
 #include "../../treesum/treesum.h"
@@ -18,6 +20,8 @@
 #include "../../words/words.h"
 
 #include <string.h>
+
+#include <math.h>
 
 static unsigned workers;
 
@@ -366,13 +370,59 @@ static void flow_run(void *data)
     enter(flow_job, data);
 }
 
+/* ---- reductions ---- */
+
+#if defined __clang__ /* does not know a maximum of floats for a reduction, and says so */
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+#define PRAGMA(...) _Pragma(#__VA_ARGS__)
+
+#define REDUCTION(name, type, first, operator, expression)                 \
+    static type name(const type *numbers, size_t n)                        \
+    {                                                                      \
+        type all = first;                                                  \
+        PRAGMA(omp parallel for simd num_threads(workers) schedule(static)                 \
+            firstprivate(numbers) reduction(operator:all))                 \
+        for (size_t i = 0; i < n; i++)                                     \
+            all = expression;                                              \
+        return all;                                                        \
+    }                                                                      \
+    static void name##_run(void *data)                                     \
+    {                                                                      \
+        struct reductions *r = data;                                       \
+        for (size_t t = 0; t < r->times; t++)                              \
+            r->result += (double)name(r->numbers, r->count);               \
+    }
+
+REDUCTION(sum_f32, float, 0, +, all + numbers[i])
+REDUCTION(sum_f64, double, 0, +, all + numbers[i])
+REDUCTION(sum_i32, int32_t, 0, +, all + numbers[i])
+REDUCTION(max_f32, float, -INFINITY, max, numbers[i] > all ? numbers[i] : all)
+
 const struct runtime_benchmark runtime_benchmarks[] = {
-    {&fib_kernel, fib_run},         {&treesum_kernel, treesum_run},
-    {&join_kernel, join_run},       {&increment_kernel, increment_run},
-    {&nbody_kernel, nbody_run},     {&nqueens_kernel, nqueens_run},
-    {&sort_kernel, sort_run},       {&bursty_kernel, bursty_run},
-    {&stencil_kernel, stencil_run}, {&histogram_kernel, histogram_run},
-    {&words_kernel, words_run},     {&flow_chain_kernel, flow_run},
-    {&flow_tree_kernel, flow_run},  {&flow_wavefront_kernel, flow_run},
-    {&flow_dag_kernel, flow_run},   {NULL, NULL},
+    {&fib_kernel, fib_run},
+    {&treesum_kernel, treesum_run},
+    {&join_kernel, join_run},
+    {&increment_kernel, increment_run},
+    {&nbody_kernel, nbody_run},
+    {&nqueens_kernel, nqueens_run},
+    {&sort_kernel, sort_run},
+    {&bursty_kernel, bursty_run},
+    {&stencil_kernel, stencil_run},
+    {&histogram_kernel, histogram_run},
+    {&words_kernel, words_run},
+    {&flow_chain_kernel, flow_run},
+    {&flow_tree_kernel, flow_run},
+    {&flow_wavefront_kernel, flow_run},
+    {&flow_dag_kernel, flow_run},
+    {&sum_f32_kernel, sum_f32_run},
+    {&sum_f32_cached_kernel, sum_f32_run},
+    {&sum_f64_kernel, sum_f64_run},
+    {&sum_f64_cached_kernel, sum_f64_run},
+    {&sum_i32_kernel, sum_i32_run},
+    {&sum_i32_cached_kernel, sum_i32_run},
+    {&max_f32_kernel, max_f32_run},
+    {&max_f32_cached_kernel, max_f32_run},
+    {NULL, NULL},
 };

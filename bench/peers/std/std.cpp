@@ -4,16 +4,19 @@
 
 #include "../../arrays/arrays.h"
 #include "../../loops/loops.h"
+#include "../../reductions/reductions.h"
 
 #include <algorithm>
 #include <execution>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 
 using std::execution::par;
+using std::execution::par_unseq;
 
 namespace
 {
@@ -50,6 +53,38 @@ void reduce_run(void *data)
             l->result += std::transform_reduce(par, l->numbers, l->numbers + l->count, 0.0,
                                                std::plus<double>(), wide);
     });
+}
+
+template <typename T, typename F> void numbers_run(void *data, T first, F combine)
+{
+    auto r = static_cast<reductions *>(data);
+    auto numbers = static_cast<const T *>(r->numbers);
+    arena->execute([&] {
+        for (size_t t = 0; t < r->times; t++)
+            r->result += static_cast<double>(
+                std::reduce(par_unseq, numbers, numbers + r->count, first, combine));
+    });
+}
+
+void sum_f32_run(void *data)
+{
+    numbers_run(data, 0.0f, std::plus<float>());
+}
+
+void sum_f64_run(void *data)
+{
+    numbers_run(data, 0.0, std::plus<double>());
+}
+
+void sum_i32_run(void *data)
+{
+    numbers_run(data, int32_t{0}, std::plus<int32_t>());
+}
+
+void max_f32_run(void *data)
+{
+    numbers_run(data, -std::numeric_limits<float>::infinity(),
+                [](float a, float b) { return reductions_larger(a, b); });
 }
 
 void scan_run(void *data)
@@ -96,7 +131,19 @@ extern "C" void runtime_open(unsigned workers)
 }
 
 extern "C" const runtime_benchmark runtime_benchmarks[] = {
-    {&for_kernel, for_run},   {&map_kernel, map_run},       {&reduce_kernel, reduce_run},
-    {&scan_kernel, scan_run}, {&filter_kernel, filter_run}, {&find_kernel, find_run},
+    {&for_kernel, for_run},
+    {&map_kernel, map_run},
+    {&reduce_kernel, reduce_run},
+    {&scan_kernel, scan_run},
+    {&filter_kernel, filter_run},
+    {&find_kernel, find_run},
+    {&sum_f32_kernel, sum_f32_run},
+    {&sum_f32_cached_kernel, sum_f32_run},
+    {&sum_f64_kernel, sum_f64_run},
+    {&sum_f64_cached_kernel, sum_f64_run},
+    {&sum_i32_kernel, sum_i32_run},
+    {&sum_i32_cached_kernel, sum_i32_run},
+    {&max_f32_kernel, max_f32_run},
+    {&max_f32_cached_kernel, max_f32_run},
     {nullptr, nullptr},
 };

@@ -10,6 +10,7 @@ mod joins;
 mod nbody;
 mod nqueens;
 mod random;
+mod reductions;
 mod sort;
 mod sorts;
 mod stencil;
@@ -50,6 +51,10 @@ fn kernel(name: &str, size: usize) -> Option<Box<dyn Kernel>> {
         "joins-throwing" => Box::new(joins::Joins::new(size, joins::End::Throwing)),
         "captured-alone" => Box::new(captured::Captured::new(size, false)),
         "captured-beside" => Box::new(captured::Captured::new(size, true)),
+        "sum-f32" | "sum-f32-cached" => Box::new(reductions::sum_f32(size)),
+        "sum-f64" | "sum-f64-cached" => Box::new(reductions::sum_f64(size)),
+        "sum-i32" | "sum-i32-cached" => Box::new(reductions::sum_i32(size)),
+        "max-f32" | "max-f32-cached" => Box::new(reductions::max_f32(size)),
         _ => return None,
     })
 }
