@@ -66,37 +66,33 @@ static void cut(weft *w, void *arg, void *other)
 }
 
 static weft__split_fn split;
+static weft_fn take;
 
-static void run_part(weft *w, void *arg)
-{
-    struct part part = *(struct part *)arg;
-    struct weft__pacer pacer;
-    weft__pacer_take_up(&pacer, w, WEFT__KEY(part.field->body), elements(&part), 1);
-    split(w, &pacer, &part);
-}
+static const struct weft__splitting loop = {
+    .split = split,
+    .elements = elements,
+    .run = run_leaf,
+    .cut = cut,
+    .take = take,
+    .size = sizeof(struct part),
+};
 
 static void split(weft *w, struct weft__pacer *pacer, void *part)
 {
     struct part right;
-    static const struct weft__splitting loop = {
-        .split = split,
-        .elements = elements,
-        .run = run_leaf,
-        .cut = cut,
-        .take = run_part,
-        .size = sizeof right,
-    };
     weft__split(w, pacer, part, &right, &loop);
+}
+
+static void take(weft *w, void *arg)
+{
+    struct part part = *(struct part *)arg;
+    weft__split_taken(w, WEFT__KEY(part.field->body), 1, &part, &loop);
 }
 
 static void run(weft *w, struct part part)
 {
-    size_t n = elements(&part);
-    if (n == 0)
-        return;
-    struct weft__pacer pacer;
-    weft__pacer_start(&pacer, w, WEFT__KEY(part.field->body), n, 1);
-    WEFT__MUST_RETURN(weft__callee_threw, split(w, &pacer, &part));
+    if (elements(&part) > 0)
+        weft__split_all(w, WEFT__KEY(part.field->body), 1, &part, &loop);
 }
 
 void weft_for_2d(weft *w, const weft_box *box, weft_box_fn *body, void *arg)
