@@ -68,27 +68,27 @@ static void cut(weft *w, void *arg, void *other)
 }
 
 static weft__split_fn split;
+static weft_fn take;
 
-static void run_part(weft *w, void *arg)
-{
-    struct part part = *(struct part *)arg;
-    struct weft__pacer pacer;
-    weft__pacer_take_up(&pacer, w, part.field->key, elements(&part), 1);
-    split(w, &pacer, &part);
-}
+static const struct weft__splitting loop = {
+    .split = split,
+    .elements = elements,
+    .run = run_leaf,
+    .cut = cut,
+    .take = take,
+    .size = sizeof(struct part),
+};
 
 static void split(weft *w, struct weft__pacer *pacer, void *part)
 {
     struct part right;
-    static const struct weft__splitting loop = {
-        .split = split,
-        .elements = elements,
-        .run = run_leaf,
-        .cut = cut,
-        .take = run_part,
-        .size = sizeof right,
-    };
     weft__split(w, pacer, part, &right, &loop);
+}
+
+static void take(weft *w, void *arg)
+{
+    struct part part = *(struct part *)arg;
+    weft__split_taken(w, part.field->key, 1, &part, &loop);
 }
 
 static void run(weft *w, const weft_box *box, const struct field *field)
@@ -98,12 +98,8 @@ static void run(weft *w, const weft_box *box, const struct field *field)
         part.box.begin[2] = 0;
         part.box.end[2] = 1;
     }
-    size_t n = elements(&part);
-    if (n == 0)
-        return;
-    struct weft__pacer pacer;
-    weft__pacer_start(&pacer, w, field->key, n, 1);
-    WEFT__MUST_RETURN(weft__callee_threw, split(w, &pacer, &part));
+    if (elements(&part) > 0)
+        weft__split_all(w, field->key, 1, &part, &loop);
 }
 
 void weft_for_2d(weft *w, const weft_box *box, weft_box_fn *body, void *arg)
@@ -124,7 +120,7 @@ void weft_for_3d(weft *w, const weft_box *box, weft_box_fn *body, void *arg)
 
 /* ---- With a state ---- */
 
-struct loop {
+struct state_loop {
     struct weft__states states;
     weft_box_state_fn *body;
     void *arg;
@@ -132,7 +128,7 @@ struct loop {
 
 static void run_box(weft *w, const weft_box *box, void *arg)
 {
-    struct loop *loop = arg;
+    struct state_loop *loop = arg;
     struct weft__kept *kept = weft__state_take(w, &loop->states);
     if (!kept)
         return;
@@ -140,7 +136,7 @@ static void run_box(weft *w, const weft_box *box, void *arg)
     weft__state_give(kept);
 }
 
-static void run_with(weft *w, const weft_box *box, struct loop *loop, unsigned dimensions)
+static void run_with(weft *w, const weft_box *box, struct state_loop *loop, unsigned dimensions)
 {
     weft__states_begin(w, &loop->states);
     run(w, box, &(struct field){run_box, loop, WEFT__KEY(loop->body), dimensions});

@@ -80,34 +80,33 @@ static void cut(weft *w, void *arg, void *other)
 }
 
 static weft__split_fn split;
+static weft_fn take;
 
-static void run_part(weft *w, void *arg)
-{
-    struct part part = *(struct part *)arg;
-    struct weft__pacer pacer;
-    weft__pacer_take_up(&pacer, w, part.all->key, elements(&part), SHORTEST);
-    split(w, &pacer, &part);
-}
+static const struct weft__splitting loop = {
+    .split = split,
+    .elements = elements,
+    .run = merge_here,
+    .cut = cut,
+    .take = take,
+    .size = sizeof(struct part),
+};
 
 static void split(weft *w, struct weft__pacer *pacer, void *part)
 {
     struct part right;
-    static const struct weft__splitting loop = {
-        .split = split,
-        .elements = elements,
-        .run = merge_here,
-        .cut = cut,
-        .take = run_part,
-        .size = sizeof right,
-    };
     weft__split(w, pacer, part, &right, &loop);
+}
+
+static void take(weft *w, void *arg)
+{
+    struct part part = *(struct part *)arg;
+    weft__split_taken(w, part.all->key, SHORTEST, &part, &loop);
 }
 
 static void run(weft *w, struct part part)
 {
-    struct weft__pacer pacer;
-    weft__pacer_start(&pacer, w, part.all->key, elements(&part), SHORTEST);
-    WEFT__MUST_RETURN(weft__callee_threw, split(w, &pacer, &part));
+    if (elements(&part) > 0)
+        weft__split_all(w, part.all->key, SHORTEST, &part, &loop);
 }
 
 void weft_merge_sorted_by_(weft *w, const void *a, size_t a_n, const void *b, size_t b_n,

@@ -5,11 +5,9 @@
  *
  * Both loops belong to a scanner: made by WEFT_SCAN_DEFINE, or one of those below, for elements of
  * any size and a function behind a pointer. */
-#include "core/fiber.h"
 #include "core/misuse.h"
-#include "os/memory.h"
 #include "parallel/for.h"
-#include "parallel/split.h"
+#include "parallel/part.h"
 
 /* ---- Any scanner ---- */
 
@@ -20,14 +18,12 @@ struct scan {
     const void *identity; /* NULL: a part begins with its first element */
 };
 
-/* A part that one thread scans, from the part's first element on. */
+/* A part that one thread scans, from the part's first element on. The value is the carry: the
+ * elements so far, combined. */
 struct part {
-    struct weft__cleanup cleanup; /* of the owner, if its actor ends before the part is joined */
+    struct weft__part base;
     const struct scan *scan;
-    struct weft__range range;
-    void *carry;    /* space for the elements so far, combined; NULL: no thief has taken the part */
-    bool has_carry; /* *carry has a value */
-    bool no_memory;
+    bool has_carry; /* the carry has a value */
 };
 
 /* Elements of a part that are still to be scanned. */
@@ -41,8 +37,8 @@ static bool scan_here(weft *w, void *arg)
     const struct remaining *remaining = arg;
     struct part *to = remaining->to;
     const struct scan *scan = to->scan;
-    scan->scanner->scan(w, remaining->range.begin, remaining->range.end, to->carry, to->has_carry,
-                        scan->arg);
+    scan->scanner->scan(w, remaining->range.begin, remaining->range.end, to->base.value,
+                        to->has_carry, scan->arg);
     to->has_carry = true;
     return true;
 }
@@ -66,40 +62,29 @@ static void join(weft *w, struct part *to, const struct part *right)
     if (to->has_carry && right->has_carry) {
         const struct weft__loop loop = {
             .body = repair_range,
-            .arg = &(struct repair){scan, to->carry},
+            .arg = &(struct repair){scan, to->base.value},
             .key = scan->key,
         };
-        weft__for(w, right->range.begin, right->range.end, &loop);
-        scan->scanner->combine(w, to->carry, right->carry, scan->arg);
+        weft__for(w, right->base.range.begin, right->base.range.end, &loop);
+        scan->scanner->combine(w, to->base.value, right->base.value, scan->arg);
     }
-}
-
-static void free_carry(struct weft__cleanup *part, weft *w)
-{
-    (void)w;
-    weft__free(((struct part *)part)->carry);
 }
 
 static void cut(weft *w, void *arg, void *other)
 {
     struct remaining *remaining = arg;
     struct part *right = other;
-    *right =
-        (struct part){.scan = remaining->to->scan, .range = weft__range_halve(&remaining->range)};
-    weft__cleanup_push(w, &right->cleanup, free_carry);
+    *right = (struct part){.scan = remaining->to->scan};
+    weft__part_cut(w, &remaining->range, &right->base);
 }
 
-/* If the thief had no memory, the owner does the part after all. */
 static bool merged(weft *w, void *arg, void *other, bool taken)
 {
     struct remaining *remaining = arg;
     struct part *right = other;
     if (taken)
         join(w, remaining->to, right);
-    weft__cleanup_pop(w, &right->cleanup);
-    weft__free(right->carry);
-    remaining->range = right->range;
-    return taken && !right->no_memory;
+    return weft__part_merged(w, &remaining->range, &right->base, taken);
 }
 
 static weft__split_fn split;
@@ -109,19 +94,17 @@ static void go(weft *w, struct weft__pacer *pacer, struct part *part)
     const struct scan *scan = part->scan;
     part->has_carry = scan->identity != NULL;
     if (scan->identity)
-        weft__copy(part->carry, scan->identity, scan->scanner->size);
-    split(w, pacer, &(struct remaining){part->range, part});
+        weft__copy(part->base.value, scan->identity, scan->scanner->size);
+    split(w, pacer, &(struct remaining){part->base.range, part});
 }
 
 static void run_part(weft *w, void *arg)
 {
     struct part *part = arg;
-    part->carry = weft__small(part->scan->scanner->size);
-    part->no_memory = !part->carry;
-    if (part->no_memory)
+    if (!weft__part_make(&part->base, part->scan->scanner->size))
         return;
     struct weft__pacer pacer;
-    weft__pacer_take_up(&pacer, w, part->scan->key, weft__range_elements(&part->range), 1);
+    weft__pacer_take_up(&pacer, w, part->scan->key, weft__range_elements(&part->base.range), 1);
     go(w, &pacer, part);
 }
 
@@ -142,14 +125,14 @@ static void split(weft *w, struct weft__pacer *pacer, void *remaining)
 static void start(weft *w, struct part *all)
 {
     struct weft__pacer pacer;
-    weft__pacer_start(&pacer, w, all->scan->key, weft__range_elements(&all->range), 1);
+    weft__pacer_start(&pacer, w, all->scan->key, weft__range_elements(&all->base.range), 1);
     WEFT__MUST_RETURN(weft__callee_threw, go(w, &pacer, all));
 }
 
 /* In the end, `carry` is the combination of all elements, if there are any. */
 static void run(weft *w, size_t n, const struct scan *scan, void *carry)
 {
-    struct part all = {.scan = scan, .range = {0, n}, .carry = carry};
+    struct part all = {.base = {.range = {0, n}, .value = carry}, .scan = scan};
     if (n > 0)
         start(w, &all);
 }

@@ -11,6 +11,7 @@
 #ifndef WEFT_PARALLEL_SPLIT_H
 #define WEFT_PARALLEL_SPLIT_H
 
+#include "core/misuse.h"
 #include "parallel/element.h"
 #include "parallel/pace.h"
 
@@ -85,6 +86,23 @@ WEFT__ALWAYS_INLINE void weft__split(weft *w, struct weft__pacer *pacer, void *p
         if (!loop->merged)
             memcpy(part, right, loop->size);
     }
+}
+
+/* All of a loop; and a part that a thief has taken. `key` and `min` are those of the pacer. */
+WEFT__ALWAYS_INLINE void weft__split_all(weft *w, weft__key *key, size_t min, void *part,
+                                         const struct weft__splitting *loop)
+{
+    struct weft__pacer pacer;
+    weft__pacer_start(&pacer, w, key, loop->elements(part), min);
+    WEFT__MUST_RETURN(weft__callee_threw, loop->split(w, &pacer, part));
+}
+
+WEFT__ALWAYS_INLINE void weft__split_taken(weft *w, weft__key *key, size_t min, void *part,
+                                           const struct weft__splitting *loop)
+{
+    struct weft__pacer pacer;
+    weft__pacer_take_up(&pacer, w, key, loop->elements(part), min);
+    loop->split(w, &pacer, part);
 }
 
 #endif

@@ -3,12 +3,10 @@
  * part. Only a thief makes another accumulator, for the part that it has taken. */
 #include "parallel/unordered.h"
 
-#include "core/fiber.h"
 #include "core/misuse.h"
-#include "os/memory.h"
 #include "parallel/gather.h"
+#include "parallel/part.h"
 #include "parallel/reduce.h"
-#include "parallel/split.h"
 
 struct reduction {
     const weft_reducer *reducer;
@@ -17,12 +15,11 @@ struct reduction {
     struct atomic_size halted; /* the beginning of the first leaf known to have halted */
 };
 
+/* The value is the accumulator. */
 struct part {
-    struct weft__cleanup cleanup; /* of the owner, if its actor ends before the part is joined */
+    struct weft__part base;
     struct reduction *all;
-    struct weft__range range;
-    void *accumulator; /* NULL: no thief has taken the part, or there was no memory */
-    bool no_memory, has_halted;
+    bool has_halted;
 };
 
 /* Elements of a part that are still to be folded. */
@@ -52,8 +49,8 @@ static bool run_leaf(weft *w, void *arg)
     struct part *to = remaining->to;
     struct reduction *all = to->all;
     const weft_reducer *reducer = all->reducer;
-    reducer->fold(w, remaining->range.begin, remaining->range.end, to->accumulator, all->arg);
-    to->has_halted = reducer->halt && reducer->halt(w, to->accumulator, all->arg);
+    reducer->fold(w, remaining->range.begin, remaining->range.end, to->base.value, all->arg);
+    to->has_halted = reducer->halt && reducer->halt(w, to->base.value, all->arg);
     if (to->has_halted)
         note_halt(all, remaining->range.begin);
     return !to->has_halted;
@@ -61,38 +58,27 @@ static bool run_leaf(weft *w, void *arg)
 
 static void join(weft *w, struct part *to, const struct part *right)
 {
-    if (!right->accumulator || to->has_halted)
+    if (!right->base.value || to->has_halted)
         return;
-    to->all->reducer->combine(w, to->accumulator, right->accumulator, to->all->arg);
+    to->all->reducer->combine(w, to->base.value, right->base.value, to->all->arg);
     to->has_halted = right->has_halted;
-}
-
-static void free_accumulator(struct weft__cleanup *part, weft *w)
-{
-    (void)w;
-    weft__free(((struct part *)part)->accumulator);
 }
 
 static void cut(weft *w, void *arg, void *other)
 {
     struct remaining *remaining = arg;
     struct part *right = other;
-    *right =
-        (struct part){.all = remaining->to->all, .range = weft__range_halve(&remaining->range)};
-    weft__cleanup_push(w, &right->cleanup, free_accumulator);
+    *right = (struct part){.all = remaining->to->all};
+    weft__part_cut(w, &remaining->range, &right->base);
 }
 
-/* If the thief had no memory, the owner does the part after all. */
 static bool merged(weft *w, void *arg, void *other, bool taken)
 {
     struct remaining *remaining = arg;
     struct part *right = other;
     if (taken)
         join(w, remaining->to, right);
-    weft__cleanup_pop(w, &right->cleanup);
-    weft__free(right->accumulator);
-    remaining->range = right->range;
-    return taken && !right->no_memory;
+    return weft__part_merged(w, &remaining->range, &right->base, taken);
 }
 
 static weft__split_fn split;
@@ -101,14 +87,12 @@ static void run_part(weft *w, void *arg)
 {
     struct part *part = arg;
     const weft_reducer *reducer = part->all->reducer;
-    part->accumulator = weft__small(reducer->size);
-    part->no_memory = !part->accumulator;
-    if (part->no_memory)
+    if (!weft__part_make(&part->base, reducer->size))
         return;
-    weft__reducer_begin(reducer, part->accumulator);
+    weft__reducer_begin(reducer, part->base.value);
     struct weft__pacer pacer;
-    weft__pacer_take_up(&pacer, w, part->all->key, weft__range_elements(&part->range), 1);
-    split(w, &pacer, &(struct remaining){part->range, part});
+    weft__pacer_take_up(&pacer, w, part->all->key, weft__range_elements(&part->base.range), 1);
+    split(w, &pacer, &(struct remaining){part->base.range, part});
 }
 
 static void split(weft *w, struct weft__pacer *pacer, void *remaining)
@@ -137,11 +121,11 @@ void weft__reduce_unordered(weft *w, size_t begin, size_t end, const weft_reduce
     if (end <= begin)
         return;
     struct reduction all = {reducer, arg, key, {SIZE_MAX}};
-    struct part whole = {.all = &all, .range = {begin, end}, .accumulator = result};
+    struct part whole = {.base = {.range = {begin, end}, .value = result}, .all = &all};
     struct weft__pacer pacer;
     weft__pacer_start(&pacer, w, key, end - begin, 1);
     WEFT__MUST_RETURN(weft__callee_threw,
-                      split(w, &pacer, &(struct remaining){whole.range, &whole}));
+                      split(w, &pacer, &(struct remaining){whole.base.range, &whole}));
 }
 
 void weft_reduce_unordered(weft *w, size_t begin, size_t end, const weft_reducer *reducer,

@@ -215,19 +215,21 @@ static void filters(weft *w, struct dice *dice, size_t n)
         free(out);
 }
 
-/* Many repetitions, or hardly any: then each element stays where it is. */
+/* Many repetitions, or hardly any: then each element stays where it is. What lies before the array
+ * is equal to the first element, which is kept all the same. */
 static void uniques(weft *w, struct dice *dice, size_t n)
 {
     bool in_place = dice_below(dice, 2);
     size_t kept = 0, keys = dice_below(dice, 2) ? 3 : 100000;
-    struct item *in = items_of(dice, n, keys), *expected = array_of(n, sizeof *in),
-                *out = in_place ? in : array_of(n, sizeof *in);
+    struct item *before = items_of(dice, n + 1, keys), *in = before + 1,
+                *expected = array_of(n, sizeof *in), *out = in_place ? in : array_of(n, sizeof *in);
+    before[0].key = in[0].key;
     for (size_t i = 0; i < n; i++)
         if (i == 0 || in[i - 1].key != in[i].key)
             expected[kept++] = in[i];
     HOLDS(unique(w, in, n, out) == kept);
     expect(out, expected, kept, n, sizeof *in);
-    free(in);
+    free(before);
     free(expected);
     if (!in_place)
         free(out);
