@@ -34,6 +34,16 @@ static void steps(weft *w, void *data)
         step(w, data);
 }
 
+static void steps_again(weft *w, void *data)
+{
+    struct stencil *s = data;
+    weft_again again = WEFT_AGAIN_INIT;
+    for (int i = 0; i < STENCIL_STEPS; i++) {
+        weft_for_again(w, &again, 0, s->count, body, s);
+        stencil_swap(s);
+    }
+}
+
 static void run_each(const struct contender *c, const struct contest *contest, void *data)
 {
     (void)contest;
@@ -102,16 +112,20 @@ static const struct length {
 
 enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
 
-#define WEFT_EACH "weft, runs" /* a weft_run for each step */
+#define WEFT_EACH "weft, runs"   /* a weft_run for each step */
+#define WEFT_AGAIN "weft, again" /* weft_for_again */
 
 static const struct contest contest = {.kernel = &stencil_kernel, .reps = 15};
 
 static bool add_weft(struct match *match)
 {
     const weft_config config = {.workers = match->run->workers};
-    struct contender *once = match_add_weft(match, &config), *each = match_add_weft(match, &config);
-    if (!once || !each)
+    struct contender *once = match_add_weft(match, &config), *each = match_add_weft(match, &config),
+                     *again = match_add_weft(match, &config);
+    if (!once || !each || !again)
         return false;
+    again->name = WEFT_AGAIN;
+    again->fn = steps_again;
     once->fn = steps;
     each->name = WEFT_EACH;
     each->run = run_each;
@@ -169,6 +183,9 @@ static void print_all(struct match *match, const struct length *length)
     for (unsigned i = 0; i < PEERS; i++)
         claim(match, "weft", peer_kinds[i].name);
     claim(match, WEFT_EACH, "weft");
+    claim(match, WEFT_AGAIN, "weft");
+    for (unsigned i = 0; i < PEERS; i++)
+        claim(match, WEFT_AGAIN, peer_kinds[i].name);
     report_title(match->run->report, "\n");
 }
 

@@ -53,6 +53,22 @@ WEFT_API void weft_for_min(weft *w, size_t begin, size_t end, size_t min, weft_r
 WEFT_API void weft_for_width(weft *w, size_t begin, size_t end, unsigned width, weft_range_fn *body,
                              void *arg);
 
+/* The same for a loop that is run again and again over the same range, such as a step of a
+ * simulation: each thread begins with what it had the last time, which may still be in its cache.
+ * Whatever a thread has not begun is taken by others who have time, so no thread waits for one that
+ * is busy elsewhere. `again` starts as WEFT_AGAIN_INIT, and is used by one loop at a time; if range
+ * or body change, that is no mistake. */
+typedef struct weft_again {
+    WEFT_ALIGNAS(8) unsigned char opaque[1048];
+} weft_again;
+
+/* clang-format off */
+#define WEFT_AGAIN_INIT {{0}}
+/* clang-format on */
+
+WEFT_API void weft_for_again(weft *w, weft_again *again, size_t begin, size_t end,
+                             weft_range_fn *body, void *arg);
+
 /* A part of a plane or of space: from begin to end - 1 in each dimension. The last dimension is the
  * one whose elements are neighbours in memory. In two dimensions the third is not used. */
 typedef struct weft_box {

@@ -150,7 +150,7 @@ void weft_for_2d_with(weft *w, const weft_box *box, const weft_state *state,
     WEFT__NEEDS(box, "a box");
     WEFT__NEEDS(state, "a state");
     WEFT__NEEDS(body, "a function");
-    run_with(w, box, &(struct loop){{.kind = state, .arg = arg}, body, arg}, 2);
+    run_with(w, box, &(struct state_loop){{.kind = state, .arg = arg}, body, arg}, 2);
 }
 
 void weft_for_3d_with(weft *w, const weft_box *box, const weft_state *state,
@@ -160,5 +160,5 @@ void weft_for_3d_with(weft *w, const weft_box *box, const weft_state *state,
     WEFT__NEEDS(box, "a box");
     WEFT__NEEDS(state, "a state");
     WEFT__NEEDS(body, "a function");
-    run_with(w, box, &(struct loop){{.kind = state, .arg = arg}, body, arg}, 3);
+    run_with(w, box, &(struct state_loop){{.kind = state, .arg = arg}, body, arg}, 3);
 }

@@ -219,6 +219,12 @@ static void body_with_state(weft *w, size_t begin, size_t end, void *state, void
     do_elements(begin, end, arg);
 }
 
+static void use_for_again(weft *w, size_t n, struct work *work)
+{
+    weft_again again = WEFT_AGAIN_INIT;
+    weft_for_again(w, &again, 0, n, body, work);
+}
+
 static void use_for_with(weft *w, size_t n, struct work *work)
 {
     weft_for_with(w, 0, n, &(weft_state){.size = 1}, body_with_state, work);
@@ -667,6 +673,7 @@ int main(void)
         cmocka_unit_test(right_side_after_many_brief_ones),
         LEARNT(use_for),
         LEARNT(use_for_min),
+        LEARNT(use_for_again),
         LEARNT(use_for_2d),
         LEARNT(use_for_3d),
         LEARNT(use_for_each),

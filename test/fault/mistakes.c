@@ -760,6 +760,7 @@ static const weft_box box = {{0, 0, 0}, {2, 2, 2}};
 static const weft_text text = {"a line\n", 7};
 static weft_state no_state;
 static weft_local local;
+static weft_again again = WEFT_AGAIN_INIT;
 static long result;
 
 /* ---- Values of another pool ---- */
@@ -782,6 +783,23 @@ static void values_of_another_pool(void **state)
     expect_named(gets_value_in_two_pools, WORDS("weft_local_get: ", "another pool"));
 }
 
+/* ---- One memory for two loops ---- */
+
+static void loops_inside(weft *w, size_t begin, size_t end, void *arg)
+{
+    weft_for_again(w, &again, 0, 64, range, NULL);
+}
+
+static void loops_in_a_loop(weft *w, void *arg)
+{
+    weft_for_again(w, &again, 0, 64, loops_inside, NULL);
+}
+
+static void memory_of_two_loops(void **state)
+{
+    expect_named(loops_in_a_loop, WORDS("weft_for_again: ", "another loop uses this memory"));
+}
+
 /* What each says it needs. */
 #define LACKS(USE)                                                                                 \
     USE(weft_for, "body", weft_for(w, 0, 64, NULL, NULL))                                          \
@@ -796,6 +814,8 @@ static void values_of_another_pool(void **state)
     USE(weft_for_3d_with, "body", weft_for_3d_with(w, &box, &no_state, NULL, NULL))                \
     USE(weft_for_each_with, "fn", weft_for_each_with(w, numbers, 64, 8, &no_state, NULL, NULL))    \
     USE(weft_for_lines_with, "body", weft_for_lines_with(w, &text, &no_state, NULL, NULL))         \
+    USE(weft_for_again, "again", weft_for_again(w, NULL, 0, 64, range, NULL))                      \
+    USE(weft_for_again, "body", weft_for_again(w, &again, 0, 64, NULL, NULL))                      \
     USE(weft_local_get, "local", weft_local_get(w, NULL))                                          \
     USE(weft_local_init, "kind", weft_local_init(&local, NULL, NULL))                              \
     USE(weft_local_visit, "visit", weft_local_visit(w, &local, NULL, NULL))                        \
@@ -995,6 +1015,7 @@ int main(void)
         IN_CHILD(no_channel),
         cmocka_unit_test(channel_closed_too_late),
         cmocka_unit_test(values_of_another_pool),
+        cmocka_unit_test(memory_of_two_loops),
         cmocka_unit_test(found_outside_of_range),
         cmocka_unit_test(result_of_another_size),
         IN_CHILD(message_to_nowhere),
