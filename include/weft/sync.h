@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft/sync.h: mutexes, events and channels that a pool knows of.
+/* weft/sync.h: mutexes, events, channels and so on that a pool knows of.
  *
  * A job may block in one of these, as it may between weft_block_begin() and weft_block_end(). While
  * it does, a spare worker takes its place. If no thread in the pool can go on, that is reported,
@@ -45,6 +45,106 @@ WEFT_API WEFT_MUST_USE int weft_mutex_lock_until(weft *w, weft_mutex *mutex, uin
 WEFT_API WEFT_MUST_USE bool
 weft_mutex_trylock(weft *w, weft_mutex *mutex);              /* true: the caller holds it now */
 WEFT_API void weft_mutex_unlock(weft *w, weft_mutex *mutex); /* by the job that locked it */
+
+/* ---- Read-write lock --------------------------------------------------------- */
+
+/* Held by one writer, or by any number of readers. Starts as zeros or by init. Nobody starves: a
+ * reader that has to wait is let in after the next writer at the latest, and a writer after those
+ * writers that came before it, with one round of readers before each. So a reader must not lock it
+ * again to read: if a writer waits, both wait for ever. What is said above of jobs that hold a
+ * mutex goes for readers and writers. */
+typedef struct weft_rwlock {
+    WEFT_ALIGNAS(8) unsigned char opaque[96];
+} weft_rwlock;
+
+/* clang-format off */
+#define WEFT_RWLOCK_INIT {{0}}
+/* clang-format on */
+
+WEFT_API void weft_rwlock_init(weft_rwlock *lock, const char *name);
+WEFT_API void weft_rwlock_lock_read(weft *w, weft_rwlock *lock);
+WEFT_API void weft_rwlock_lock_write(weft *w, weft_rwlock *lock);
+WEFT_API WEFT_MUST_USE int weft_rwlock_lock_read_until(weft *w, weft_rwlock *lock, uint64_t when);
+WEFT_API WEFT_MUST_USE int weft_rwlock_lock_write_until(weft *w, weft_rwlock *lock, uint64_t when);
+WEFT_API WEFT_MUST_USE bool weft_rwlock_trylock_read(weft *w, weft_rwlock *lock);
+WEFT_API WEFT_MUST_USE bool weft_rwlock_trylock_write(weft *w, weft_rwlock *lock);
+WEFT_API void weft_rwlock_unlock(weft *w, weft_rwlock *lock); /* by the job that locked it */
+
+/* ---- Semaphore --------------------------------------------------------------- */
+
+/* A number of units. Starts as zeros, without a unit, or by init. Any thread may release units,
+ * also one that has acquired none. Those that wait get them in the order in which they came. */
+typedef struct weft_semaphore {
+    WEFT_ALIGNAS(8) unsigned char opaque[64];
+} weft_semaphore;
+
+/* clang-format off */
+#define WEFT_SEMAPHORE_INIT {{0}}
+/* clang-format on */
+
+WEFT_API void weft_semaphore_init(weft_semaphore *semaphore, const char *name, size_t count);
+WEFT_API void weft_semaphore_acquire(weft *w, weft_semaphore *semaphore); /* one unit */
+WEFT_API WEFT_MUST_USE int weft_semaphore_acquire_until(weft *w, weft_semaphore *semaphore,
+                                                        uint64_t when);
+WEFT_API WEFT_MUST_USE bool weft_semaphore_try_acquire(weft *w, weft_semaphore *semaphore);
+WEFT_API void weft_semaphore_release(weft *w, weft_semaphore *semaphore, size_t n); /* n units */
+
+/* ---- Condition --------------------------------------------------------------- */
+
+/* For threads that wait until what a mutex protects has changed. Starts as zeros or by init. */
+typedef struct weft_condition {
+    WEFT_ALIGNAS(8) unsigned char opaque[64];
+} weft_condition;
+
+/* clang-format off */
+#define WEFT_CONDITION_INIT {{0}}
+/* clang-format on */
+
+WEFT_API void weft_condition_init(weft_condition *condition, const char *name);
+
+/* The caller holds the mutex. It is unlocked while the caller waits, and locked again before the
+ * call returns, whatever it returns. A wait ends by a signal, and not for no reason; but another
+ * thread may have the mutex first, so programs test in a loop what they wait for. */
+WEFT_API void weft_condition_wait(weft *w, weft_condition *condition, weft_mutex *mutex);
+WEFT_API WEFT_MUST_USE int weft_condition_wait_until(weft *w, weft_condition *condition,
+                                                     weft_mutex *mutex, uint64_t when);
+WEFT_API void weft_condition_signal(weft *w, weft_condition *condition);    /* the first in line */
+WEFT_API void weft_condition_broadcast(weft *w, weft_condition *condition); /* all in line */
+
+/* ---- Barrier ----------------------------------------------------------------- */
+
+/* `count` threads or jobs wait for each other. Then it begins anew. A pool has to have as many
+ * threads and spares (weft_config.spares) as jobs wait. */
+typedef struct weft_barrier {
+    WEFT_ALIGNAS(8) unsigned char opaque[64];
+} weft_barrier;
+
+WEFT_API void weft_barrier_init(weft_barrier *barrier, const char *name, unsigned count);
+
+/* True in the one that came last. A caller whose limit is reached is not counted. */
+WEFT_API bool weft_barrier_wait(weft *w, weft_barrier *barrier);
+WEFT_API WEFT_MUST_USE int weft_barrier_wait_until(weft *w, weft_barrier *barrier, uint64_t when);
+
+/* ---- Once -------------------------------------------------------------------- */
+
+/* Something to be done once. Starts as zeros or by init. */
+typedef struct weft_once {
+    WEFT_ALIGNAS(8) unsigned char opaque[64];
+} weft_once;
+
+/* clang-format off */
+#define WEFT_ONCE_INIT {{0}}
+/* clang-format on */
+
+WEFT_API void weft_once_init(weft_once *once, const char *name);
+
+/* Calls fn(w, arg), or waits until the thread that does so has returned from it. All that it did is
+ * visible then. `when`: for waiting. If an actor ends in fn, past its memory or its stack, the next
+ * caller calls it. fn must not wait for what calls the same once. */
+WEFT_API void weft_once_call(weft *w, weft_once *once, weft_fn *fn, void *arg);
+WEFT_API WEFT_MUST_USE int weft_once_call_until(weft *w, weft_once *once, weft_fn *fn, void *arg,
+                                                uint64_t when);
+WEFT_API bool weft_once_is_done(const weft_once *once);
 
 /* ---- Event ------------------------------------------------------------------- */
 
@@ -100,6 +200,9 @@ WEFT_API void weft_channel_close(weft *w, weft_channel *channel);
  * this before, if jobs may wait earlier than that. */
 WEFT_API void weft_event_from_outside(weft_event *event);
 WEFT_API void weft_channel_from_outside(weft_channel *channel);
+WEFT_API void weft_semaphore_from_outside(weft_semaphore *semaphore);
+WEFT_API void weft_condition_from_outside(weft_condition *condition);
+WEFT_API void weft_barrier_from_outside(weft_barrier *barrier);
 
 #ifdef __cplusplus
 }

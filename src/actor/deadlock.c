@@ -125,12 +125,13 @@ static void look_at_object(const struct looks *looks, struct look *look,
         snprintf(look->name, sizeof look->name, "'%.30s'", object->name);
     else
         snprintf(look->name, sizeof look->name, "%p", (const void *)object);
-    if (look->kind != BLOCKED_MUTEX) { /* relaxed, both: under the object's lock otherwise */
+    const struct weft__owned *owned = weft__blocked_by(blocked);
+    if (!owned) { /* relaxed, both: under the object's lock otherwise */
         look->anybody =
             !atomic_load_relaxed(&object->outside) && atomic_load_relaxed(&object->pool) == pool;
         return;
     }
-    uintptr_t name = weft__mutex_holder((const struct weft__mutex *)object);
+    uintptr_t name = weft__owned_holder(owned);
     if (!weft__mutex_is_of_fiber(name))
         return;
     name &= ~(uintptr_t)MUTEX_OUTSIDE;

@@ -138,7 +138,8 @@ static void check_returned(weft *w, struct weft__group *group, unsigned mutexes)
     if (weft__fiber_of(w)->blocks > 0)
         weft__fatal("an actor returned between weft_block_begin and weft_block_end");
     if (weft__context_of(w)->mutexes != mutexes)
-        weft__fatal("an actor returned that holds a mutex");
+        weft__fatal("an actor returned that holds a %s",
+                    weft__context_of(w)->held_mutexes ? "mutex" : "read-write lock");
 }
 
 /* Before a member ends. It may have merged a right side whose delegate has still to count the

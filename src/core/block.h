@@ -24,6 +24,12 @@ enum blocked_kind {
     BLOCKED_EVENT,
     BLOCKED_SEND,
     BLOCKED_RECEIVE,
+    BLOCKED_READ,
+    BLOCKED_WRITE,
+    BLOCKED_SEMAPHORE,
+    BLOCKED_CONDITION,
+    BLOCKED_BARRIER,
+    BLOCKED_ONCE,
 };
 
 /* What a worker waits for. Lives in the waiting frame. */

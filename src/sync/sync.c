@@ -132,6 +132,7 @@ void weft__waiter_limit(struct weft__waiter *waiter, uint64_t when)
 /* By the waiter: leaves the line. False: a waker has ended its wait, and will let it go. */
 static bool withdraw(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter)
 {
+    struct weft__waiter *others = NULL;
     weft__lock_take(&sync->lock);
     /* relaxed: a waker changes it under the lock. */
     bool in_line = step_in(atomic_load_relaxed(&waiter->state)) < WAITER_ROUSED;
@@ -139,9 +140,11 @@ static bool withdraw(struct weft__sync *sync, struct weft__line *line, struct we
         line_remove(line, waiter);
         rouse(waiter);
         if (waiter->withdrawn)
-            waiter->withdrawn(sync);
+            others = waiter->withdrawn(sync);
     }
+    weft__sync_rouse(others, 0);
     weft__lock_drop(&sync->lock);
+    weft__sync_let_go(others);
     return in_line;
 }
 
@@ -206,9 +209,8 @@ static int try_and_wait(struct weft__sync *sync, struct weft__line *line,
     return reason;
 }
 
-int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter)
+void weft__sync_queue(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter)
 {
-    const struct weft__limit *limit = waiter->blocked.limit;
     waiter->fiber = weft__fiber_here();
     if (waiter->fiber) /* while no thread can end the wait, and free the name */
         weft__hook_waits_for(waiter->fiber, weft__blocked_words(waiter->blocked.kind),
@@ -216,6 +218,11 @@ int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct wef
     atomic_store_relaxed(&waiter->state, WAITER_QUEUED); /* relaxed: the lock shares it */
     line_push(line, waiter);
     weft__lock_drop(&sync->lock);
+}
+
+int weft__sync_await(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter)
+{
+    const struct weft__limit *limit = waiter->blocked.limit;
     if (limit)
         weft__limit_begin(&waiter->limit);
     int reason = try_and_wait(sync, line, waiter);
@@ -226,6 +233,12 @@ int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct wef
     if (waiter->fiber) /* perhaps because its actor ends */
         weft__hook_end(waiter->fiber, waiter->blocked.kind == BLOCKED_MUTEX && !limit);
     return reason;
+}
+
+int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter)
+{
+    weft__sync_queue(sync, line, waiter);
+    return weft__sync_await(sync, line, waiter);
 }
 
 void weft__sync_rouse(struct weft__waiter *waiter, int result)

@@ -26,8 +26,9 @@ struct weft__waiter {
     struct weft__blocked blocked;         /* what it waits for */
     struct weft__limit limit;             /* if `blocked` points to it */
     struct atomic_u32 state;              /* one of the above, and how often it was nudged */
-    /* Called under the lock, after the waiter has given up and left the line; or NULL. */
-    void (*withdrawn)(struct weft__sync *sync);
+    /* Called under the lock, after the waiter has given up and left the line; or NULL. Returns the
+       waiters whose waits end by that, in a list; or NULL. */
+    struct weft__waiter *(*withdrawn)(struct weft__sync *sync);
     void *item; /* channels: what to send, or where to put what is received */
     int result; /* written before it is GONE */
     /* Mutexes: how often it was let go and found the mutex taken. If ever, it is first in line. */
@@ -50,6 +51,11 @@ void weft__waiter_limit(struct weft__waiter *waiter, uint64_t when);
  * too: an actor that ends, and holds a mutex. An actor that waits for a mutex without a limit ends
  * here all the same. */
 int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter);
+
+/* The same in two steps. The first drops the lock: the waiter stands in line. */
+void weft__sync_queue(struct weft__sync *sync, struct weft__line *line,
+                      struct weft__waiter *waiter);
+int weft__sync_await(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter);
 
 /* Under the lock. */
 struct weft__waiter *weft__line_pop(struct weft__line *line); /* NULL: it is empty */

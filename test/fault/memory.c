@@ -654,6 +654,7 @@ static void oom_data_parallelism(void)
 struct limited {
     uint32_t k;
     weft_event never;
+    weft_rwlock lock;
     bool one_failed;
 };
 
@@ -682,11 +683,42 @@ static bool try_limit(uint32_t k, enum way way)
     return limited.one_failed;
 }
 
+/* An actor that can't note what it holds ends, and holds nothing. */
+static int lock_and_unlock(weft *w, void *arg)
+{
+    struct limited *limited = arg;
+    fail_at(limited->k);
+    weft_rwlock_lock_read(w, &limited->lock);
+    weft_rwlock_lock_read(w, &limited->lock);
+    weft_rwlock_unlock(w, &limited->lock);
+    weft_rwlock_unlock(w, &limited->lock);
+    return 0;
+}
+
+static bool try_rwlock(uint32_t k, enum way way)
+{
+    weft_pool *pool = child_pool(1, 0, way);
+    struct limited limited = {.k = k};
+    weft_actor *actor;
+    until_asleep(pool, 1);
+    CHECK_EQUAL(weft_actor_create(&actor, pool, lock_and_unlock, &limited, NULL), 0);
+    CHECK_EQUAL(weft_actor_run(actor), 0);
+    int reason = weft_actor_wait(NULL, actor);
+    bool one_failed = failed();
+    CHECK_EQUAL(reason, one_failed ? -ENOMEM : 0);
+    CHECK(weft_rwlock_trylock_write(NULL, &limited.lock));
+    weft_rwlock_unlock(NULL, &limited.lock);
+    weft_actor_release(actor);
+    child_pool_end(pool);
+    return one_failed;
+}
+
 static void oom_limit(void)
 {
     FOR_EACH_WAY(way)
     {
         CHECK(sweep(try_limit, way) >= 1);
+        CHECK(sweep(try_rwlock, way) == 2);
     }
 }
 
