@@ -167,10 +167,13 @@ WEFT_API bool weft_event_is_set(const weft_event *event);
 /* ---- Channel ----------------------------------------------------------------- */
 
 /* Items of one size, first in, first out, at most `capacity` of them waiting; 0: a sender
- * waits for its receiver. */
+ * waits for its receiver; WEFT_UNLIMITED: a sender never waits, and gets -ENOMEM if there is no
+ * memory for its item. */
 typedef struct weft_channel {
     WEFT_ALIGNAS(8) unsigned char opaque[128];
 } weft_channel;
+
+#define WEFT_UNLIMITED SIZE_MAX
 
 /* -EINVAL: no item size, or too large; -ENOMEM. */
 WEFT_API WEFT_MUST_USE int weft_channel_init(weft_channel *channel, const char *name,
@@ -192,6 +195,23 @@ WEFT_API WEFT_MUST_USE int weft_channel_receive_until(weft *w, weft_channel *cha
 
 /* Sends fail from now on; senders that wait get -EPIPE. To close it again does nothing. */
 WEFT_API void weft_channel_close(weft *w, weft_channel *channel);
+
+/* One of several things that weft_select() may do. */
+typedef struct weft_case {
+    weft_channel *channel; /* NULL: this case is left out */
+    bool send;             /* or receive */
+    void *item;            /* what is sent, or where to put what is received */
+    int result;            /* of the case that was chosen: 0, -EPIPE or -ENOMEM */
+    WEFT_ALIGNAS(8) unsigned char opaque[192]; /* the library's, during the call */
+} weft_case;
+
+/* Sends or receives in one of n cases: the first that can, and if there are several, any of them,
+ * so that none is always passed over. Waits until `when`, as functions with _until do; 0: it does
+ * not wait. A closed channel is ready: that case has the result -EPIPE. The same channel may be in
+ * several cases. Returns the number of the case; or -EINVAL: no case has a channel, or one has no
+ * item, or its channel is destroyed; -ETIMEDOUT; -ECANCELED. For a few channels: it takes the locks
+ * of all. */
+WEFT_API WEFT_MUST_USE int weft_select(weft *w, weft_case *cases, size_t n, uint64_t when);
 
 /* ---- Outside ----------------------------------------------------------------- */
 

@@ -114,12 +114,13 @@ static void graph_other_holder(FILE *out, const struct weft__worker *worker)
 static void graph_edges(FILE *out, struct weft__worker *worker)
 {
     struct weft__worker *thief = weft__thief_of(worker), *other = NULL;
-    if (worker->blocked && worker->blocked->object) {
+    for (const struct weft__blocked *by = worker->blocked; by && by->object; by = by->more) {
         fprintf(out, "  \"%s %u\" -> \"", weft__kind_of(worker), worker->index);
-        weft__put_object(out, worker->blocked->kind, worker->blocked->object);
+        weft__put_object(out, by->kind, by->object);
         fprintf(out, "\" [label=\"waits for\"];\n");
-        graph_other_holder(out, worker);
     }
+    if (worker->blocked)
+        graph_other_holder(out, worker);
     for (const struct weft__mutex *mutex = worker->held_mutexes; mutex; mutex = mutex->next_held) {
         fprintf(out, "  \"");
         weft__put_object(out, BLOCKED_MUTEX, &mutex->sync);

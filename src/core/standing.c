@@ -11,7 +11,7 @@ static const char *const kinds[] = {"worker", "caller", "guest", "spare"};
 /* By enum blocked_kind. */
 static const char *const object_kinds[] = {
     "",          "mutex",     "event",   "channel", "channel", "read-write lock", "read-write lock",
-    "semaphore", "condition", "barrier", "once"};
+    "semaphore", "condition", "barrier", "once",    "channel"};
 
 const char *weft__kind_of(const struct weft__worker *worker)
 {
@@ -65,6 +65,8 @@ void weft__standing_blocked(struct weft__standing *standing, const struct weft__
     standing->kind = worker->blocked->kind;
     standing->object = object;
     standing->limited = weft__limit_ends(worker->blocked->limit);
+    for (const struct weft__blocked *more = worker->blocked->more; more; more = more->more)
+        standing->more++;
     if (object && object->name)
         snprintf(standing->name, sizeof standing->name, "%s", object->name);
     const struct weft__owned *owned = weft__blocked_by(worker->blocked);
@@ -120,7 +122,8 @@ const char *weft__blocked_words(enum blocked_kind kind)
                                         "waits for semaphore",
                                         "waits for condition",
                                         "waits at barrier",
-                                        "waits for the end of once"};
+                                        "waits for the end of once",
+                                        "waits in weft_select for channel"};
     return words[kind];
 }
 
@@ -177,6 +180,8 @@ static void put_blocked(FILE *out, const struct weft__standing *standing)
         fprintf(out, " '%s'", standing->name);
     else
         fprintf(out, " %p", standing->object);
+    if (standing->more > 0)
+        fprintf(out, " and %u more", standing->more);
     if (standing->owned)
         put_holder(out, standing);
     else if (standing->readers > 0)

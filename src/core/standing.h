@@ -26,6 +26,7 @@ struct weft__standing {
     enum blocked_kind kind;
     const void *object;      /* its address, for an object without a name */
     char name[64];           /* the object's, or empty */
+    unsigned more;           /* how many other channels it waits for, in weft_select() */
     bool owned;              /* another thread, or the thread itself, holds it */
     unsigned readers;        /* of a read-write lock: how many hold it */
     uintptr_t holder_name;   /* MUTEX_FREE: it is handed over just now */

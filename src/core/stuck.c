@@ -148,6 +148,16 @@ static bool other_pool_moves(const struct weft__worker *worker)
     return false;
 }
 
+/* Do threads outside or actors use what it waits for, or one of several things? */
+static bool others_use(const struct weft__blocked *blocked)
+{
+    for (; blocked; blocked = blocked->more) /* relaxed, both: Z1 */
+        if (atomic_load_relaxed(&blocked->object->outside) ||
+            atomic_load_relaxed(&blocked->object->actors))
+            return true;
+    return false;
+}
+
 static bool may_be_set_going(const struct weft__worker *worker, bool from_outside)
 {
     if (!worker->blocked)
@@ -158,9 +168,7 @@ static bool may_be_set_going(const struct weft__worker *worker, bool from_outsid
         return !worker->pool->config.deadlock;
     const struct weft__owned *owned = weft__owned_wanted(worker);
     if (!owned)
-        return from_outside || /* relaxed, both: Z1 */
-               atomic_load_relaxed(&worker->blocked->object->outside) ||
-               atomic_load_relaxed(&worker->blocked->object->actors);
+        return from_outside || others_use(worker->blocked);
     const struct weft__worker *holder = weft__holder_in(worker->pool, owned);
     return holder ? is_outside(holder) : !weft__holder_waits_outside(worker->pool, owned);
 }

@@ -319,6 +319,26 @@ static void once_never_ends(void)
     expect_report(call_both, 2, text, graph);
 }
 
+static void select_alone(weft *w, void *arg)
+{
+    weft_channel a, b;
+    int item = 0;
+    CHECK(weft_channel_init(&a, "orders", sizeof(int), 0) == 0);
+    CHECK(weft_channel_init(&b, "answers", sizeof(int), 0) == 0);
+    weft_case cases[] = {{.channel = &a, .item = &item},
+                         {.channel = &b, .send = true, .item = &item}};
+    (void)weft_select(w, cases, 2, WEFT_FOREVER);
+}
+
+static void nobody_at_either_channel(void)
+{
+    static const char *const text[] = {"waits in weft_select for channel 'orders' and 1 more",
+                                       NULL};
+    static const char *const graph[] = {"-> \"channel 'orders'\" [label=\"waits for\"]",
+                                        "-> \"channel 'answers'\" [label=\"waits for\"]", NULL};
+    expect_report(select_alone, 1, text, graph);
+}
+
 /* ---- A mutex held across a join whose stolen half wants it ---- */
 
 struct shared {
@@ -1035,6 +1055,7 @@ int main(void)
         IN_CHILD(nobody_signals),
         IN_CHILD(one_too_few),
         IN_CHILD(once_never_ends),
+        IN_CHILD(nobody_at_either_channel),
         IN_CHILD(mutex_across_a_join),
         IN_CHILD(mutex_locked_twice),
         IN_CHILD(mutex_across_a_scope),

@@ -648,7 +648,7 @@ static void oom_data_parallelism(void)
     }
 }
 
-/* ---- Waits with a limit ---- */
+/* ---- Waiting for each other ---- */
 
 /* The actor can't note when its wait ends; it ends all the same. */
 struct limited {
@@ -713,12 +713,41 @@ static bool try_rwlock(uint32_t k, enum way way)
     return one_failed;
 }
 
-static void oom_limit(void)
+/* A send that finds no memory has sent nothing. */
+static bool try_unlimited(uint32_t k, enum way way)
+{
+    enum { ITEMS = 100 };
+    weft_channel channel;
+    int sent = 0, item;
+    CHECK_EQUAL(weft_channel_init(&channel, "unlimited", sizeof item, WEFT_UNLIMITED), 0);
+    fail_at(k);
+    for (int i = 0; i < ITEMS; i++) {
+        int error = weft_channel_send(NULL, &channel, &i);
+        CHECK(error == 0 || error == -ENOMEM);
+        weft_case again = {.channel = &channel, .send = true, .item = &i};
+        if (error) {
+            CHECK_EQUAL(weft_select(NULL, &again, 1, 0), 0); /* only one fails */
+            CHECK_EQUAL(again.result, 0);
+        }
+        sent++;
+    }
+    for (int i = 0; i < sent; i++) {
+        CHECK_EQUAL(weft_channel_try_receive(NULL, &channel, &item), 0);
+        CHECK_EQUAL(item, i);
+    }
+    CHECK_EQUAL(weft_channel_try_receive(NULL, &channel, &item), -EAGAIN);
+    weft_channel_destroy(&channel);
+    (void)way;
+    return failed();
+}
+
+static void oom_sync(void)
 {
     FOR_EACH_WAY(way)
     {
         CHECK(sweep(try_limit, way) >= 1);
         CHECK(sweep(try_rwlock, way) == 2);
+        CHECK(sweep(try_unlimited, way) >= 3);
     }
 }
 
@@ -737,7 +766,7 @@ int main(void)
         IN_CHILD(spawn_among_thieves),
         IN_CHILD(oom_fork_past_the_deques_capacity),
         IN_CHILD(oom_data_parallelism),
-        IN_CHILD(oom_limit),
+        IN_CHILD(oom_sync),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }
