@@ -115,6 +115,16 @@ static bool has_changed(const struct look *look)
            look->changes; /* relaxed: as above */
 }
 
+/* Do only threads and actors of the pool use what it waits for? */
+static bool is_used_in(const struct weft_pool *pool, const struct weft__blocked *blocked)
+{
+    for (; blocked; blocked = blocked->more) /* relaxed, both: under the object's lock otherwise */
+        if (atomic_load_relaxed(&blocked->object->outside) ||
+            atomic_load_relaxed(&blocked->object->pool) != pool)
+            return false;
+    return true;
+}
+
 /* Under the actor's lock, so that the object is not freed. */
 static void look_at_object(const struct looks *looks, struct look *look,
                            const struct weft__blocked *blocked, const struct weft_pool *pool)
@@ -125,12 +135,12 @@ static void look_at_object(const struct looks *looks, struct look *look,
         snprintf(look->name, sizeof look->name, "'%.30s'", object->name);
     else
         snprintf(look->name, sizeof look->name, "%p", (const void *)object);
-    if (look->kind != BLOCKED_MUTEX) { /* relaxed, both: under the object's lock otherwise */
-        look->anybody =
-            !atomic_load_relaxed(&object->outside) && atomic_load_relaxed(&object->pool) == pool;
+    const struct weft__owned *owned = weft__blocked_by(blocked);
+    if (!owned) {
+        look->anybody = is_used_in(pool, blocked);
         return;
     }
-    uintptr_t name = weft__mutex_holder((const struct weft__mutex *)object);
+    uintptr_t name = weft__owned_holder(owned);
     if (!weft__mutex_is_of_fiber(name))
         return;
     name &= ~(uintptr_t)MUTEX_OUTSIDE;

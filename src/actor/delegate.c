@@ -140,7 +140,8 @@ static void check_returned(weft *w, const struct weft__member *member)
     if (weft__fiber_of(w)->blocks > 0)
         weft__fatal("an actor returned between weft_block_begin and weft_block_end");
     if (weft__context_of(w)->mutexes != member->mutexes)
-        weft__fatal("an actor returned that holds a mutex");
+        weft__fatal("an actor returned that holds a %s",
+                    weft__context_of(w)->held_mutexes ? "mutex" : "read-write lock");
 }
 
 /* Before a member ends. It may have merged a right side whose delegate has still to count the

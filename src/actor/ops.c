@@ -83,6 +83,13 @@ static void end(struct weft__context *context, bool at_once)
     weft__check_ending((struct weft__fiber *)context, at_once);
 }
 
+static void no_memory(struct weft__context *context)
+{
+    const struct weft__fiber *fiber = (const struct weft__fiber *)context;
+    if (!weft__is_unwinding(fiber->top))
+        weft__unwind(weft__first_free(fiber->top->base), OUTCOME_NO_MEMORY);
+}
+
 static void room(struct weft__context *context)
 {
     weft__fiber_need_room((struct weft__fiber *)context);
@@ -111,6 +118,7 @@ const struct weft__fiber_ops weft__actor_ops = {
     .park = park,
     .ends = ends,
     .end = end,
+    .no_memory = no_memory,
     .room = room,
     .block_begin = weft__away_begin,
     .block_end = weft__away_end,

@@ -24,13 +24,21 @@ enum blocked_kind {
     BLOCKED_EVENT,
     BLOCKED_SEND,
     BLOCKED_RECEIVE,
+    BLOCKED_READ,
+    BLOCKED_WRITE,
+    BLOCKED_SEMAPHORE,
+    BLOCKED_CONDITION,
+    BLOCKED_BARRIER,
+    BLOCKED_ONCE,
+    BLOCKED_SELECT,
 };
 
 /* What a worker waits for. Lives in the waiting frame. */
 struct weft__blocked {
     enum blocked_kind kind;
-    const struct weft__sync *object; /* NULL for BLOCKED_OUTSIDE */
-    const struct weft__limit *limit; /* NULL: only another thread ends the wait */
+    const struct weft__sync *object;  /* NULL for BLOCKED_OUTSIDE */
+    const struct weft__limit *limit;  /* NULL: only another thread ends the wait */
+    const struct weft__blocked *more; /* BLOCKED_SELECT: what else it waits for; or NULL */
 };
 
 /* Part of a pool. "Lock": under `lock`. */

@@ -97,7 +97,7 @@ struct weft__context {
     uint64_t taker;          /* its bit in weft__group.takers; 0: none. Constant; see cancel.c */
     const struct weft__fiber_ops *ops; /* NULL: the context is a thread's own; see fiber.h.
                                           Constant */
-    unsigned mutexes;                  /* of a fiber: how many mutexes it holds */
+    unsigned mutexes;                  /* of a fiber: how many mutexes and other locks it holds */
     struct weft__mutex *held_mutexes;  /* of a fiber: the mutex locked last comes first */
     struct weft__cleanup *cleanups;    /* of a fiber: the newest cleanup; see fiber.h */
     size_t top; /* index of the slot that weft__context_top() found last. Owner only */

@@ -94,7 +94,7 @@ static void look_at_blocked(const struct locks *locks, struct look *look,
 {
     struct weft__worker *other = NULL;
     weft__standing_blocked(&look->standing, worker);
-    while (worker->blocked->kind == BLOCKED_MUTEX && (other = other_of(locks, other)))
+    while (weft__blocked_by(worker->blocked) && (other = other_of(locks, other)))
         weft__standing_holder(&look->standing, other);
 }
 

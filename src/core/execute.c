@@ -31,7 +31,8 @@ void weft__execute_untold(weft *w, const struct weft__found *found)
     };
     bool careful =
         frame.slot && weft__fork_is_careful(frame.from, frame.slot) && weft__careful_begin(me, w);
-    const struct weft__mutex *held = weft__outermost(me)->held_mutexes;
+    const struct weft__mutex *held_mutexes = weft__outermost(me)->held_mutexes;
+    unsigned held = weft__outermost(me)->held;
     unsigned block_depth = me->block_depth;
     uintptr_t outer_base = weft__pile_begin(&me->pile);
     struct weft__help outer_help = me->context->help;
@@ -55,8 +56,10 @@ void weft__execute_untold(weft *w, const struct weft__found *found)
         weft__fatal("a job returned between weft_block_begin and weft_block_end");
     if (careful)
         weft__careful_end(me);
-    if (weft__outermost(me)->held_mutexes != held)
+    if (weft__outermost(me)->held_mutexes != held_mutexes)
         weft__fatal("a job returned that holds a mutex");
+    if (weft__outermost(me)->held != held)
+        weft__fatal("a job returned that holds a read-write lock");
     if (weft__pile_has_more(&me->pile) && !forked)
         weft__pile_publish(me, me->pile.base, WEFT__PILE_ALL); /* before the job counts as over */
     weft__pile_end(&me->pile, outer_base);

@@ -30,6 +30,8 @@ struct weft__fiber_ops {
     bool (*ends)(struct weft__context *fiber); /* does its actor end? Then so do its waits */
     /* Ends the actor here, unless it holds a mutex; `at_once`: even if it holds one. */
     void (*end)(struct weft__context *fiber, bool at_once);
+    void (*no_memory)(
+        struct weft__context *fiber); /* ends the actor here, unless it ends already */
     /* Ends the actor here if hardly any stack is left: before a function of the library begins. */
     void (*room)(struct weft__context *fiber);
     void (*block_begin)(weft *w);
@@ -107,6 +109,11 @@ static inline bool weft__hook_ends(struct weft__context *fiber)
 static inline void weft__hook_end(struct weft__context *fiber, bool at_once)
 {
     fiber->ops->end(fiber, at_once);
+}
+
+static inline void weft__hook_no_memory(struct weft__context *fiber)
+{
+    fiber->ops->no_memory(fiber);
 }
 
 static inline void weft__hook_room(struct weft__context *fiber)

@@ -18,11 +18,10 @@ static void text_standing(FILE *out, const struct weft__worker *worker)
     struct weft__worker *other = NULL;
     if (worker->blocked) {
         weft__standing_blocked(&standing, worker);
-        while (weft__mutex_wanted(worker) && (other = weft__next_worker(worker->pool, other)))
+        const struct weft__owned *owned = weft__owned_wanted(worker);
+        while (owned && (other = weft__next_worker(worker->pool, other)))
             weft__standing_holder(&standing, other);
-        standing.holder_waits =
-            weft__mutex_wanted(worker) &&
-            weft__holder_waits_outside(worker->pool, weft__mutex_wanted(worker));
+        standing.holder_waits = owned && weft__holder_waits_outside(worker->pool, owned);
     } else {
         standing.awaits = worker->awaited->what;
         standing.thief = weft__who(weft__thief_of(worker));
@@ -95,15 +94,16 @@ static void text(FILE *out, struct weft_pool *pool)
 
 /* ---- As a graph ---- */
 
-/* The edge to the holder of a mutex that is in no worker's held_mutexes. */
-static void graph_outside_holder(FILE *out, const struct weft__worker *worker)
+/* The edge to the holder of what is in no worker's held_mutexes. */
+static void graph_other_holder(FILE *out, const struct weft__worker *worker)
 {
-    const struct weft__mutex *mutex = weft__mutex_wanted(worker);
-    if (!mutex || !(weft__mutex_holder(mutex) & MUTEX_OUTSIDE))
+    const struct weft__owned *owned = weft__owned_wanted(worker);
+    enum blocked_kind kind = worker->blocked->kind;
+    if (!owned || (kind == BLOCKED_MUTEX && !(weft__owned_holder(owned) & MUTEX_OUTSIDE)))
         return;
-    const struct weft__worker *holder = weft__holder_in(worker->pool, mutex);
+    const struct weft__worker *holder = weft__holder_in(worker->pool, owned);
     fprintf(out, "  \"");
-    weft__put_object(out, BLOCKED_MUTEX, &mutex->sync);
+    weft__put_object(out, kind, &owned->sync);
     if (holder)
         fprintf(out, "\" -> \"%s %u\" [label=\"held by\"];\n", weft__kind_of(holder),
                 holder->index);
@@ -114,12 +114,13 @@ static void graph_outside_holder(FILE *out, const struct weft__worker *worker)
 static void graph_edges(FILE *out, struct weft__worker *worker)
 {
     struct weft__worker *thief = weft__thief_of(worker), *other = NULL;
-    if (worker->blocked && worker->blocked->object) {
+    for (const struct weft__blocked *by = worker->blocked; by && by->object; by = by->more) {
         fprintf(out, "  \"%s %u\" -> \"", weft__kind_of(worker), worker->index);
-        weft__put_object(out, worker->blocked->kind, worker->blocked->object);
+        weft__put_object(out, by->kind, by->object);
         fprintf(out, "\" [label=\"waits for\"];\n");
-        graph_outside_holder(out, worker);
     }
+    if (worker->blocked)
+        graph_other_holder(out, worker);
     for (const struct weft__mutex *mutex = worker->held_mutexes; mutex; mutex = mutex->next_held) {
         fprintf(out, "  \"");
         weft__put_object(out, BLOCKED_MUTEX, &mutex->sync);

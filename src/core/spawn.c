@@ -55,7 +55,8 @@ struct runner {
     struct weft__scope *scope;
 
     /* What a child has to leave as it found it. */
-    const struct weft__mutex *held;
+    const struct weft__mutex *held_mutexes;
+    unsigned held;
     unsigned block_depth;
     size_t in_place;
 };
@@ -75,8 +76,10 @@ static COLD void expect_as_before(const struct runner *runner)
         weft__fatal("a job returned without closing a scope that it opened");
     if (me->block_depth != runner->block_depth)
         weft__fatal("a job returned between weft_block_begin and weft_block_end");
-    if (runner->outermost->held_mutexes != runner->held)
+    if (runner->outermost->held_mutexes != runner->held_mutexes)
         weft__fatal("a job returned that holds a mutex");
+    if (runner->outermost->held != runner->held)
+        weft__fatal("a job returned that holds a read-write lock");
 }
 
 static inline bool is_as_before(const struct runner *runner)
@@ -87,7 +90,8 @@ static inline bool is_as_before(const struct runner *runner)
            weft__context_of(runner->w)->in_place == runner->in_place &&
            !atomic_load_relaxed(&weft__slot_of(runner->w)->fn) && /* relaxed: own */
            me->block_depth == runner->block_depth &&
-           runner->outermost->held_mutexes == runner->held && !weft__pool_is_forked(me->pool);
+           runner->outermost->held_mutexes == runner->held_mutexes &&
+           runner->outermost->held == runner->held && !weft__pool_is_forked(me->pool);
 }
 
 /* Calls a child as a part of the job that runs in w, whose group is the child's. */
@@ -162,7 +166,8 @@ void weft__run_piled(weft *w, struct weft__scope *scope, unsigned most)
     runner.outermost = weft__outermost(me);
     runner.scope = scope;
     runner.block_depth = me->block_depth;
-    runner.held = runner.outermost->held_mutexes;
+    runner.held_mutexes = runner.outermost->held_mutexes;
+    runner.held = runner.outermost->held;
     runner.in_place = weft__context_of(w)->in_place;
     weft_fn *shown = atomic_load_relaxed(&counts->fn); /* relaxed, all: hints */
     struct weft__group *shown_group = atomic_load_relaxed(&counts->group);

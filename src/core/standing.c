@@ -7,7 +7,11 @@
 #include "core/pool.h"
 
 static const char *const kinds[] = {"worker", "caller", "guest", "spare"};
-static const char *const object_kinds[] = {"", "mutex", "event", "channel", "channel"};
+
+/* By enum blocked_kind. */
+static const char *const object_kinds[] = {
+    "",          "mutex",     "event",   "channel", "channel", "read-write lock", "read-write lock",
+    "semaphore", "condition", "barrier", "once",    "channel"};
 
 const char *weft__kind_of(const struct weft__worker *worker)
 {
@@ -39,6 +43,21 @@ bool weft__is_holder(const struct weft__worker *worker, uintptr_t name)
     return (uintptr_t)worker == name || (visitor && weft__mutex_name(visitor) == name);
 }
 
+const struct weft__owned *weft__blocked_by(const struct weft__blocked *blocked)
+{
+    const struct weft__owned *owned = (const struct weft__owned *)blocked->object;
+    switch (blocked->kind) {
+    case BLOCKED_MUTEX:
+        return owned;
+    case BLOCKED_READ:
+    case BLOCKED_WRITE:
+    case BLOCKED_ONCE:
+        return weft__owned_holder(owned) == MUTEX_FREE ? NULL : owned;
+    default:
+        return NULL;
+    }
+}
+
 void weft__standing_blocked(struct weft__standing *standing, const struct weft__worker *worker)
 {
     const struct weft__sync *object = worker->blocked->object;
@@ -46,15 +65,20 @@ void weft__standing_blocked(struct weft__standing *standing, const struct weft__
     standing->kind = worker->blocked->kind;
     standing->object = object;
     standing->limited = weft__limit_ends(worker->blocked->limit);
+    for (const struct weft__blocked *more = worker->blocked->more; more; more = more->more)
+        standing->more++;
     if (object && object->name)
         snprintf(standing->name, sizeof standing->name, "%s", object->name);
-    if (standing->kind == BLOCKED_MUTEX)
-        standing->holder_name = weft__mutex_holder((const struct weft__mutex *)object);
+    const struct weft__owned *owned = weft__blocked_by(worker->blocked);
+    standing->owned = owned != NULL;
+    standing->holder_name = owned ? weft__owned_holder(owned) : MUTEX_FREE;
+    if (standing->kind == BLOCKED_WRITE) /* relaxed: as the holder's name */
+        standing->readers = atomic_load_relaxed(&((const struct weft__rwlock *)object)->readers);
 }
 
 void weft__standing_holder(struct weft__standing *standing, const struct weft__worker *other)
 {
-    if (!weft__is_holder(other, standing->holder_name))
+    if (!standing->owned || !weft__is_holder(other, standing->holder_name))
         return;
     standing->holder = weft__who(other);
     standing->holder_is_itself =
@@ -88,9 +112,18 @@ bool weft__runs_child(const struct weft__worker *worker, const struct weft__grou
 
 const char *weft__blocked_words(enum blocked_kind kind)
 {
-    static const char *const words[] = {"is blocked in code of its own", "waits for mutex",
-                                        "waits for event", "wants to send into channel",
-                                        "wants to receive from channel"};
+    static const char *const words[] = {"is blocked in code of its own",
+                                        "waits for mutex",
+                                        "waits for event",
+                                        "wants to send into channel",
+                                        "wants to receive from channel",
+                                        "wants to read under read-write lock",
+                                        "wants to write under read-write lock",
+                                        "waits for semaphore",
+                                        "waits for condition",
+                                        "waits at barrier",
+                                        "waits for the end of once",
+                                        "waits in weft_select for channel"};
     return words[kind];
 }
 
@@ -147,8 +180,12 @@ static void put_blocked(FILE *out, const struct weft__standing *standing)
         fprintf(out, " '%s'", standing->name);
     else
         fprintf(out, " %p", standing->object);
-    if (standing->kind == BLOCKED_MUTEX)
+    if (standing->more > 0)
+        fprintf(out, " and %u more", standing->more);
+    if (standing->owned)
         put_holder(out, standing);
+    else if (standing->readers > 0)
+        fprintf(out, ", held by readers: %u", standing->readers);
     fputs(standing->limited ? ", for a limited time" : "", out);
 }
 

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-struct weft__mutex;
+struct weft__owned;
 
 /* A thread of a pool. */
 struct weft__who {
@@ -26,9 +26,12 @@ struct weft__standing {
     enum blocked_kind kind;
     const void *object;      /* its address, for an object without a name */
     char name[64];           /* the object's, or empty */
-    uintptr_t holder_name;   /* of a mutex; MUTEX_FREE: it is handed over just now */
-    struct weft__who holder; /* of a mutex, if a thread of the pool holds it */
-    bool holder_is_itself;   /* the thread itself holds the mutex */
+    unsigned more;           /* how many other channels it waits for, in weft_select() */
+    bool owned;              /* another thread, or the thread itself, holds it */
+    unsigned readers;        /* of a read-write lock: how many hold it */
+    uintptr_t holder_name;   /* MUTEX_FREE: it is handed over just now */
+    struct weft__who holder; /* if a thread of the pool holds it */
+    bool holder_is_itself;   /* the thread itself holds it */
     bool limited;            /* the wait ends by itself */
     bool holder_waits;       /* the holder waits outside, for a task of the pool */
 
@@ -45,14 +48,18 @@ bool weft__lock_try_long(struct weft__lock *lock);
 const char *weft__kind_of(const struct weft__worker *worker);
 struct weft__who weft__who(const struct weft__worker *worker); /* of NULL: none */
 
-/* Notes what blocks the worker, which stays blocked during the call. If it is a mutex, the caller
- * then passes each thread of the pool to weft__standing_holder(). */
+/* Notes what blocks the worker, which stays blocked during the call. The caller then passes each
+ * thread of the pool to weft__standing_holder(). */
 void weft__standing_blocked(struct weft__standing *standing, const struct weft__worker *worker);
 void weft__standing_holder(struct weft__standing *standing, const struct weft__worker *other);
 
 /* Is `name` the worker's name as a holder? A guest also has the name that its thread had outside.
  * Names are compared and not followed: a worker of another pool may be gone. */
 bool weft__is_holder(const struct weft__worker *worker, uintptr_t name);
+
+/* What another thread has to let go of, so that the wait ends. NULL: it is no such wait, or no
+ * thread is known to hold it. */
+const struct weft__owned *weft__blocked_by(const struct weft__blocked *blocked);
 
 void weft__standing_child(struct weft__standing *standing, const struct weft__worker *child);
 

@@ -27,20 +27,18 @@ bool weft__waits_for_child(const struct weft__worker *worker, const struct weft_
            weft__runs_child(other, worker->awaited->scope);
 }
 
-struct weft__worker *weft__holder_in(struct weft_pool *pool, const struct weft__mutex *mutex)
+struct weft__worker *weft__holder_in(struct weft_pool *pool, const struct weft__owned *owned)
 {
     struct weft__worker *worker = NULL;
     while ((worker = weft__next_worker(pool, worker)) &&
-           !weft__is_holder(worker, weft__mutex_holder(mutex)))
+           !weft__is_holder(worker, weft__owned_holder(owned)))
         ;
     return worker;
 }
 
-const struct weft__mutex *weft__mutex_wanted(const struct weft__worker *worker)
+const struct weft__owned *weft__owned_wanted(const struct weft__worker *worker)
 {
-    if (!worker->blocked || worker->blocked->kind != BLOCKED_MUTEX)
-        return NULL;
-    return (const struct weft__mutex *)worker->blocked->object;
+    return worker->blocked ? weft__blocked_by(worker->blocked) : NULL;
 }
 
 /* ---- Tasks of the pool, and the threads that wait for them outside ---- */
@@ -74,9 +72,9 @@ static bool is_not_awaited_by(const struct weft__task *task, void *holder)
     return !outsider;
 }
 
-bool weft__holder_waits_outside(struct weft_pool *pool, const struct weft__mutex *mutex)
+bool weft__holder_waits_outside(struct weft_pool *pool, const struct weft__owned *owned)
 {
-    uintptr_t holder = weft__mutex_holder(mutex);
+    uintptr_t holder = weft__owned_holder(owned);
     return holder & MUTEX_OUTSIDE && !each_task(pool, is_not_awaited_by, &holder);
 }
 
@@ -150,6 +148,16 @@ static bool other_pool_moves(const struct weft__worker *worker)
     return false;
 }
 
+/* Do threads outside or actors use what it waits for, or one of several things? */
+static bool others_use(const struct weft__blocked *blocked)
+{
+    for (; blocked; blocked = blocked->more) /* relaxed, both: Z1 */
+        if (atomic_load_relaxed(&blocked->object->outside) ||
+            atomic_load_relaxed(&blocked->object->actors))
+            return true;
+    return false;
+}
+
 static bool may_be_set_going(const struct weft__worker *worker, bool from_outside)
 {
     if (!worker->blocked)
@@ -157,21 +165,13 @@ static bool may_be_set_going(const struct weft__worker *worker, bool from_outsid
                (weft__waits(worker) && worker->awaited->timed);
     if (other_pool_moves(worker) || weft__limit_ends(worker->blocked->limit))
         return true;
-    switch (worker->blocked->kind) {
-    case BLOCKED_OUTSIDE: /* a program that has a handler wants to know */
+    if (worker->blocked->kind == BLOCKED_OUTSIDE) /* a program that has a handler wants to know */
         return !worker->pool->config.deadlock;
-    case BLOCKED_MUTEX: {
-        const struct weft__worker *holder =
-            weft__holder_in(worker->pool, weft__mutex_wanted(worker));
-        if (holder)
-            return is_outside(holder);
-        return !weft__holder_waits_outside(worker->pool, weft__mutex_wanted(worker));
-    }
-    default:
-        return from_outside || /* relaxed, both: Z1 */
-               atomic_load_relaxed(&worker->blocked->object->outside) ||
-               atomic_load_relaxed(&worker->blocked->object->actors);
-    }
+    const struct weft__owned *owned = weft__owned_wanted(worker);
+    if (!owned)
+        return from_outside || others_use(worker->blocked);
+    const struct weft__worker *holder = weft__holder_in(worker->pool, owned);
+    return holder ? is_outside(holder) : !weft__holder_waits_outside(worker->pool, owned);
 }
 
 static bool waits_for_live_child(const struct weft__worker *worker)
@@ -186,9 +186,9 @@ static bool waits_for_live_child(const struct weft__worker *worker)
 /* There is a live thread, and any live thread may set an event, send, receive, or end a task. */
 static bool waits_for_live(const struct weft__worker *worker)
 {
-    const struct weft__mutex *mutex = weft__mutex_wanted(worker);
-    if (mutex) {
-        const struct weft__worker *holder = weft__holder_in(worker->pool, mutex);
+    const struct weft__owned *owned = weft__owned_wanted(worker);
+    if (owned) {
+        const struct weft__worker *holder = weft__holder_in(worker->pool, owned);
         return !holder || holder->alive; /* no holder in the pool: it waits outside, for a task */
     }
     if (worker->blocked)

@@ -19,15 +19,17 @@ struct weft__worker *weft__thief_of(const struct weft__worker *worker);
 /* Does the worker wait for a scope, and does the other worker run a child of it? */
 bool weft__waits_for_child(const struct weft__worker *worker, const struct weft__worker *other);
 
-/* The mutex that it wants to lock; NULL: none. */
-const struct weft__mutex *weft__mutex_wanted(const struct weft__worker *worker);
+struct weft__owned;
 
-/* The worker that holds the mutex; NULL: none of the pool's. */
-struct weft__worker *weft__holder_in(struct weft_pool *pool, const struct weft__mutex *mutex);
+/* What another thread holds, and the worker waits for; NULL: it does not wait for such a thing. */
+const struct weft__owned *weft__owned_wanted(const struct weft__worker *worker);
 
-/* Does a thread outside hold the mutex that waits for a task of the pool? Then it does nothing else
+/* The worker that holds it; NULL: none of the pool's. */
+struct weft__worker *weft__holder_in(struct weft_pool *pool, const struct weft__owned *owned);
+
+/* Is it held by a thread outside that waits for a task of the pool? Then it does nothing else
  * before the task is over. */
-bool weft__holder_waits_outside(struct weft_pool *pool, const struct weft__mutex *mutex);
+bool weft__holder_waits_outside(struct weft_pool *pool, const struct weft__owned *owned);
 
 /* Notes in each worker whether it is alive. */
 void weft__find_alive(struct weft_pool *pool);

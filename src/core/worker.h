@@ -128,10 +128,12 @@ struct weft__worker {
     const struct weft__awaited *awaited; /* the innermost wait, or NULL */
     struct weft__mutex *held_mutexes;    /* the mutex locked last comes first. Only in the outermost
                                             worker of a thread */
+    unsigned held; /* how many mutexes and other locks it holds. Only in the outermost
+                      worker of a thread */
     struct atomic_ptr careful_at; /* weft *: jobs from this slot on are part of what the holder of a
                                      mutex does; NULL: none are. Written by its thread; read by
                                      thieves */
-    bool careful_by_lock;         /* careful_at is set because the worker itself holds a mutex */
+    bool careful_by_lock;         /* careful_at is set because the worker itself holds a lock */
     struct atomic_uptr visitor;   /* the number of its thread, if the thread is a guest or caller
                                      that is in no other pool; or 0. Written by its thread; read by
                                      dumps */
@@ -180,8 +182,7 @@ static inline struct weft__worker *weft__outermost(struct weft__worker *me)
  * forked and spawned jobs carry the note along. */
 static inline bool weft__is_careful(struct weft__worker *me)
 {
-    return weft__outermost(me)->held_mutexes ||
-           atomic_load_relaxed(&me->careful_at); /* relaxed: own */
+    return weft__outermost(me)->held || atomic_load_relaxed(&me->careful_at); /* relaxed: own */
 }
 
 /* `me` is careful from w on, until weft__careful_end(). False: it was careful already. */

@@ -1,33 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* A ring of items, a line of receivers while it is empty, a line of senders while it is full.
- * There are never items and waiting receivers, or free places and waiting senders: the first in
- * line is served directly. */
+#include "sync/channel.h"
+
 #include "core/misuse.h"
 #include "os/fatal.h"
 #include "os/memory.h"
-#include "sync/sync.h"
 
 #include <errno.h>
 #include <string.h>
 
-struct channel {
-    struct weft__sync sync;
-    struct weft__line senders, receivers;
-    size_t item_size, capacity;
-    size_t first, count; /* of the items in the ring */
-    bool closed;
-    char *ring;
-};
+enum { ROOM_AT_FIRST = 16 }; /* of a ring that grows */
 
-_Static_assert(sizeof(struct channel) <= sizeof(weft_channel), "weft_channel is too small");
+_Static_assert(sizeof(struct weft__channel) <= sizeof(weft_channel), "weft_channel is too small");
 
-static struct channel *channel_of(weft_channel *channel)
+static struct weft__channel *channel_of(weft_channel *channel)
 {
-    return (struct channel *)(void *)channel;
+    return (struct weft__channel *)(void *)channel;
 }
 
 /* For functions that can't return an error. */
-static struct channel *expect_channel(weft_channel *channel, const char *function)
+static struct weft__channel *expect_channel(weft_channel *channel, const char *function)
 {
     if (!channel)
         weft__lacks(function, "a channel", "channel");
@@ -36,58 +27,83 @@ static struct channel *expect_channel(weft_channel *channel, const char *functio
 
 int weft_channel_init(weft_channel *public, const char *name, size_t item_size, size_t capacity)
 {
-    size_t bytes;
-    if (!public || item_size == 0 || __builtin_mul_overflow(item_size, capacity, &bytes))
+    size_t bytes, room = capacity == WEFT_UNLIMITED ? 0 : capacity;
+    if (!public || item_size == 0 || __builtin_mul_overflow(item_size, room, &bytes))
         return -EINVAL;
     char *ring = bytes ? weft__alloc(bytes) : NULL;
     if (bytes && !ring)
         return -ENOMEM;
-    *channel_of(public) = (struct channel){
-        .sync.name = name, .item_size = item_size, .capacity = capacity, .ring = ring};
+    *channel_of(public) = (struct weft__channel){.sync.name = name,
+                                                 .item_size = item_size,
+                                                 .capacity = capacity,
+                                                 .room = room,
+                                                 .ring = ring};
     return 0;
 }
 
 void weft_channel_destroy(weft_channel *public)
 {
-    struct channel *channel = expect_channel(public, __func__);
+    struct weft__channel *channel = expect_channel(public, __func__);
     if (channel->senders.first || channel->receivers.first)
         weft__fatal("channel \"%s\" is destroyed while a thread waits for it",
                     channel->sync.name ? channel->sync.name : "");
     weft__free(channel->ring);
     channel->ring = NULL;
-    channel->item_size = channel->capacity = 0; /* as if never made: see transfer() */
+    channel->item_size = channel->capacity = channel->room = 0; /* as if never made */
 }
 
 void weft_channel_from_outside(weft_channel *channel)
 {
-    struct channel *it = expect_channel(channel, __func__);
+    struct weft__channel *it = expect_channel(channel, __func__);
     atomic_store_relaxed(&it->sync.outside, true); /* relaxed: see sync.c */
 }
 
-static char *item_at(struct channel *channel, size_t i)
+static char *item_at(struct weft__channel *channel, size_t i)
 {
-    return channel->ring + (channel->first + i) % channel->capacity * channel->item_size;
+    return channel->ring + (channel->first + i) % channel->room * channel->item_size;
 }
 
-/* Both under the lock. *served: the waiter whose wait is over, or NULL. */
-static int send_now(struct channel *channel, const void *item, struct weft__waiter **served)
+/* The ring is full, and may have more items. */
+static bool grow(struct weft__channel *channel)
+{
+    size_t room = channel->room ? 2 * channel->room : ROOM_AT_FIRST, bytes;
+    if (__builtin_mul_overflow(room, channel->item_size, &bytes))
+        return false;
+    char *ring = weft__alloc(bytes);
+    if (!ring)
+        return false;
+    for (size_t i = 0; i < channel->count; i++)
+        memcpy(ring + i * channel->item_size, item_at(channel, i), channel->item_size);
+    weft__free(channel->ring);
+    channel->ring = ring;
+    channel->room = room;
+    channel->first = 0;
+    return true;
+}
+
+int weft__channel_send_now(struct weft__channel *channel, const void *item,
+                           struct weft__waiter **served)
 {
     if (channel->closed)
         return -EPIPE;
-    if ((*served = weft__line_pop(&channel->receivers)))
+    if ((*served = weft__line_pop(&channel->receivers))) {
         memcpy((*served)->item, item, channel->item_size);
-    else if (channel->count < channel->capacity)
-        memcpy(item_at(channel, channel->count++), item, channel->item_size);
-    else
+        return 0;
+    }
+    if (channel->count == channel->capacity)
         return -EAGAIN;
+    if (channel->count == channel->room && !grow(channel))
+        return -ENOMEM;
+    memcpy(item_at(channel, channel->count++), item, channel->item_size);
     return 0;
 }
 
-static int receive_now(struct channel *channel, void *item, struct weft__waiter **served)
+int weft__channel_receive_now(struct weft__channel *channel, void *item,
+                              struct weft__waiter **served)
 {
     if (channel->count > 0) {
         memcpy(item, item_at(channel, 0), channel->item_size);
-        channel->first = (channel->first + 1) % channel->capacity;
+        channel->first = (channel->first + 1) % channel->room;
         channel->count--;
         if ((*served = weft__line_pop(&channel->senders))) /* there is a place now */
             memcpy(item_at(channel, channel->count++), (*served)->item, channel->item_size);
@@ -103,10 +119,9 @@ static int receive_now(struct channel *channel, void *item, struct weft__waiter 
 /* How long a transfer waits. */
 enum patience { NOT_AT_ALL, WITH_LIMIT, WITHOUT_LIMIT };
 
-/* Sends or receives; *item is read or written. `when` is for WITH_LIMIT. A channel without an item
- * size is destroyed, or was never made. */
-static int transfer(weft *w, struct channel *channel, void *item, bool send, enum patience patience,
-                    uint64_t when)
+/* Sends or receives; *item is read or written. `when` is for WITH_LIMIT. */
+static int transfer(weft *w, struct weft__channel *channel, void *item, bool send,
+                    enum patience patience, uint64_t when)
 {
     if (!channel || !item || channel->item_size == 0)
         return -EINVAL;
@@ -114,7 +129,8 @@ static int transfer(weft *w, struct channel *channel, void *item, bool send, enu
     struct weft__waiter *served = NULL;
     weft__lock_take(&channel->sync.lock);
     weft__sync_used_by(&channel->sync, me);
-    int result = send ? send_now(channel, item, &served) : receive_now(channel, item, &served);
+    int result = send ? weft__channel_send_now(channel, item, &served)
+                      : weft__channel_receive_now(channel, item, &served);
     if (result == -EAGAIN && patience != NOT_AT_ALL) {
         struct weft__waiter waiter = {
             .worker = me,
@@ -171,14 +187,14 @@ int weft_channel_try_receive(weft *w, weft_channel *channel, void *item)
 void weft_channel_close(weft *w, weft_channel *public)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    struct channel *channel = expect_channel(public, __func__);
+    struct weft__channel *channel = expect_channel(public, __func__);
     if (channel->item_size == 0)
         weft__fatal("weft_channel_close: the channel was destroyed, or never made");
     weft__lock_take(&channel->sync.lock);
     weft__sync_used_by(&channel->sync, weft__sync_caller(w));
     channel->closed = true;
-    struct weft__waiter *senders = channel->senders.first, *receivers = channel->receivers.first;
-    channel->senders.first = channel->receivers.first = NULL;
+    struct weft__waiter *senders = weft__line_take(&channel->senders);
+    struct weft__waiter *receivers = weft__line_take(&channel->receivers);
     weft__sync_rouse(senders, -EPIPE);
     weft__sync_rouse(receivers, -EPIPE);
     weft__lock_drop(&channel->sync.lock);

@@ -6,6 +6,7 @@
 #include "core/pool.h"
 #include "core/wait.h"
 #include "os/fatal.h"
+#include "sync/held.h"
 
 #include <errno.h>
 
@@ -32,65 +33,33 @@ static const char *title_of(const struct weft__mutex *mutex)
 
 /* ---- The mutexes that a thread holds ---- */
 
-/* By an actor or an outside thread. An actor takes no other work on top while it holds a mutex, and
- * unlocks all when it ends. An outside thread still holds its mutexes when it comes into a pool. */
-static void note_of_others(struct weft__mutex *mutex)
+/* The list of the mutexes that the caller holds; NULL: it is an outside thread, which has none. */
+static struct weft__mutex **list_of(struct weft__worker *me)
 {
-    struct weft__context *fiber = weft__fiber_here();
-    if (!fiber) {
-        weft__note_held_outside(1);
-        return;
-    }
-    mutex->next_held = fiber->held_mutexes;
-    fiber->held_mutexes = mutex;
-    fiber->mutexes++;
+    struct weft__context *fiber = me ? NULL : weft__fiber_here();
+    if (me)
+        return &weft__outermost(me)->held_mutexes;
+    return fiber ? &fiber->held_mutexes : NULL;
 }
 
-static void unlink_from(struct weft__mutex **link, const struct weft__mutex *mutex)
-{
-    while (*link && *link != mutex)
-        link = &(*link)->next_held;
-    if (*link)
-        *link = mutex->next_held;
-}
-
-static void forget_of_others(struct weft__mutex *mutex)
-{
-    struct weft__context *fiber = weft__fiber_here();
-    if (!fiber) {
-        weft__note_held_outside(-1);
-        return;
-    }
-    unlink_from(&fiber->held_mutexes, mutex);
-    fiber->mutexes--;
-}
-
-/* While a thread's list of mutexes is not empty, its waits are careful; see worker.h. */
 static void note(struct weft__mutex *mutex, struct weft__worker *me, weft *w)
 {
-    if (!me) {
-        note_of_others(mutex);
-        return;
+    struct weft__mutex **list = list_of(me);
+    if (list) {
+        mutex->next_held = *list;
+        *list = mutex;
     }
-    struct weft__worker *root = weft__outermost(me);
-    mutex->next_held = root->held_mutexes;
-    root->held_mutexes = mutex;
-    if (weft__careful_begin(me, w ? w : me->context->first))
-        me->careful_by_lock = true;
+    weft__held_begin(me, w);
 }
 
 static void forget(struct weft__mutex *mutex, struct weft__worker *me)
 {
-    if (!me) {
-        forget_of_others(mutex);
-        return;
-    }
-    struct weft__worker *root = weft__outermost(me);
-    unlink_from(&root->held_mutexes, mutex);
-    if (!root->held_mutexes && me->careful_by_lock) {
-        me->careful_by_lock = false;
-        weft__careful_end(me);
-    }
+    struct weft__mutex **link = list_of(me);
+    while (link && *link && *link != mutex)
+        link = &(*link)->next_held;
+    if (link && *link)
+        *link = mutex->next_held;
+    weft__held_end(me);
 }
 
 /* A job further down on this thread's stack holds the mutex, and can't go on before the job on top.
@@ -105,17 +74,14 @@ static bool is_own(const struct weft__mutex *mutex, struct weft__worker *me)
 
 /* ---- Taking ---- */
 
-static uintptr_t name_of(const struct weft__worker *me)
-{
-    if (me)
-        return (uintptr_t)me;
-    const struct weft__context *fiber = weft__fiber_here();
-    return fiber ? weft__mutex_name_of_fiber(fiber) : weft__mutex_name(weft__thread_serial());
-}
-
 static uintptr_t holder_in(uintptr_t word)
 {
     return word & ~(uintptr_t)MUTEX_FLAGS;
+}
+
+static uintptr_t holder_of(const struct weft__mutex *mutex)
+{
+    return weft__owned_holder((const struct weft__owned *)mutex);
 }
 
 /* Takes it also past an heir, unless it is kept for the heir. */
@@ -185,21 +151,20 @@ static bool inherit_or_queue(struct weft__mutex *mutex, uintptr_t name, bool lea
  */
 static void spin_as_heir(const struct weft__mutex *mutex)
 {
-    for (int i = 0; i < WEFT__MUTEX_SPINS && weft__mutex_holder(mutex) != MUTEX_FREE; i++)
+    for (int i = 0; i < WEFT__MUTEX_SPINS && holder_of(mutex) != MUTEX_FREE; i++)
         weft__relax();
 }
 
 /* A waiter has left the line. If it was the last, the flag goes. The holder that unlocks has no
  * waiter to wake then, and may find that out only under the lock. */
-static void line_withdrawn(struct weft__sync *sync)
+static struct weft__waiter *line_withdrawn(struct weft__sync *sync)
 {
     struct weft__mutex *mutex = (struct weft__mutex *)sync;
     uintptr_t word = atomic_load_relaxed(&mutex->word); /* relaxed, both: flags are the lock's */
-    if (mutex->line.first)
-        return;
-    while (word & MUTEX_LINE &&
+    while (!mutex->line.first && word & MUTEX_LINE &&
            !atomic_cas_relaxed(&mutex->word, &word, word & ~(uintptr_t)MUTEX_LINE))
         ;
+    return NULL;
 }
 
 /* The waiter was let go: it is the heir. 0: it has the mutex. -EAGAIN: it has to stand in line
@@ -223,7 +188,7 @@ static int wait(struct weft__mutex *mutex, struct weft__waiter *waiter, uintptr_
     waiter->blocked.kind = BLOCKED_MUTEX;
     waiter->blocked.object = &mutex->sync;
     waiter->withdrawn = line_withdrawn;
-    if (weft__mutex_is_of_fiber(name) && weft__mutex_holder(mutex) == name) /* no report knows it */
+    if (weft__mutex_is_of_fiber(name) && holder_of(mutex) == name) /* no report knows it */
         weft__fatal(
             "weft_mutex_lock: mutex \"%s\" is held by the actor that locks it, or by one that "
             "was ended with it",
@@ -247,7 +212,7 @@ void weft_mutex_lock(weft *w, weft_mutex *public)
     WEFT__EXPECT_OWN_OR_NULL(w);
     struct weft__mutex *mutex = mutex_of(public, __func__);
     struct weft__worker *me = weft__sync_caller(w);
-    uintptr_t name = name_of(me);
+    uintptr_t name = weft__held_name(me);
     if (!take_free(mutex, name) && !spin(mutex, me, name)) {
         struct weft__waiter waiter = {.worker = me};
         (void)wait(mutex, &waiter, name);
@@ -260,7 +225,7 @@ int weft_mutex_lock_until(weft *w, weft_mutex *public, uint64_t when)
     WEFT__EXPECT_OWN_OR_NULL(w);
     struct weft__mutex *mutex = mutex_of(public, __func__);
     struct weft__worker *me = weft__sync_caller(w);
-    uintptr_t name = name_of(me);
+    uintptr_t name = weft__held_name(me);
     if (!take_free(mutex, name) && !spin(mutex, me, name)) {
         struct weft__waiter waiter = {.worker = me};
         weft__waiter_limit(&waiter, when);
@@ -277,7 +242,7 @@ bool weft_mutex_trylock(weft *w, weft_mutex *public)
     WEFT__EXPECT_OWN_OR_NULL(w);
     struct weft__mutex *mutex = mutex_of(public, __func__);
     struct weft__worker *me = weft__sync_caller(w);
-    if (!take(mutex, name_of(me)))
+    if (!take(mutex, weft__held_name(me)))
         return false;
     note(mutex, me, w);
     return true;
@@ -326,7 +291,7 @@ void weft_mutex_unlock(weft *w, weft_mutex *public)
     struct weft__mutex *mutex = mutex_of(public, __func__);
     struct weft__worker *me = weft__sync_caller(w);
     uintptr_t word = atomic_load_relaxed(&mutex->word); /* relaxed: its own name */
-    if (holder_in(word) != name_of(me))
+    if (holder_in(word) != weft__held_name(me))
         weft__fatal("mutex \"%s\" is unlocked by a thread that does not hold it", title_of(mutex));
     forget(mutex, me);
     unlock(mutex);
@@ -336,7 +301,7 @@ void weft__mutex_unlock_all(struct weft__context *fiber, unsigned but)
 {
     while (fiber->mutexes > but) {
         struct weft__mutex *mutex = fiber->held_mutexes;
-        forget_of_others(mutex);
+        forget(mutex, NULL);
         unlock(mutex);
     }
 }

@@ -38,20 +38,36 @@ void weft__sync_used_by(struct weft__sync *sync, const struct weft__worker *me)
 
 /* ---- The line: under the object's lock ---- */
 
+/* relaxed: the first decides; what is handed over goes through the lock, or W1. */
+static bool claim(struct weft__choice *choice, struct weft__waiter *chosen)
+{
+    void *none = NULL;
+    return atomic_cas_relaxed(&choice->chosen, &none, chosen);
+}
+
 struct weft__waiter *weft__line_pop(struct weft__line *line)
 {
-    struct weft__waiter *waiter = line->first;
-    if (waiter) {
-        line->first = waiter->next;
+    struct weft__waiter *waiter;
+    do {
+        if (!(waiter = line->first))
+            return NULL;
+        weft__line_remove(line, waiter);
         waiter->next = NULL;
-        if (line->first)
-            line->first->previous = NULL;
-    }
+    } while (waiter->choice && !claim(waiter->choice, waiter));
     return waiter;
 }
 
-static void line_push(struct weft__line *line, struct weft__waiter *waiter)
+struct weft__waiter *weft__line_take(struct weft__line *line)
 {
+    struct weft__waiter *first = NULL, **end = &first;
+    while ((*end = weft__line_pop(line)))
+        end = &(*end)->next;
+    return first;
+}
+
+void weft__line_push(struct weft__line *line, struct weft__waiter *waiter)
+{
+    waiter->in_line = true;
     bool to_front = waiter->vain || !line->first;
     waiter->next = to_front ? line->first : NULL;
     waiter->previous = to_front ? NULL : line->last;
@@ -65,8 +81,9 @@ static void line_push(struct weft__line *line, struct weft__waiter *waiter)
         line->first = waiter;
 }
 
-static void line_remove(struct weft__line *line, struct weft__waiter *waiter)
+void weft__line_remove(struct weft__line *line, struct weft__waiter *waiter)
 {
+    waiter->in_line = false;
     if (waiter->next)
         waiter->next->previous = waiter->previous;
     else
@@ -129,19 +146,33 @@ void weft__waiter_limit(struct weft__waiter *waiter, uint64_t when)
     waiter->blocked.limit = &waiter->limit;
 }
 
+/* By a waiter that stands in several lines, and leaves them later. False: as below. */
+static bool give_up_all(struct weft__waiter *waiter)
+{
+    bool first = claim(waiter->choice, waiter);
+    if (first)
+        rouse(waiter);
+    return first;
+}
+
 /* By the waiter: leaves the line. False: a waker has ended its wait, and will let it go. */
 static bool withdraw(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter)
 {
+    struct weft__waiter *others = NULL;
+    if (waiter->choice)
+        return give_up_all(waiter);
     weft__lock_take(&sync->lock);
     /* relaxed: a waker changes it under the lock. */
     bool in_line = step_in(atomic_load_relaxed(&waiter->state)) < WAITER_ROUSED;
     if (in_line) {
-        line_remove(line, waiter);
+        weft__line_remove(line, waiter);
         rouse(waiter);
         if (waiter->withdrawn)
-            waiter->withdrawn(sync);
+            others = waiter->withdrawn(sync);
     }
+    weft__sync_rouse(others, 0);
     weft__lock_drop(&sync->lock);
+    weft__sync_let_go(others);
     return in_line;
 }
 
@@ -179,10 +210,9 @@ static int wait_until_gone(struct weft__sync *sync, struct weft__line *line,
     while (step_in(state = atomic_load_acquire(&waiter->state)) != WAITER_GONE) {
         uint64_t left = WEFT_FOREVER;
         int reason = step_in(state) < WAITER_ROUSED ? reason_to_end(waiter, &left) : 0;
-        if (reason == 0)
-            sleep_a_while(waiter, state, left);
-        else if (withdraw(sync, line, waiter))
+        if (reason && withdraw(sync, line, waiter))
             return reason;
+        sleep_a_while(waiter, state, reason ? WEFT_FOREVER : left); /* until it is let go */
     }
     return 0;
 }
@@ -206,21 +236,32 @@ static int try_and_wait(struct weft__sync *sync, struct weft__line *line,
     return reason;
 }
 
-int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter)
+void weft__sync_queue(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter)
 {
-    const struct weft__limit *limit = waiter->blocked.limit;
     waiter->fiber = weft__fiber_here();
     if (waiter->fiber) /* while no thread can end the wait, and free the name */
         weft__hook_waits_for(waiter->fiber, weft__blocked_words(waiter->blocked.kind),
                              &waiter->blocked);
     atomic_store_relaxed(&waiter->state, WAITER_QUEUED); /* relaxed: the lock shares it */
-    line_push(line, waiter);
+    weft__line_push(line, waiter);
     weft__lock_drop(&sync->lock);
+}
+
+int weft__sync_sleep(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter)
+{
+    const struct weft__limit *limit = waiter->blocked.limit;
     if (limit)
         weft__limit_begin(&waiter->limit);
     int reason = try_and_wait(sync, line, waiter);
     if (limit)
         weft__limit_end(&waiter->limit);
+    return reason;
+}
+
+int weft__sync_await(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter)
+{
+    const struct weft__limit *limit = waiter->blocked.limit;
+    int reason = weft__sync_sleep(sync, line, waiter);
     if (reason == 0)
         return waiter->result;
     if (waiter->fiber) /* perhaps because its actor ends */
@@ -228,11 +269,17 @@ int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct wef
     return reason;
 }
 
+int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter)
+{
+    weft__sync_queue(sync, line, waiter);
+    return weft__sync_await(sync, line, waiter);
+}
+
 void weft__sync_rouse(struct weft__waiter *waiter, int result)
 {
     for (; waiter; waiter = waiter->next) {
         waiter->result = result;
-        rouse(waiter);
+        rouse(waiter->choice ? waiter->choice->waiter : waiter);
     }
 }
 
@@ -240,6 +287,7 @@ void weft__sync_let_go(struct weft__waiter *waiter)
 {
     while (waiter) {
         struct weft__waiter *next = waiter->next;
+        waiter = waiter->choice ? waiter->choice->waiter : waiter;
         struct weft__context *fiber = waiter->fiber;
         if (fiber)
             atomic_fetch_add_relaxed(&weft__fiber_wakers, 1); /* relaxed: W1 publishes it */

@@ -19,6 +19,15 @@
 #include "core/limit.h"
 #include "core/object.h"
 
+/* A thread that waits in several lines, for the first of several things; see select.c. In each line
+ * stands a waiter of its own, a *case*. The first waker that claims a case serves it; other wakers
+ * pass over the others. */
+struct weft__choice {
+    struct weft__waiter *waiter; /* the thread: what is roused and let go */
+    struct atomic_ptr chosen;    /* struct weft__waiter: the case that was claimed, or the waiter
+                                    itself, if it has given up; or NULL. Written once */
+};
+
 struct weft__waiter {
     struct weft__waiter *next, *previous; /* under the object's lock */
     struct weft__worker *worker;          /* NULL: an outside thread, or an actor */
@@ -26,10 +35,13 @@ struct weft__waiter {
     struct weft__blocked blocked;         /* what it waits for */
     struct weft__limit limit;             /* if `blocked` points to it */
     struct atomic_u32 state;              /* one of the above, and how often it was nudged */
-    /* Called under the lock, after the waiter has given up and left the line; or NULL. */
-    void (*withdrawn)(struct weft__sync *sync);
-    void *item; /* channels: what to send, or where to put what is received */
-    int result; /* written before it is GONE */
+    /* Called under the lock, after the waiter has given up and left the line; or NULL. Returns the
+       waiters whose waits end by that, in a list; or NULL. */
+    struct weft__waiter *(*withdrawn)(struct weft__sync *sync);
+    void *item;                  /* channels: what to send, or where to put what is received */
+    int result;                  /* written before it is GONE */
+    struct weft__choice *choice; /* of a case, and of the waiter that it stands for; or NULL */
+    bool in_line;                /* of a case; under the object's lock */
     /* Mutexes: how often it was let go and found the mutex taken. If ever, it is first in line. */
     unsigned vain;
 };
@@ -51,8 +63,21 @@ void weft__waiter_limit(struct weft__waiter *waiter, uint64_t when);
  * here all the same. */
 int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter);
 
-/* Under the lock. */
-struct weft__waiter *weft__line_pop(struct weft__line *line); /* NULL: it is empty */
+/* The same in two steps. The first drops the lock: the waiter stands in line. */
+void weft__sync_queue(struct weft__sync *sync, struct weft__line *line,
+                      struct weft__waiter *waiter);
+int weft__sync_await(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter);
+
+/* The same, but an actor that ends returns here, too, and has to be ended by the caller. `sync` and
+ * `line` are NULL if the waiter stands in several lines, as cases; then the first waker, or the
+ * waiter that gives up, is the first to claim. */
+int weft__sync_sleep(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter);
+
+/* Under the lock. Cases that were claimed are passed over, and leave the line. */
+struct weft__waiter *weft__line_pop(struct weft__line *line);  /* NULL: it is empty */
+struct weft__waiter *weft__line_take(struct weft__line *line); /* all, in a list; or NULL */
+void weft__line_push(struct weft__line *line, struct weft__waiter *waiter);
+void weft__line_remove(struct weft__line *line, struct weft__waiter *waiter);
 
 /* By the waker, for all in the list from `waiter` on; `waiter` may be NULL. First rouse, under the
  * lock, with the result of the wait; then drop the lock, and let them go. */

@@ -18,6 +18,11 @@ struct things {
     weft_event event;
     weft_mutex mutex; /* held outside */
     weft_channel empty, full;
+    weft_rwlock lock; /* written under, outside */
+    weft_semaphore semaphore;
+    weft_condition condition;
+    weft_mutex with_condition;
+    weft_barrier barrier; /* for more than ever come */
 };
 
 static void make_things(struct things *things)
@@ -31,6 +36,15 @@ static void make_things(struct things *things)
     weft_mutex_lock(NULL, &things->mutex);
     weft_event_from_outside(&things->event);
     weft_channel_from_outside(&things->empty);
+    weft_rwlock_init(&things->lock, "lock");
+    weft_rwlock_lock_write(NULL, &things->lock);
+    weft_semaphore_init(&things->semaphore, "semaphore", 0);
+    weft_semaphore_from_outside(&things->semaphore);
+    weft_condition_init(&things->condition, "condition");
+    weft_condition_from_outside(&things->condition);
+    weft_mutex_init(&things->with_condition, "with condition");
+    weft_barrier_init(&things->barrier, "barrier", 3);
+    weft_barrier_from_outside(&things->barrier);
 }
 
 static void drop_things(struct things *things)
@@ -41,6 +55,14 @@ static void drop_things(struct things *things)
     weft_mutex_unlock(NULL, &things->mutex);
     weft_channel_destroy(&things->empty);
     weft_channel_destroy(&things->full);
+    weft_rwlock_unlock(NULL, &things->lock);
+    CHECK(weft_rwlock_trylock_write(NULL, &things->lock));
+    weft_rwlock_unlock(NULL, &things->lock);
+    CHECK(!weft_semaphore_try_acquire(NULL, &things->semaphore));
+    CHECK(weft_mutex_trylock(NULL, &things->with_condition));
+    weft_mutex_unlock(NULL, &things->with_condition);
+    /* Those that gave up are not counted. */
+    CHECK(weft_barrier_wait_until(NULL, &things->barrier, 0) == -ETIMEDOUT);
 }
 
 static int wait_event(weft *w, struct things *things, uint64_t when)
@@ -65,9 +87,45 @@ static int wait_send(weft *w, struct things *things, uint64_t when)
     return weft_channel_send_until(w, &things->full, &item, when);
 }
 
+static int wait_read(weft *w, struct things *things, uint64_t when)
+{
+    return weft_rwlock_lock_read_until(w, &things->lock, when);
+}
+
+static int wait_write(weft *w, struct things *things, uint64_t when)
+{
+    return weft_rwlock_lock_write_until(w, &things->lock, when);
+}
+
+static int wait_semaphore(weft *w, struct things *things, uint64_t when)
+{
+    return weft_semaphore_acquire_until(w, &things->semaphore, when);
+}
+
+static int wait_condition(weft *w, struct things *things, uint64_t when)
+{
+    weft_mutex_lock(w, &things->with_condition);
+    int result = weft_condition_wait_until(w, &things->condition, &things->with_condition, when);
+    weft_mutex_unlock(w, &things->with_condition);
+    return result;
+}
+
+static int wait_barrier(weft *w, struct things *things, uint64_t when)
+{
+    return weft_barrier_wait_until(w, &things->barrier, when);
+}
+
 typedef int wait_fn(weft *w, struct things *things, uint64_t when);
-static wait_fn *const waits[] = {wait_event, wait_mutex, wait_receive, wait_send};
+static wait_fn *const waits[] = {wait_event, wait_mutex,     wait_receive,
+                                 wait_send,  wait_semaphore, wait_read,
+                                 wait_write, wait_condition, wait_barrier};
 enum { WAITS = sizeof waits / sizeof waits[0] };
+
+static bool ends_by_actor_sets(wait_fn *wait)
+{
+    return wait == wait_event || wait == wait_receive || wait == wait_send ||
+           wait == wait_semaphore;
+}
 
 /* ---- The time comes ---- */
 
@@ -316,6 +374,7 @@ static int actor_sets(weft *w, void *arg)
     weft_event_set(w, &c->things.event);
     CHECK(weft_channel_try_send(w, &c->things.empty, &(int){3}) == 0);
     CHECK(weft_channel_try_receive(w, &c->things.full, &item) == 0);
+    weft_semaphore_release(w, &c->things.semaphore, 1);
     return 0;
 }
 
@@ -336,10 +395,10 @@ static void actors_wait(void **state)
             waiting[j] = start(c.pool, actor_waits, &all[j], NULL);
         assert_int_equal(run_one(c.pool, actor_sets, &c), 0);
         for (int j = 0; j < WAITS; j++) {
-            bool is_held = waits[j] == wait_mutex; /* still */
-            if (is_held)
+            bool ends = ends_by_actor_sets(waits[j]);
+            if (!ends)
                 weft_actor_kill(waiting[j]);
-            assert_int_equal(end(waiting[j]), is_held ? -ECANCELED : 0);
+            assert_int_equal(end(waiting[j]), ends ? 0 : -ECANCELED);
         }
         drop_things(&c.things);
         pool_drop(c.pool);
@@ -348,13 +407,15 @@ static void actors_wait(void **state)
 
 /* ---- Races: short limits, and threads that end the waits ---- */
 
-enum { THREADS = 4, ROUNDS = SCALED(4000, 8) };
+enum { THREADS = 4, ROUNDS = SCALED(2000, 8) };
 
 struct race {
     weft_mutex mutex;
     weft_channel channel;
-    unsigned long locked; /* plain: under the mutex */
-    atomic_ulong locked_too, sent, received;
+    weft_rwlock lock;
+    weft_semaphore semaphore;
+    unsigned long locked, written; /* plain: under the mutex, and the lock */
+    atomic_ulong locked_too, written_too, sent, received;
 };
 
 static uint64_t short_limit(unsigned i, int round)
@@ -370,6 +431,19 @@ static void race_for_all(unsigned i, weft *w, struct race *race)
             weft_mutex_unlock(w, &race->mutex);
             atomic_fetch_add(&race->locked_too, 1);
         }
+        if (round % 3 == 0 &&
+            weft_rwlock_lock_write_until(w, &race->lock, short_limit(i, round)) == 0) {
+            race->written++;
+            weft_rwlock_unlock(w, &race->lock);
+            atomic_fetch_add(&race->written_too, 1);
+        }
+        if (round % 3 != 0 &&
+            weft_rwlock_lock_read_until(w, &race->lock, short_limit(i, round)) == 0) {
+            CHECK(race->written <= THREADS * ROUNDS);
+            weft_rwlock_unlock(w, &race->lock);
+        }
+        if (weft_semaphore_acquire_until(w, &race->semaphore, short_limit(i, round)) == 0)
+            weft_semaphore_release(w, &race->semaphore, 1);
         unsigned item = 1 + (unsigned)round;
         if (i % 2 == 0 &&
             weft_channel_send_until(w, &race->channel, &item, short_limit(i, round)) == 0)
@@ -416,7 +490,8 @@ static void race_in_pool(weft *w, void *arg)
 
 static void run_race(size_t capacity, void (*run)(struct race *race))
 {
-    struct race race = {.mutex = WEFT_MUTEX_INIT};
+    struct race race = {.mutex = WEFT_MUTEX_INIT, .lock = WEFT_RWLOCK_INIT};
+    weft_semaphore_init(&race.semaphore, "race", 1);
     unsigned item;
     CHECK(weft_channel_init(&race.channel, "race", sizeof item, capacity) == 0);
     run(&race);
@@ -426,6 +501,11 @@ static void run_race(size_t capacity, void (*run)(struct race *race))
     assert_int_equal(race.locked, atomic_load(&race.locked_too));
     assert_true(weft_mutex_trylock(NULL, &race.mutex));
     weft_mutex_unlock(NULL, &race.mutex);
+    assert_int_equal(race.written, atomic_load(&race.written_too));
+    assert_true(weft_rwlock_trylock_write(NULL, &race.lock));
+    weft_rwlock_unlock(NULL, &race.lock);
+    assert_true(weft_semaphore_try_acquire(NULL, &race.semaphore));
+    assert_false(weft_semaphore_try_acquire(NULL, &race.semaphore));
     weft_channel_destroy(&race.channel);
 }
 

@@ -186,6 +186,159 @@ static void holder_with_limit_is_alive(void)
     pool_drop(pool);
 }
 
+/* ---- Other objects: each is named, and its holder where it is known ---- */
+
+static weft_rwlock rwlock;
+static weft_semaphore semaphore;
+static weft_condition condition;
+static weft_mutex with_condition = WEFT_MUTEX_INIT;
+static weft_barrier barrier;
+static weft_once once;
+static weft_event never_set;
+
+static void name_objects(void)
+{
+    weft_rwlock_init(&rwlock, "table");
+    weft_semaphore_init(&semaphore, "seats", 1);
+    weft_condition_init(&condition, "ready");
+    weft_barrier_init(&barrier, "round", 2);
+    weft_once_init(&once, "setup");
+    weft_event_init(&never_set, "never");
+}
+
+static void expect_report(weft_fn *fn, unsigned workers, const char *const *text,
+                          const char *const *graph)
+{
+    expected_text = text;
+    expected_graph = graph;
+    name_objects();
+    weft_run(judged_pool(workers, -1), fn, NULL);
+}
+
+static void read_then_write(weft *w, void *arg)
+{
+    weft_rwlock_lock_read(w, &rwlock);
+    weft_rwlock_lock_write(w, &rwlock);
+}
+
+static void reader_wants_to_write(void)
+{
+    static const char *const text[] = {
+        "wants to write under read-write lock 'table', held by readers: 1", NULL};
+    static const char *const graph[] = {"-> \"read-write lock 'table'\" [label=\"waits for\"]",
+                                        NULL};
+    expect_report(read_then_write, 1, text, graph);
+}
+
+static void read_under_writer(weft *w, void *arg)
+{
+    weft_rwlock_lock_read(w, &rwlock);
+}
+
+static void write_over_join(weft *w, void *arg)
+{
+    weft_rwlock_lock_write(w, &rwlock);
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK(weft_spawn(w, &scope, read_under_writer, NULL) == 0);
+    weft_event_wait(w, &never_set);
+}
+
+static void writer_waits_elsewhere(void)
+{
+    static const char *const text[] = {"wants to read under read-write lock 'table', held by",
+                                       "waits for event 'never'", NULL};
+    static const char *const graph[] = {"\"read-write lock 'table'\" -> \"", "held by", NULL};
+    expect_report(write_over_join, 2, text, graph);
+}
+
+static void acquire_twice(weft *w, void *arg)
+{
+    weft_semaphore_acquire(w, &semaphore);
+    weft_semaphore_acquire(w, &semaphore);
+}
+
+static void semaphore_is_empty(void)
+{
+    static const char *const text[] = {"waits for semaphore 'seats'", NULL};
+    static const char *const graph[] = {"-> \"semaphore 'seats'\"", NULL};
+    expect_report(acquire_twice, 1, text, graph);
+}
+
+static void wait_for_signal(weft *w, void *arg)
+{
+    weft_mutex_lock(w, &with_condition);
+    weft_condition_wait(w, &condition, &with_condition);
+}
+
+static void nobody_signals(void)
+{
+    static const char *const text[] = {"waits for condition 'ready'", NULL};
+    static const char *const graph[] = {"-> \"condition 'ready'\"", NULL};
+    expect_report(wait_for_signal, 1, text, graph);
+}
+
+static void come_alone(weft *w, void *arg)
+{
+    weft_barrier_wait(w, &barrier);
+}
+
+static void one_too_few(void)
+{
+    static const char *const text[] = {"waits at barrier 'round'", NULL};
+    static const char *const graph[] = {"-> \"barrier 'round'\"", NULL};
+    expect_report(come_alone, 1, text, graph);
+}
+
+static void wait_in_once(weft *w, void *arg)
+{
+    atomic_store((atomic_bool *)arg, true);
+    weft_event_wait(w, &never_set);
+}
+
+static void call_after(weft *w, void *begun)
+{
+    WAIT_UNTIL(atomic_load((atomic_bool *)begun));
+    weft_once_call(w, &once, wait_in_once, begun);
+}
+
+static void call_both(weft *w, void *arg)
+{
+    static atomic_bool begun;
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK(weft_spawn(w, &scope, call_after, &begun) == 0);
+    weft_once_call(w, &once, wait_in_once, &begun);
+}
+
+static void once_never_ends(void)
+{
+    static const char *const text[] = {"waits for the end of once 'setup', held by",
+                                       "waits for event 'never'", NULL};
+    static const char *const graph[] = {"\"once 'setup'\" -> \"", NULL};
+    expect_report(call_both, 2, text, graph);
+}
+
+static void select_alone(weft *w, void *arg)
+{
+    weft_channel a, b;
+    int item = 0;
+    CHECK(weft_channel_init(&a, "orders", sizeof(int), 0) == 0);
+    CHECK(weft_channel_init(&b, "answers", sizeof(int), 0) == 0);
+    weft_case cases[] = {{.channel = &a, .item = &item},
+                         {.channel = &b, .send = true, .item = &item}};
+    (void)weft_select(w, cases, 2, WEFT_FOREVER);
+}
+
+static void nobody_at_either_channel(void)
+{
+    static const char *const text[] = {"waits in weft_select for channel 'orders' and 1 more",
+                                       NULL};
+    static const char *const graph[] = {"-> \"channel 'orders'\" [label=\"waits for\"]",
+                                        "-> \"channel 'answers'\" [label=\"waits for\"]", NULL};
+    expect_report(select_alone, 1, text, graph);
+}
+
 /* ---- A mutex held across a join whose stolen half wants it ---- */
 
 struct shared {
@@ -896,6 +1049,13 @@ int main(void)
         IN_CHILD(channel_without_sender),
         IN_CHILD(limit_is_no_deadlock),
         IN_CHILD(holder_with_limit_is_alive),
+        IN_CHILD(reader_wants_to_write),
+        IN_CHILD(writer_waits_elsewhere),
+        IN_CHILD(semaphore_is_empty),
+        IN_CHILD(nobody_signals),
+        IN_CHILD(one_too_few),
+        IN_CHILD(once_never_ends),
+        IN_CHILD(nobody_at_either_channel),
         IN_CHILD(mutex_across_a_join),
         IN_CHILD(mutex_locked_twice),
         IN_CHILD(mutex_across_a_scope),

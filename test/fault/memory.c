@@ -878,12 +878,13 @@ static void oom_data_parallelism(void)
     }
 }
 
-/* ---- Waits with a limit ---- */
+/* ---- Waiting for each other ---- */
 
 /* The actor can't note when its wait ends; it ends all the same. */
 struct limited {
     uint32_t k;
     weft_event never;
+    weft_rwlock lock;
     bool one_failed;
 };
 
@@ -912,11 +913,71 @@ static bool try_limit(uint32_t k, enum way way)
     return limited.one_failed;
 }
 
-static void oom_limit(void)
+/* An actor that can't note what it holds ends, and holds nothing. */
+static int lock_and_unlock(weft *w, void *arg)
+{
+    struct limited *limited = arg;
+    fail_at(limited->k);
+    weft_rwlock_lock_read(w, &limited->lock);
+    weft_rwlock_lock_read(w, &limited->lock);
+    weft_rwlock_unlock(w, &limited->lock);
+    weft_rwlock_unlock(w, &limited->lock);
+    return 0;
+}
+
+static bool try_rwlock(uint32_t k, enum way way)
+{
+    weft_pool *pool = child_pool(1, 0, way);
+    struct limited limited = {.k = k};
+    weft_actor *actor;
+    until_asleep(pool, 1);
+    CHECK_EQUAL(weft_actor_create(&actor, pool, lock_and_unlock, &limited, NULL), 0);
+    CHECK_EQUAL(weft_actor_run(actor), 0);
+    int reason = weft_actor_wait(NULL, actor);
+    bool one_failed = failed();
+    CHECK_EQUAL(reason, one_failed ? -ENOMEM : 0);
+    CHECK(weft_rwlock_trylock_write(NULL, &limited.lock));
+    weft_rwlock_unlock(NULL, &limited.lock);
+    weft_actor_release(actor);
+    child_pool_end(pool);
+    return one_failed;
+}
+
+/* A send that finds no memory has sent nothing. */
+static bool try_unlimited(uint32_t k, enum way way)
+{
+    enum { ITEMS = 100 };
+    weft_channel channel;
+    int sent = 0, item;
+    CHECK_EQUAL(weft_channel_init(&channel, "unlimited", sizeof item, WEFT_UNLIMITED), 0);
+    fail_at(k);
+    for (int i = 0; i < ITEMS; i++) {
+        int error = weft_channel_send(NULL, &channel, &i);
+        CHECK(error == 0 || error == -ENOMEM);
+        weft_case again = {.channel = &channel, .send = true, .item = &i};
+        if (error) {
+            CHECK_EQUAL(weft_select(NULL, &again, 1, 0), 0); /* only one fails */
+            CHECK_EQUAL(again.result, 0);
+        }
+        sent++;
+    }
+    for (int i = 0; i < sent; i++) {
+        CHECK_EQUAL(weft_channel_try_receive(NULL, &channel, &item), 0);
+        CHECK_EQUAL(item, i);
+    }
+    CHECK_EQUAL(weft_channel_try_receive(NULL, &channel, &item), -EAGAIN);
+    weft_channel_destroy(&channel);
+    (void)way;
+    return failed();
+}
+
+static void oom_sync(void)
 {
     FOR_EACH_WAY(way)
     {
         CHECK(sweep(try_limit, way) >= 1);
+        CHECK(sweep(try_rwlock, way) == 2);
+        CHECK(sweep(try_unlimited, way) >= 3);
     }
 }
 
@@ -939,7 +1000,7 @@ int main(void)
         IN_CHILD(spawn_among_thieves),
         IN_CHILD(oom_fork_past_the_deques_capacity),
         IN_CHILD(oom_data_parallelism),
-        IN_CHILD(oom_limit),
+        IN_CHILD(oom_sync),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }

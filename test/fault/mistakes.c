@@ -661,6 +661,84 @@ static void sets_nothing(weft *w, void *arg)
     weft_event_set(w, NULL);
 }
 
+static weft_rwlock rwlock;
+static weft_barrier no_barrier;
+static weft_once once;
+
+static void reads_nothing(weft *w, void *arg)
+{
+    weft_rwlock_lock_read(w, NULL);
+}
+
+static void returns_with_rwlock(weft *w, void *arg)
+{
+    weft_rwlock_lock_read(w, &rwlock);
+}
+
+static void unlocks_free_rwlock(weft *w, void *arg)
+{
+    weft_rwlock_unlock(w, &rwlock);
+}
+
+static void writes_twice(weft *w, void *arg)
+{
+    weft_rwlock_lock_write(w, &rwlock);
+    weft_rwlock_lock_write(w, &rwlock);
+}
+
+static void acquires_nothing(weft *w, void *arg)
+{
+    weft_semaphore_acquire(w, NULL);
+}
+
+static void waits_without_mutex(weft *w, void *arg)
+{
+    weft_condition condition = WEFT_CONDITION_INIT;
+    weft_condition_wait(w, &condition, NULL);
+}
+
+static void waits_with_free_mutex(weft *w, void *arg)
+{
+    weft_condition condition = WEFT_CONDITION_INIT;
+    weft_mutex free_mutex = WEFT_MUTEX_INIT;
+    weft_condition_wait(w, &condition, &free_mutex);
+}
+
+static void waits_at_no_barrier(weft *w, void *arg)
+{
+    weft_barrier_wait(w, &no_barrier);
+}
+
+static void makes_barrier_for_nobody(weft *w, void *arg)
+{
+    weft_barrier_init(&no_barrier, "nobody", 0);
+}
+
+static void calls_once_in_once(weft *w, void *arg)
+{
+    weft_once_call(w, &once, calls_once_in_once, arg);
+}
+
+static void calls_nothing_once(weft *w, void *arg)
+{
+    weft_once_call(w, &once, NULL, arg);
+}
+
+static void wrong_locks(void **state)
+{
+    expect_named(reads_nothing, WORDS("weft_rwlock_lock_read needs a read-write lock"));
+    expect_named(returns_with_rwlock, WORDS("a job returned that holds a read-write lock"));
+    expect_named(unlocks_free_rwlock, WORDS("unlocked by a thread that does not hold it"));
+    expect_named_in_actor(writes_twice, WORDS("is locked by the thread or actor that writes"));
+    expect_named(acquires_nothing, WORDS("weft_semaphore_acquire needs a semaphore"));
+    expect_named(waits_without_mutex, WORDS("weft_condition_wait needs a mutex"));
+    expect_named(waits_with_free_mutex, WORDS("unlocked by a thread that does not hold it"));
+    expect_named(waits_at_no_barrier, WORDS("weft_barrier_wait: the barrier was never made"));
+    expect_named(makes_barrier_for_nobody, WORDS("weft_barrier_init: ", "count is 0"));
+    expect_named(calls_once_in_once, WORDS("waits for itself"));
+    expect_named(calls_nothing_once, WORDS("weft_once_call needs a function; fn is NULL"));
+}
+
 static void no_object(void **state)
 {
     expect_named(locks_nothing, WORDS("weft_mutex_lock needs a mutex"));
@@ -1011,6 +1089,7 @@ int main(void)
         cmocka_unit_test(closed_scope),
         cmocka_unit_test(scope_opened_twice),
         cmocka_unit_test(mutex_that_is_kept),
+        cmocka_unit_test(wrong_locks),
         cmocka_unit_test(no_object),
         IN_CHILD(no_channel),
         cmocka_unit_test(channel_closed_too_late),
