@@ -238,6 +238,26 @@ static void oom_submit_detached(void)
     }
 }
 
+static bool try_completions(uint32_t k, enum way way)
+{
+    weft_completions *queue = NULL;
+    weft_task *over;
+    fail_at(k);
+    int error = weft_completions_create(&queue);
+    CHECK_EQUAL(error, queue ? 0 : -ENOMEM);
+    if (queue) {
+        error = weft_completions_next_until(queue, &over, weft_now() + 1000);
+        CHECK(over == NULL && (error == -ETIMEDOUT || error == -ENOMEM));
+        CHECK_EQUAL(weft_completions_destroy(queue), 0);
+    }
+    return failed();
+}
+
+static void oom_completions(void)
+{
+    CHECK(sweep(try_completions, WAY_SPIN) >= 2);
+}
+
 static bool try_broadcast(uint32_t k, enum way way)
 {
     weft_pool *pool = child_pool(3, 0, way);
@@ -678,12 +698,19 @@ static void oom_data_parallelism(void)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_CHILD(oom_create),           IN_CHILD(oom_default_pool),
-        IN_CHILD(oom_destroy),          IN_CHILD(oom_run),
-        IN_CHILD(oom_submit_and_wait),  IN_CHILD(oom_submit_detached),
-        IN_CHILD(oom_broadcast),        IN_CHILD(oom_spawn),
-        IN_CHILD(oom_spawn_fifo),       IN_CHILD(oom_spawn_detached),
-        IN_CHILD(spawn_among_thieves),  IN_CHILD(oom_fork_past_the_deques_capacity),
+        IN_CHILD(oom_create),
+        IN_CHILD(oom_default_pool),
+        IN_CHILD(oom_destroy),
+        IN_CHILD(oom_run),
+        IN_CHILD(oom_submit_and_wait),
+        IN_CHILD(oom_submit_detached),
+        IN_CHILD(oom_completions),
+        IN_CHILD(oom_broadcast),
+        IN_CHILD(oom_spawn),
+        IN_CHILD(oom_spawn_fifo),
+        IN_CHILD(oom_spawn_detached),
+        IN_CHILD(spawn_among_thieves),
+        IN_CHILD(oom_fork_past_the_deques_capacity),
         IN_CHILD(oom_data_parallelism),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
