@@ -232,7 +232,7 @@ static int submit_full(struct weft_pool *pool, struct weft__full_task *full, wef
     if (!detached && !note_pending(&full->task))
         return -EBUSY;
     if (detached)
-        full = weft__scratch(sizeof *full);
+        full = weft__alloc(sizeof *full);
     if (!full)
         return -ENOMEM;
     struct weft__task *task = &full->task;
