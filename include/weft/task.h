@@ -24,6 +24,8 @@ WEFT_API int weft_task_cancel(weft_task *task);
 
 /* ---- Submitting with options --------------------------------------------------- */
 
+typedef struct weft_completions weft_completions; /* see below */
+
 /* Called once, when a task is over: with the task's own `arg`, and what weft_task_wait() returns.
  * By the thread that has ended the task, which weft_task_cancel() may be, and before any thread
  * sees that it is over. It must not block, nor wait for the task. */
@@ -37,14 +39,15 @@ typedef struct weft_submit_options {
     uint64_t deadline;  /* once weft_now() passes this, the task is cancelled with -ETIMEDOUT, as by
                            weft_scope_deadline(); 0: none */
     weft_done_fn *done; /* NULL: none */
+    weft_completions *completions; /* where the task goes when it is over; NULL: nowhere */
 } weft_submit_options;
 
 #define WEFT_SUBMIT_OPTIONS_INIT WEFT_SIZED_(weft_submit_options)
 
 /* As weft_submit(), with options; NULL: the defaults. If `task` is NULL, the task is detached: the
  * library has its memory, no thread can wait for it, and weft_pool_destroy() waits until it is
- * over. -EINVAL: no function, or options that do not start as WEFT_SUBMIT_OPTIONS_INIT; -ENOTSUP:
- * an option this release does not have. */
+ * over. -EINVAL: no function, completions for a detached task, or options that do not start as
+ * WEFT_SUBMIT_OPTIONS_INIT; -ENOTSUP: an option this release does not have. */
 WEFT_API WEFT_MUST_USE WEFT_INLINE_ int weft_submit_with(weft_pool *pool, weft_task *task,
                                                          weft_fn *fn, void *arg,
                                                          const weft_submit_options *options);
@@ -71,6 +74,33 @@ WEFT_ENTRY_ weft_submit_detached(weft_pool *pool, weft_fn *fn, void *arg, weft_d
     return weft_submit_detached_(pool, fn, arg, done, WEFT_LAYOUT_);
 }
 #endif
+
+/* ---- Completion queues --------------------------------------------------------- */
+
+/* Tasks that are over, in the order in which they ended: one descriptor for an event loop, however
+ * many tasks there are. A task is the queue's from the time when it is submitted until it is taken
+ * out. Then it is over, weft_task_wait() returns its result at once, and its memory is the
+ * program's again. Any number of threads, jobs and actors may take tasks out. */
+
+/* -EINVAL, -ENOMEM. */
+WEFT_API WEFT_MUST_USE int weft_completions_create(weft_completions **queue);
+
+/* -EBUSY: a task was not taken out yet, or a thread waits for one; it goes on as it was. */
+WEFT_API int weft_completions_destroy(weft_completions *queue);
+
+/* An eventfd that is readable while there are tasks. It belongs to the queue: do not read or close
+ * it. After it became readable, take tasks until there is none: then it is not readable any more.
+ * Or a negative errno. */
+WEFT_API WEFT_MUST_USE int weft_completions_fd(weft_completions *queue);
+
+/* 0: *task is over, and the caller's. -EAGAIN: there is none now. -EINVAL, -ECHILD. */
+WEFT_API WEFT_MUST_USE int weft_completions_next(weft_completions *queue, weft_task **task);
+
+/* The same, but waits until there is one, or weft_now() is `when`: -ETIMEDOUT. A job runs other
+ * jobs meanwhile, as in weft_task_wait_until(); from a job, wait only for tasks that it has itself
+ * submitted. -ENOMEM. */
+WEFT_API WEFT_MUST_USE int weft_completions_next_until(weft_completions *queue, weft_task **task,
+                                                       uint64_t when);
 
 #ifdef __cplusplus
 }

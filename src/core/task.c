@@ -2,6 +2,7 @@
 #include "core/task.h"
 
 #include "core/cancel.h"
+#include "core/completions.h"
 #include "core/execute.h"
 #include "core/fiber.h"
 #include "core/misuse.h"
@@ -97,12 +98,22 @@ static void call_done(struct weft__full_task *full)
         WEFT__MUST_RETURN(weft__callee_threw, full->done(arg, result));
 }
 
+/* It goes to the queue when it is over for all others: the program may use its memory again as soon
+ * as it was taken from there. */
+static void full_is_over(void *of)
+{
+    struct weft_completions *completions = ((struct weft__full_task *)of)->completions;
+    task_is_over(of);
+    if (completions)
+        weft__completions_put(completions, of);
+}
+
 static void execute_full(weft *w, struct weft__job *job)
 {
     struct weft__worker *me = weft__worker_of(w);
     call_task(w, me, (struct weft__task *)job);
     call_done((struct weft__full_task *)job);
-    me->news = (struct weft__news){task_is_over, job};
+    me->news = (struct weft__news){full_is_over, job};
 }
 
 /* No thread waits for it, and its memory is the library's. */
@@ -141,9 +152,12 @@ int weft_task_cancel(weft_task *public)
     if (weft__node_claim(&task->node)) {
         weft__queue_remove(&pool->injector, &task->node); /* not begun: the pool exists */
         task->result = -ECANCELED;
-        if (task->node.job.execute == execute_full)
+        if (task->node.job.execute == execute_full) {
             call_done((struct weft__full_task *)task);
-        task_is_over(task);
+            full_is_over(task);
+        } else {
+            task_is_over(task);
+        }
     } else if (weft__lock_latch_borrow(&task->latch)) {
         weft__cancel(pool, &task->group);
         if (!weft__lock_latch_return(&task->latch))
@@ -218,12 +232,15 @@ static int submit_full(struct weft_pool *pool, struct weft__full_task *full, wef
     if (!detached && !note_pending(&full->task))
         return -EBUSY;
     if (detached)
-        full = weft__scratch(sizeof *full);
+        full = weft__alloc(sizeof *full);
     if (!full)
         return -ENOMEM;
     struct weft__task *task = &full->task;
     task_make(task, pool, fn, arg, detached ? execute_detached : execute_full, NULL);
     full->done = options->done;
+    full->completions = options->completions;
+    if (full->completions)
+        weft__completions_expect(full->completions);
     if (options->deadline)
         weft__group_set_deadline(&task->group, options->deadline);
     weft__pool_hold(pool); /* as above */
@@ -247,6 +264,8 @@ int weft_submit_with_(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg,
     weft__worker_check_abandoned(__builtin_frame_address(0));
     weft_submit_options options;
     int error = fn ? weft__sized_read(&options, sizeof options, given) : -EINVAL;
+    if (!error && !task && options.completions)
+        error = -EINVAL;
     if (!error)
         error = weft__pool_enter(&pool);
     if (error)

@@ -43,7 +43,8 @@ struct weft__task {
 /* A task of weft_submit_with(). What weft_submit() need not write stands behind the rest. */
 struct weft__full_task {
     struct weft__task task;
-    weft_done_fn *done; /* or NULL */
+    weft_done_fn *done;                   /* or NULL */
+    struct weft_completions *completions; /* or NULL */
 };
 
 /* weft_submit(). `waits`: the caller is about to wait for the task; `parent`: the group around the

@@ -128,19 +128,19 @@ struct state_loop {
 
 static void run_box(weft *w, const weft_box *box, void *arg)
 {
-    struct state_loop *loop = arg;
-    struct weft__kept *kept = weft__state_take(w, &loop->states);
+    struct state_loop *with = arg;
+    struct weft__kept *kept = weft__state_take(w, &with->states);
     if (!kept)
         return;
-    loop->body(w, box, kept->state, loop->arg);
+    with->body(w, box, kept->state, with->arg);
     weft__state_give(kept);
 }
 
-static void run_with(weft *w, const weft_box *box, struct state_loop *loop, unsigned dimensions)
+static void run_with(weft *w, const weft_box *box, struct state_loop *with, unsigned dimensions)
 {
-    weft__states_begin(w, &loop->states);
-    run(w, box, &(struct field){run_box, loop, WEFT__KEY(loop->body), dimensions});
-    weft__states_end(w, &loop->states);
+    weft__states_begin(w, &with->states);
+    run(w, box, &(struct field){run_box, with, WEFT__KEY(with->body), dimensions});
+    weft__states_end(w, &with->states);
 }
 
 void weft_for_2d_with(weft *w, const weft_box *box, const weft_state *state,

@@ -59,6 +59,19 @@ static int use_actors_config(const union sized *config)
     return error;
 }
 
+static void use_nothing(weft *w, void *arg)
+{
+}
+
+/* Detached, so that it can't have a queue. */
+static int use_submit_options(const union sized *options)
+{
+    weft_pool *pool = pool_make(1, 0);
+    int error = weft_submit_with(pool, NULL, use_nothing, NULL, &options->submit_options);
+    pool_drop(pool);
+    return error;
+}
+
 /* `bad`: a value at `at`, behind the first field, that is refused where it is looked at. */
 static void expect_config(int (*use)(const union sized *), size_t size, size_t at, const void *bad,
                           size_t bad_size)
@@ -94,6 +107,9 @@ static void configurations(void **state)
     const unsigned executors = WEFT_WORKERS_MAX + 1;
     expect_config(use_actors_config, sizeof(weft_actors_config),
                   offsetof(weft_actors_config, executors), &executors, sizeof executors);
+    const uintptr_t queue = 64;
+    expect_config(use_submit_options, sizeof(weft_submit_options),
+                  offsetof(weft_submit_options, completions), &queue, sizeof queue);
 }
 
 /* ---- Infos ---- */

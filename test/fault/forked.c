@@ -84,6 +84,7 @@ static void child_check_clear(int line, int status)
 struct parent {
     weft_pool *pool;
     weft_task done, pending;
+    weft_completions *queue;
 };
 
 static void every_call_says_so(void *arg)
@@ -102,6 +103,11 @@ static void every_call_says_so(void *arg)
     CHECK_EQUAL(weft_task_wait(&parent->pending), -ECHILD);
     CHECK_EQUAL(weft_task_wait_until(&parent->pending, UINT64_MAX), -ECHILD);
     CHECK_EQUAL(weft_task_cancel(&parent->pending), -ECHILD);
+    weft_task *over;
+    CHECK_EQUAL(weft_completions_next(parent->queue, &over), -ECHILD);
+    CHECK_EQUAL(weft_completions_next_until(parent->queue, &over, UINT64_MAX), -ECHILD);
+    CHECK_EQUAL(weft_completions_fd(parent->queue), -ECHILD);
+    CHECK_EQUAL(weft_completions_destroy(parent->queue), 0); /* of its copy */
     CHECK(!weft_task_done(&parent->pending));
     CHECK_EQUAL(weft_task_wait(&parent->done), 0); /* was over before */
     CHECK_EQUAL(weft_task_cancel(&parent->done), 0);
@@ -118,11 +124,13 @@ static void bug_24_every_call_in_the_child_says_so(void)
         for (int i = 0; i < 3; i++) {
             struct parent parent = {.pool = forked_pool(2, flags[i], way)};
             struct child_gate gate = {0};
+            CHECK_EQUAL(weft_completions_create(&parent.queue), 0);
             CHECK_EQUAL(weft_submit(parent.pool, &parent.done, nothing, NULL), 0);
             CHECK_EQUAL(weft_task_wait(&parent.done), 0);
             CHECK_EQUAL(weft_submit(parent.pool, &parent.pending, pass_gate, &gate), 0);
             UNTIL(atomic_load(&gate.started));
             CHECK_FINE(grandchild(every_call_says_so, &parent));
+            CHECK_EQUAL(weft_completions_destroy(parent.queue), 0);
             atomic_store(&gate.open, true);
             CHECK_EQUAL(weft_task_wait(&parent.pending), 0);
             use_pool(parent.pool); /* the parent's goes on */

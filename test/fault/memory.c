@@ -241,6 +241,26 @@ static void oom_submit_detached(void)
     }
 }
 
+static bool try_completions(uint32_t k, enum way way)
+{
+    weft_completions *queue = NULL;
+    weft_task *over;
+    fail_at(k);
+    int error = weft_completions_create(&queue);
+    CHECK_EQUAL(error, queue ? 0 : -ENOMEM);
+    if (queue) {
+        error = weft_completions_next_until(queue, &over, weft_now() + 1000);
+        CHECK(over == NULL && (error == -ETIMEDOUT || error == -ENOMEM));
+        CHECK_EQUAL(weft_completions_destroy(queue), 0);
+    }
+    return failed();
+}
+
+static void oom_completions(void)
+{
+    CHECK(sweep(try_completions, WAY_SPIN) >= 2);
+}
+
 static bool try_broadcast(uint32_t k, enum way way)
 {
     weft_pool *pool = child_pool(3, 0, way);
@@ -990,6 +1010,7 @@ int main(void)
         IN_CHILD(oom_run),
         IN_CHILD(oom_submit_and_wait),
         IN_CHILD(oom_submit_detached),
+        IN_CHILD(oom_completions),
         IN_CHILD(oom_broadcast),
         IN_CHILD(oom_spawn),
         IN_CHILD(oom_spawn_fifo),

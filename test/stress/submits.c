@@ -52,12 +52,34 @@ static void submit_batch(weft_pool *pool, struct order *orders, unsigned long ba
     watchdog_kick();
 }
 
+/* The same, but takes them as they end. */
+static void submit_to_queue(weft_pool *pool, weft_completions *queue, struct order *orders,
+                            unsigned long batch)
+{
+    weft_submit_options options = WEFT_SUBMIT_OPTIONS_INIT;
+    options.completions = queue;
+    for (size_t i = 0; i < BATCH; i++)
+        CHECK(weft_submit_with(pool, &orders[i].task, run_order, &orders[i], &options) == 0);
+    for (size_t i = 0; i < BATCH; i++) {
+        weft_task *over;
+        CHECK(weft_completions_next_until(queue, &over, UINT64_MAX) == 0);
+        CHECK(((struct order *)over)->ran == batch);
+    }
+    watchdog_kick();
+}
+
 static void submit_many(unsigned i, void *pool)
 {
+    weft_completions *queue;
+    CHECK(weft_completions_create(&queue) == 0);
     struct order *orders = calloc(BATCH, sizeof orders[0]);
     CHECK(orders);
     for (unsigned long batch = 1; batch <= BATCHES; batch++)
-        submit_batch(pool, orders, batch);
+        if (batch % 4)
+            submit_batch(pool, orders, batch);
+        else
+            submit_to_queue(pool, queue, orders, batch);
+    CHECK(weft_completions_destroy(queue) == 0);
     free(orders);
 }
 

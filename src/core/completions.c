@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/completions.h"
+
+#include "core/alarm.h"
+#include "core/fiber.h"
+#include "core/misuse.h"
+#include "core/pool.h"
+#include "core/wait.h"
+#include "os/clock.h"
+#include "os/memory.h"
+#include "sleep/sleep.h"
+
+#include <errno.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* A thread, or an actor, that waits for a task. Lies in its frame. */
+struct weft__consumer {
+    struct weft__alarm alarm; /* of a job that waits with a limit */
+    struct weft_completions *queue;
+    struct weft__consumer *next, *prev; /* under the queue's lock */
+    bool waits;                         /* it is in the queue's list; under the queue's lock */
+    struct weft__task *task;            /* what it got; NULL: its time is up. Valid once the latch
+                                           is set */
+    struct weft__spin_latch latch;
+};
+
+/* ---- Under the lock ---- */
+
+static void append(struct weft_completions *queue, struct weft__consumer *consumer)
+{
+    consumer->waits = true;
+    consumer->prev = queue->last_waiting;
+    if (queue->last_waiting)
+        queue->last_waiting->next = consumer;
+    else
+        queue->first_waiting = consumer;
+    queue->last_waiting = consumer;
+}
+
+/* False: another thread has taken it out, and sets its latch. */
+static bool take_out(struct weft__consumer *consumer)
+{
+    struct weft_completions *queue = consumer->queue;
+    if (!consumer->waits)
+        return false;
+    consumer->waits = false;
+    if (consumer->prev)
+        consumer->prev->next = consumer->next;
+    else
+        queue->first_waiting = consumer->next;
+    if (consumer->next)
+        consumer->next->prev = consumer->prev;
+    else
+        queue->last_waiting = consumer->prev;
+    return true;
+}
+
+static void make_readable(struct weft_completions *queue)
+{
+    if (queue->fd < 0 || queue->readable)
+        return;
+    queue->readable = true;
+    eventfd_write(queue->fd, 1);
+}
+
+/* The oldest task, or NULL. */
+static struct weft__task *take(struct weft_completions *queue)
+{
+    struct weft__node *node = queue->first;
+    if (node) {
+        queue->first = node->next;
+        queue->pending--;
+    } else if (queue->readable) {
+        eventfd_t written;
+        eventfd_read(queue->fd, &written);
+        queue->readable = false;
+    }
+    return (struct weft__task *)node;
+}
+
+/* ---- By the threads that end tasks ---- */
+
+void weft__completions_expect(struct weft_completions *queue)
+{
+    weft__lock_take(&queue->lock);
+    queue->pending++;
+    weft__lock_drop(&queue->lock);
+}
+
+void weft__completions_put(struct weft_completions *queue, struct weft__task *task)
+{
+    struct weft__node *node = &task->node;
+    weft__lock_take(&queue->lock);
+    struct weft__consumer *consumer = queue->first_waiting;
+    if (consumer) {
+        take_out(consumer);
+        queue->pending--;
+        consumer->task = task;
+        weft__spin_latch_set(&consumer->latch);
+    } else {
+        node->next = NULL;
+        if (queue->first)
+            queue->last->next = node;
+        else
+            queue->first = node;
+        queue->last = node;
+        make_readable(queue);
+    }
+    weft__lock_drop(&queue->lock);
+}
+
+/* ---- By the program ---- */
+
+int weft_completions_create(weft_completions **out)
+{
+    if (!out)
+        return -EINVAL;
+    struct weft_completions *queue = *out = weft__alloc(sizeof *queue);
+    if (!queue)
+        return -ENOMEM;
+    queue->fork_count = weft__fork_count();
+    queue->fd = -1;
+    return 0;
+}
+
+static bool is_forked(const struct weft_completions *queue)
+{
+    return queue->fork_count != weft__fork_count();
+}
+
+int weft_completions_destroy(weft_completions *queue)
+{
+    if (!queue)
+        return -EINVAL;
+    if (!is_forked(queue)) { /* in a forked child, its tasks are the parent's */
+        weft__lock_take(&queue->lock);
+        bool used = queue->pending > 0 || queue->first_waiting;
+        weft__lock_drop(&queue->lock);
+        if (used)
+            return -EBUSY;
+    }
+    if (queue->fd >= 0)
+        close(queue->fd);
+    weft__free(queue);
+    return 0;
+}
+
+int weft_completions_fd(weft_completions *queue)
+{
+    if (!queue)
+        return -EINVAL;
+    if (is_forked(queue))
+        return -ECHILD;
+    weft__lock_take(&queue->lock);
+    if (queue->fd < 0)
+        queue->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int fd = queue->fd < 0 ? -errno : queue->fd;
+    if (queue->first)
+        make_readable(queue);
+    weft__lock_drop(&queue->lock);
+    return fd;
+}
+
+int weft_completions_next(weft_completions *queue, weft_task **task)
+{
+    if (!queue || !task)
+        return -EINVAL;
+    if (is_forked(queue))
+        return -ECHILD;
+    weft__lock_take(&queue->lock);
+    struct weft__task *first = take(queue);
+    weft__lock_drop(&queue->lock);
+    *task = (weft_task *)(void *)first;
+    return first ? 0 : -EAGAIN;
+}
+
+/* ---- Waiting ---- */
+
+static bool give_up(struct weft__consumer *consumer)
+{
+    weft__lock_take(&consumer->queue->lock);
+    bool was_waiting = take_out(consumer);
+    weft__lock_drop(&consumer->queue->lock);
+    return was_waiting;
+}
+
+static void limit_has_passed(struct weft__alarm *alarm)
+{
+    struct weft__consumer *consumer = (struct weft__consumer *)alarm;
+    if (give_up(consumer))
+        weft__spin_latch_set(&consumer->latch); /* the job takes the alarm back before it goes on */
+}
+
+/* As wait_as_worker() of task_wait.c. */
+static int wait_as_worker(struct weft__consumer *consumer, uint64_t when)
+{
+    struct weft__awaited awaited = {
+        .what = "waits for a completion", .may_end = true, .timed = true};
+    struct weft_pool *own = weft__worker_current()->pool; /* exists during the wait */
+    int error = weft__alarm_set(own, &consumer->alarm, when, limit_has_passed);
+    if (error && give_up(consumer))
+        return error;
+    bool ends = !weft__wait_anywhere(&consumer->latch, awaited);
+    weft__alarm_take_back(&consumer->alarm);
+    if (ends && give_up(consumer)) {
+        weft__fiber_end_here();
+        return -ECANCELED;
+    }
+    awaited.may_end = false;
+    weft__wait_anywhere(&consumer->latch, awaited); /* unless it was set long ago */
+    return consumer->task ? 0 : -ETIMEDOUT;
+}
+
+static int wait_outside(struct weft__consumer *consumer, uint64_t when)
+{
+    struct weft__latch *latch = &consumer->latch.core;
+    struct weft__sleeper sleeper = {.park = consumer->latch.owner, .latch = latch};
+    uint64_t now;
+    while (!weft__latch_probe(latch) && (now = weft__clock_now()) < when)
+        weft__sleep_uncounted(&sleeper, when - now);
+    if (give_up(consumer))
+        return -ETIMEDOUT;
+    while (!weft__latch_probe(latch)) /* it is about to be set */
+        weft__sleep_uncounted(&sleeper, 0);
+    return 0;
+}
+
+static int wait_for_task(weft_completions *queue, weft_task **task, uint64_t when)
+{
+    struct weft__consumer consumer = {.queue = queue, .latch.owner = weft__thread_park()};
+    if (!consumer.latch.owner)
+        return -ENOMEM;
+    weft__lock_take(&queue->lock);
+    struct weft__task *first = take(queue); /* one has come meanwhile */
+    if (!first)
+        append(queue, &consumer);
+    weft__lock_drop(&queue->lock);
+    int error = 0;
+    if (!first) {
+        error = weft__worker_current() ? wait_as_worker(&consumer, when)
+                                       : wait_outside(&consumer, when);
+        first = consumer.task;
+    }
+    weft__thread_unpark(consumer.latch.owner);
+    *task = (weft_task *)(void *)first;
+    return error;
+}
+
+int weft_completions_next_until(weft_completions *queue, weft_task **task, uint64_t when)
+{
+    weft__worker_check_abandoned(__builtin_frame_address(0));
+    int error = weft_completions_next(queue, task);
+    if (error != -EAGAIN)
+        return error;
+    if (weft__clock_now() >= when)
+        return -ETIMEDOUT;
+    weft__fiber_expect_room();
+    return wait_for_task(queue, task, when);
+}
