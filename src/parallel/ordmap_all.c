@@ -32,24 +32,36 @@ static struct weft__tree *node_of(const struct building *all, size_t i)
 }
 
 /* The sizes of the two sides differ by one node at most, so the tree is balanced. A node is
- * allocated before its sides: so a walk through the map meets addresses that mostly ascend. */
+ * allocated before its sides: so a walk through the map meets addresses that mostly ascend. Small
+ * trees are built without forks, and without a point at which the actor could be ended. */
+static struct weft__tree *build_here(const struct building *all, size_t begin, size_t end)
+{
+    size_t middle = begin + (end - begin) / 2;
+    if (begin == end)
+        return NULL;
+    struct weft__tree *node = node_of(all, middle);
+    if (end - begin == 1)
+        return node;
+    struct weft__tree *left = build_here(all, begin, middle);
+    struct weft__tree *right = build_here(all, middle + 1, end);
+    return weft__tree_join(all->kind, left, node, right);
+}
+
 static void build(weft *w, void *arg)
 {
     struct range *range = arg;
     size_t n = range->end - range->begin, middle = range->begin + n / 2;
-    range->result = NULL;
-    if (n == 0)
+    if (n < WEFT__TREE_LARGE) {
+        range->result = build_here(range->all, range->begin, range->end);
         return;
+    }
     struct weft__tree *node = node_of(range->all, middle);
     struct range left = {range->all, range->begin, middle, FAILED};
     struct range right = {range->all, middle + 1, range->end, FAILED};
     struct weft__trees trees = {.of = {&node, &left.result, &right.result}};
-    bool large = n >= WEFT__TREE_LARGE;
-    if (large) /* small trees are built without a point at which the actor could be ended */
-        weft__cleanup_push(w, &trees.cleanup, weft__trees_drop);
-    weft__both(w, large, build, &left, &right);
-    if (large)
-        weft__cleanup_pop(w, &trees.cleanup);
+    weft__cleanup_push(w, &trees.cleanup, weft__trees_drop);
+    weft_join(w, build, &left, build, &right);
+    weft__cleanup_pop(w, &trees.cleanup);
     range->result = weft__tree_join(range->all->kind, left.result, node, right.result);
 }
 
