@@ -41,7 +41,8 @@ extern const struct contest fib_contest, treesum_contest, join_contest, incremen
     nbody_contest, nqueens_contest, sort_contest, bursty_contest, for_contest, map_contest,
     calls_contest, reduce_contest, floats_contest, short_contest, scan_contest, filter_contest,
     find_contest, ordmap_build_contest, ordmap_union_contest, ordmap_reduce_contest, lines_contest,
-    pipeline_contest, words_contest;
+    pipeline_contest, each_contest, histogram_contest, histogram_calls_contest, partition_contest,
+    unique_contest, merge_contest, exclusive_contest, words_contest;
 
 int contest_run(const struct contest *contest, const struct bench_run *run);
 

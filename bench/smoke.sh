@@ -23,7 +23,8 @@ if grep -vxE "$line" "$out"; then
 fi
 
 for bench in fib treesum join-recursively increment-all nbody-parreduce nqueens sort \
-    sorts/random bursty for map map-calls reduce scan filter find ordmap-build ordmap-union \
+    sorts/random bursty for map map-calls reduce scan filter find for-each histogram histogram-calls \
+    partition unique merge scan-exclusive ordmap-build ordmap-union \
     ordmap-reduce lines words pipeline 2000-floats short-loops stencil/25us captured mutex \
     sleep/join-recursively sleep/increment-all sleep/nbody-parreduce sleep/noop sleep/idle \
     sleep/bursty sleep/bursty-eager sleep/long-job sleep/long-job-guest \

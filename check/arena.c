@@ -31,7 +31,8 @@ bool arena_make(void)
 {
     if (arena)
         return false;
-    size_t fibers = (THREADS_MAX - 1) * sizeof(struct fiber), all = (BLOCKS + 1) * (size_t)BLOCK;
+    size_t fibers = (THREADS_MAX - 1) * sizeof(struct fiber);
+    size_t all = (2 * BLOCKS + 1) * (size_t)BLOCK;
     char *p = mmap(NULL, all + ARENA + fibers, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) {
@@ -72,11 +73,14 @@ void model_free(void *p)
     model_gone(p, size - LINE);
 }
 
-void *model_block(size_t size)
+/* Between two blocks is room for what lies just behind the first. */
+void *model_block(size_t size, size_t alignment)
 {
-    if (size != BLOCK || blocks_used == BLOCKS)
+    if (alignment != BLOCK || size < BLOCK || size > BLOCK + LINE || blocks_used == BLOCKS)
         model_fail("no block of %zu bytes is left", size);
-    return memset(blocks + (size_t)BLOCK * blocks_used++, 0, BLOCK_USED);
+    char *block = blocks + 2 * (size_t)BLOCK * blocks_used++;
+    memset(block + BLOCK, 0, LINE);
+    return memset(block, 0, BLOCK_USED);
 }
 
 void model_gone(const void *at, size_t size)

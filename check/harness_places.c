@@ -328,9 +328,10 @@ static void kill(void)
 
 static struct weft__fiber *make_fiber(void)
 {
-    struct weft__fiber *fiber = model_block(WEFT_BLOCK_SIZE_);
+    struct weft__fiber *fiber = model_block(WEFT_BLOCK_SIZE_, WEFT_BLOCK_SIZE_);
     fiber->context.first = (weft *)(void *)(fiber + 1);
     fiber->context.last = fiber->context.first + 8;
+    fiber->context.end = fiber->context.last + 1;
     fiber->context.eager = true;
     return fiber;
 }

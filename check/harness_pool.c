@@ -5,6 +5,7 @@
 #include "harnesses.h"
 
 #include <errno.h>
+#include <weft/task.h>
 
 static weft_pool *pool;
 static int ran[3];
@@ -131,6 +132,34 @@ static void run_and_wait(void)
     destroy();
 }
 
+/* ---- Cancelled tasks ---- */
+
+static void cancel_and_wait(void)
+{
+    make(1, WEFT_FORK_LAZY);
+    MODEL_ASSERT(weft_submit(pool, &tasks[0], note, &ran[0]) == 0);
+    MODEL_ASSERT(weft_task_cancel(&tasks[0]) == 0);
+    int result = weft_task_wait(&tasks[0]);
+    MODEL_ASSERT(result == -ECANCELED || (result == 0 && ran[0] == 1));
+    destroy();
+}
+
+static void *cancel(void *task)
+{
+    MODEL_ASSERT(weft_task_cancel(task) == 0);
+    return NULL;
+}
+
+/* The pool is gone when the task is over, whoever cancels it. */
+static void cancel_while_destroying(void)
+{
+    make(1, WEFT_FORK_LAZY);
+    MODEL_ASSERT(weft_submit(pool, &tasks[0], note, &ran[0]) == 0);
+    MODEL_ASSERT(model_start(cancel, &tasks[0]));
+    destroy();
+    MODEL_ASSERT(weft_task_done(&tasks[0]));
+}
+
 /* Threads that somebody else starts, and nobody joins. */
 struct start {
     void (*run)(void *arg);
@@ -221,6 +250,13 @@ const struct harness pool_harnesses[] = {
     POOL("pool-destroy-submit", "a job submits another while the pool ends", 1,
          destroy_while_submitting),
     POOL("pool-wait", "a job waits for a task", 1, run_and_wait),
+    POOL("pool-cancel", "a task is cancelled while the worker begins it", 1, cancel_and_wait),
+    {.name = "pool-cancel-destroy",
+     .what = "a task is cancelled while its pool ends with it",
+     .setup = setup,
+     .thread = {cancel_while_destroying},
+     .preemptions = 1, /* three threads */
+     .stale = 1},
     POOL("pool-foreign", "threads that somebody else starts", 1, create_foreign),
     {.name = "pool-left",
      .what = "somebody leaves while the pool ends",

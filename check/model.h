@@ -74,7 +74,7 @@ void model_fail(const char *format, ...) __attribute__((format(printf, 1, 2), no
 /* Memory that is there again at the same address in the next execution. Zeroed; of a block,
  * only the beginning is used. */
 void *model_alloc(size_t size);
-void *model_block(size_t size);
+void *model_block(size_t size, size_t alignment);
 void model_free(void *p); /* of model_alloc() */
 
 /* The clock: 1, and what has passed while nobody could go on; or, in harnesses whose setup says so,

@@ -73,15 +73,20 @@ void *weft__alloc(size_t size)
     return choose_failure() ? NULL : model_alloc(size);
 }
 
+void *weft__scratch(size_t size)
+{
+    return weft__alloc(size);
+}
+
 void weft__free(void *p)
 {
     if (p)
         model_free(p);
 }
 
-void *weft__map(size_t size)
+void *weft__map(size_t size, size_t alignment)
 {
-    return choose_failure() ? NULL : model_block(size);
+    return choose_failure() ? NULL : model_block(size, alignment);
 }
 
 void weft__unmap(void *p, size_t size)
@@ -113,6 +118,10 @@ void weft__thread_enter(const char *name, unsigned index, bool explain_overflow)
 }
 
 void weft__thread_leave(void)
+{
+}
+
+void weft__thread_be_punctual(void)
 {
 }
 
@@ -179,10 +188,7 @@ struct weft__stack weft__thread_stack(void)
     return stack;
 }
 
-uint32_t weft__fork_count(void)
-{
-    return 0;
-}
+uint32_t weft__forks;
 
 int weft__fork_watch(void (*in_child)(void))
 {
@@ -190,9 +196,8 @@ int weft__fork_watch(void (*in_child)(void))
     return 0;
 }
 
-void weft__overflow_watch(weft__explain *explain, weft__nested *nested)
+void weft__overflow_watch(weft__nested *nested)
 {
-    (void)explain;
     (void)nested;
 }
 

@@ -57,6 +57,8 @@ static const char answers[] =
     "but os/atomic.h has no such operation, and here it would save nothing on x86";
 static const char rests[] = "release alone would do (Z5); but os/atomic.h has no such operation, "
                             "and this is no fast road";
+static const char nudges[] = "release alone would do (W4); but os/atomic.h has no such operation, "
+                             "and this is no fast road";
 static const char marked[] = "who is marked has passed a fence (F1) before it rests; that is far "
                              "away, and this is the plain "
                              "reason";
@@ -110,6 +112,8 @@ static const struct known kept[] = {
     {"core/task.c", "task_is_over", "release O3", OP_STORE, RELEASE, RELAXED, fd},
     {"core/cancel.c", "weft__alert_all", "weft__membarrier(); /* as above */", OP_FENCE, SEQ_CST,
      SEQ_CST, later},
+    {"core/cancel.c", "weft__cancel", "weft__membarrier(); /* J1", OP_FENCE, SEQ_CST, SEQ_CST,
+     later},
     {"sleep/counters.c", "new_fork", "acquire E1", OP_LOAD, ACQUIRE, RELAXED, guess},
     {"actor/post.c", "weft__fiber_wake", "acquire A13", OP_LOAD, ACQUIRE, RELAXED, moved},
     {"actor/drive.c", "stop_driving", "release A5", OP_RMW, ACQ_REL, ACQUIRE, ticker},
@@ -151,6 +155,7 @@ static const struct known kept[] = {
     {"sleep/crowd.h", "weft__crowd_tickle", "release V1", OP_RMW, SEQ_CST, ACQ_REL, tickle},
     {"sleep/crowd.h", "weft__crowd_state", "acquire V1", OP_LOAD, ACQUIRE, RELAXED, tickled},
     {"core/block.c", "weft__block_rest", "release Z5", OP_RMW, ACQ_REL, RELEASE, rests},
+    {"sync/sync.c", "nudge", "release W4", OP_RMW, ACQ_REL, RELEASE, nudges},
     {"core/block.c", "weft__block_rest", "release Z5", OP_RMW, ACQ_REL, ACQUIRE, marked},
     {"sleep/census.h", "weft__census_enter", "acq_rel Z1", OP_RMW, ACQ_REL, ACQUIRE, census},
     {"sleep/census.h", "weft__census_enter", "acq_rel Z1", OP_RMW, ACQ_REL, RELEASE, census},
@@ -162,9 +167,9 @@ static const struct known kept[] = {
     {"core/search.c", "steal_from_thief", "acquire T1", OP_LOAD, ACQUIRE, RELAXED, thief},
     {"core/task.c", "task_is_over", "acq_rel O1", OP_CAS, ACQ_REL, ACQUIRE, fd},
     {"core/task.c", "task_is_over", "acq_rel O1", OP_CAS, ACQ_REL, RELEASE, fd},
-    {"core/task.c", "weft_task_wait", "acquire O1", OP_RMW, ACQUIRE, RELAXED, fd},
+    {"core/task_wait.c", "task_wait", "acquire O1", OP_RMW, ACQUIRE, RELAXED, fd},
     {"core/task.c", "task_is_over", "acq_rel O2", OP_RMW, ACQ_REL, ACQUIRE, waiter},
-    {"core/task.c", "wait_as_worker", "acq_rel O2", OP_CAS, ACQ_REL, RELEASE, waiter},
+    {"core/task_wait.c", "wait_as_worker", "acq_rel O2", OP_CAS, ACQ_REL, RELEASE, waiter},
     {"core/threads.c", "run_worker", "acq_rel X2", OP_RMW, ACQ_REL, RELEASE, threads},
     {"actor/answer.h", "weft__answer_count", "acq_rel A4", OP_RMW, ACQ_REL, RELEASE, answers},
 };

@@ -8,7 +8,8 @@
 
 #include "tool.h"
 
-static const char *const variables[] = {"WEFT_WORKERS", "WEFT_SLEEP", "WEFT_FORK", "WEFT_SPIN"};
+static const char *const variables[] = {"WEFT_WORKERS", "WEFT_SLEEP",      "WEFT_FORK",
+                                        "WEFT_SPIN",    "WEFT_QUANTUM_US", "WEFT_SPARES"};
 
 static void usage(void)
 {
@@ -23,18 +24,18 @@ static void print_pool(weft_pool *pool)
 {
     weft_pool_info info = WEFT_POOL_INFO_INIT;
     weft_pool_get_info(pool, &info);
-    printf("version       %s\n", weft_version());
-    printf("workers       %u\n", info.workers);
-    printf("CPUs          %u\n", info.cpus);
-    printf("sleep         %s\n", info.sleep);
-    printf("fork          %s\n", info.fork);
+    printf("version         %s\n", weft_version());
+    printf("workers         %u\n", info.workers);
+    printf("CPUs            %u\n", info.cpus);
+    printf("sleep           %s\n", info.sleep);
+    printf("fork            %s\n", info.fork);
 }
 
 static void print_environment(void)
 {
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
         const char *value = getenv(variables[i]);
-        printf("%-13s %s\n", variables[i], value ? value : "not set");
+        printf("%-15s %s\n", variables[i], value ? value : "not set");
     }
 }
 

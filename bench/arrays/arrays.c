@@ -5,7 +5,7 @@ size_t arrays_find(const uint64_t *numbers, size_t begin, size_t end, uint64_t v
 {
 #pragma GCC unroll 4
     for (size_t i = begin; i < end; i++)
-        if (numbers[i] == value)
+        if (arrays_is(numbers[i], value))
             return i;
     return end;
 }

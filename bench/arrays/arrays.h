@@ -33,6 +33,11 @@ static inline bool arrays_keep(uint64_t number)
     return number >> 63;
 }
 
+static inline bool arrays_is(uint64_t number, uint64_t value)
+{
+    return number == value;
+}
+
 /* Where the value is, or `end`: the loop itself, once for all contenders. */
 size_t arrays_find(const uint64_t *numbers, size_t begin, size_t end, uint64_t value);
 

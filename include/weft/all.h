@@ -5,6 +5,8 @@
 
 #include "../weft.h"
 #include "actor.h"
+#include "graph.h"
+#include "hashmap.h"
 #include "lines.h"
 #include "local.h"
 #include "ordmap.h"
@@ -12,5 +14,7 @@
 #include "pipeline.h"
 #include "sort.h"
 #include "sync.h"
+#include "task.h"
+#include "vector.h"
 
 #endif

@@ -40,6 +40,9 @@
 /* None, or any; in configurations, where zero means the default, and in infos. */
 #define WEFT_NONE (-1)
 
+/* A time that never comes: a wait until then ends only if its computation is cancelled. */
+#define WEFT_FOREVER UINT64_MAX
+
 /* Configurations and infos begin with their size, so that the library can tell those of another
  * release. Each has a macro that sets it. */
 #ifdef __cplusplus

@@ -103,8 +103,8 @@ typedef struct weft_config {
     void *data;                        /* passed to the functions above and below */
     weft_deadlock_fn *deadlock; /* default: writes the report to standard error, and the graph
                                    to the file that WEFT_DEADLOCK_DOT names */
-    int spares; /* threads at most that take the places of blocked workers; default 16; or
-                   WEFT_NONE */
+    int spares;                 /* threads at most that take the places of blocked workers; default
+                                   WEFT_SPARES, else 16; or WEFT_NONE */
 } weft_config;
 
 #define WEFT_CONFIG_INIT WEFT_SIZED_(weft_config)

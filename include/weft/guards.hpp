@@ -32,9 +32,9 @@ class weft::fork_guard
         : right_(right), arg_(arg), w_(w)
     {
         if (where)
-            weft_fork_checked_(w, right ? run : nullptr, this, where);
+            in_ = weft_fork_checked_(w, right ? run : nullptr, this, where);
         else
-            (weft_fork)(w, run, this);
+            in_ = (weft_fork)(w, run, this);
     }
 
     ~fork_guard()
@@ -49,7 +49,7 @@ class weft::fork_guard
     /* The left side's, until merge(). */
     weft *context() const
     {
-        return w_ + 1;
+        return in_;
     }
 
     WEFT_MUST_USE bool merge(const char *where = WEFT_GUARD_WHERE_)
@@ -80,6 +80,7 @@ class weft::fork_guard
     weft_fn *right_;
     void *arg_;
     weft *w_;                   /* nullptr: merged */
+    weft *in_;                  /* the left side's */
     std::exception_ptr thrown_; /* by the thief; read after the merge */
 };
 

@@ -15,13 +15,18 @@ extern "C" {
 /* ---- The layout -------------------------------------------------------------- */
 
 /* A context is a block of slots, aligned to its size, and `w` points to the first free
- * slot. The block begins with the guard: a thread that wants the attention of the owner of the
+ * slot. The block's first line has the guard: a thread that wants the attention of the owner of the
  * context raises the guard above `w`, and the owner's forks take the slow road. A thief that wants
- * a slot sets `wanted_` in the slot, and the owner's merge takes the slow road. */
+ * a slot sets `wanted_` in the slot, and the owner's merge takes the slow road.
+ *
+ * The slots reach to the end of the block. The slot after the last one, the first line of the next
+ * block, is there, too. Its guard is always above it, and it is always wanted: so forks and merges
+ * in it take the slow road, and a fork there returns the same context again. */
 struct weft {
     weft_fn *fn_; /* NULL: free */
     void *arg_;
-    uint64_t rest_[5];
+    uint64_t rest_[4];
+    uintptr_t guard_;  /* used in the first line of a block */
     uintptr_t wanted_; /* 0, or above any address: so merge's test is the same as fork's */
 #ifdef __cplusplus
     class fork_guard; /* see guards.hpp */
@@ -73,7 +78,8 @@ WEFT_ENTRY_ weft_broadcast_detached(weft_pool *pool, weft_fn *fn, void *arg)
 
 /* ---- Fork and merge ---------------------------------------------------------- */
 
-WEFT_API void weft_fork_slow_(weft *w);
+WEFT_API weft *weft_fork_slow_(weft *w); /* the slot before the inner context */
+WEFT_API weft *weft_outer_slow_(weft *w);
 WEFT_API bool weft_merge_slow_(weft *w);
 
 #if defined __GNUC__
@@ -103,16 +109,25 @@ WEFT_API bool weft_merge_slow_(weft *w);
 #endif
 #define WEFT_SLOW_(condition) \
     (__atomic_signal_fence(__ATOMIC_SEQ_CST), __builtin_expect(condition, 0))
-#define WEFT_GUARD_(w) ((const uintptr_t *)((uintptr_t)(w) & ~(WEFT_BLOCK_SIZE_ - 1)))
+#define WEFT_GUARD_(w) (&((const struct weft *)((uintptr_t)(w) & ~(WEFT_BLOCK_SIZE_ - 1)))->guard_)
 #define WEFT_IS_CALLED_(w) WEFT_SLOW_(WEFT_IS_ABOVE_(WEFT_GUARD_(w), w))
 
 WEFT_API inline weft *weft_fork(weft *w, weft_fn *right, void *arg)
 {
     __atomic_store_n(&w->arg_, arg, __ATOMIC_RELAXED);
     __atomic_store_n(&w->fn_, right, __ATOMIC_RELEASE);
-    if (WEFT_IS_CALLED_(w))
-        weft_fork_slow_(w);
+    if (WEFT_IS_CALLED_(w)) {
+        weft *before = weft_fork_slow_(w);
+        __asm__("" : "+r"(before)); /* or gcc copies w on the fast path, too */
+        w = before;
+    }
     return w + 1;
+}
+
+WEFT_API WEFT_MUST_USE inline weft *weft_outer(weft *w)
+{
+    bool ends = ((uintptr_t)w & (WEFT_BLOCK_SIZE_ - 1)) == 0;
+    return __builtin_expect(ends, 0) ? weft_outer_slow_(w) : w - 1;
 }
 
 WEFT_API WEFT_MUST_USE inline bool weft_merge(weft *w)
@@ -169,6 +184,7 @@ WEFT_API inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, 
 
 WEFT_API weft *weft_fork_checked_(weft *w, weft_fn *right, void *arg, const char *where);
 WEFT_API WEFT_MUST_USE bool weft_merge_checked_(weft *w, const char *where);
+WEFT_API WEFT_MUST_USE weft *weft_outer_checked_(weft *w, const char *where);
 WEFT_API void weft_join_checked_(weft *w, weft_fn *left, void *l, weft_fn *right, void *r,
                                  const char *where);
 
@@ -179,6 +195,7 @@ WEFT_API void weft_join_checked_(weft *w, weft_fn *left, void *l, weft_fn *right
 /* Variadic, because a compound literal or a lambda may contain commas. */
 #define weft_fork(...) weft_fork_checked_(__VA_ARGS__, WEFT_WHERE_)
 #define weft_merge(...) weft_merge_checked_(__VA_ARGS__, WEFT_WHERE_)
+#define weft_outer(...) weft_outer_checked_(__VA_ARGS__, WEFT_WHERE_)
 #ifndef WEFT_THROWS_
 #define weft_join(...) weft_join_checked_(__VA_ARGS__, WEFT_WHERE_)
 #endif

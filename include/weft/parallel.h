@@ -28,6 +28,7 @@
 #define WEFT_PARALLEL_H
 
 #include "../weft.h"
+#include "define.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,7 +47,13 @@ WEFT_API void weft_for(weft *w, size_t begin, size_t end, weft_range_fn *body, v
 WEFT_API void weft_for_min(weft *w, size_t begin, size_t end, size_t min, weft_range_fn *body,
                            void *arg);
 
-/* The same for a loop that is run again and again over the same range, such as a step of a
+/* The same on at most `width` threads at a time, the caller among them, for a loop that should
+ * leave the rest of the machine to others. 0: no limit. What the body itself forks is not limited.
+ */
+WEFT_API void weft_for_width(weft *w, size_t begin, size_t end, unsigned width, weft_range_fn *body,
+                             void *arg);
+
+/* weft_for() for a loop that is run again and again over the same range, such as a step of a
  * simulation: each thread begins with what it had the last time, which may still be in its cache.
  * Whatever a thread has not begun is taken by others who have time, so no thread waits for one that
  * is busy elsewhere. `again` starts as WEFT_AGAIN_INIT, and is used by one loop at a time; if range
@@ -79,6 +86,22 @@ WEFT_API void weft_for_3d(weft *w, const weft_box *box, weft_box_fn *body, void 
 typedef void weft_element_fn(weft *w, void *element, void *arg);
 WEFT_API void weft_for_each(weft *w, void *base, size_t n, ptrdiff_t stride, weft_element_fn *fn,
                             void *arg);
+
+/* The same for an array of one type, with fn inlined: `static void name(weft *w, type *base,
+ * size_t n)`, which is as fast as a plain loop. `fn` is a macro or function of a pointer to an
+ * element; `type` is a name:
+ *
+ *     static inline void fall(struct body *body) { body->speed += 9.81 * step; }
+ *     WEFT_FOR_EACH_DEFINE(all_fall, struct body, fall)
+ *
+ *     all_fall(w, bodies, n);
+ */
+#define WEFT_FOR_EACH_DEFINE(name, type, fn)                  \
+    WEFT_VISITOR_(name, type, fn)                             \
+    static inline void name(weft *w_, type *base_, size_t n_) \
+    {                                                         \
+        weft_for(w_, 0, n_, name##_range_, base_);            \
+    }
 
 /* Calls fn for each element of `in`, to make the same element of `out`. `out` may be `in` if the
  * sizes are the same. */
@@ -175,6 +198,49 @@ WEFT_API void weft_map_reduce_until(weft *w, const void *in, size_t n, size_t in
                                     weft_map_fn *map, weft_combine_fn *combine, weft_halt_fn *halt,
                                     void *arg, void *result, size_t size);
 
+/* The same for one type, with combine inlined: `static type name(weft *w, const type *in, size_t
+ * n)` is as fast as the processor's vectors, many times as fast if combine is short. Mapped:
+ * `static type name(weft *w, const in_type *in, size_t n)`. `combine` is a macro or function of two
+ * values, `map` of one element, and the types are names:
+ *
+ *     static inline float add(float a, float b) { return a + b; }
+ *     static inline float square(float x) { return x * x; }
+ *     WEFT_REDUCE_DEFINE(sum, float, add, 0)
+ *     WEFT_MAP_REDUCE_DEFINE(sum_of_squares, float, square, float, add, 0)
+ *
+ *     float mean = sum(w, in, n) / (float)n;
+ *
+ * `combine` has to be associative, except for rounding, and the order of its two values must not
+ * matter: neighbouring elements are combined side by side. The result of none is `identity`. The
+ * result is the same, bit for bit, for any number of workers and however it is compiled, as long as
+ * the compiler keeps to the arithmetic that is written (no -ffast-math; and no -ffp-contract, where
+ * map multiplies and combine adds).
+ *
+ * A block of 64 KB of values is not split; if an element takes more than some 10 ns, call
+ * weft_map_reduce() instead. */
+#define WEFT_REDUCE_DEFINE(name, type, combine, identity) \
+    WEFT_MAP_REDUCE_DEFINE(name, type, WEFT_SAME_, type, combine, identity)
+
+#define WEFT_MAP_REDUCE_DEFINE(name, in_type, map, type, combine, identity) \
+    WEFT_REDUCER_(name, in_type, map, type, combine)                        \
+    static inline type name(weft *w_, const in_type *in_, size_t n_)        \
+    {                                                                       \
+        const type identity_ = identity;                                    \
+        const weft_reducer reducer_ = {sizeof(type),                        \
+                                       &identity_,                          \
+                                       name##_fold_,                        \
+                                       name##_combine_,                     \
+                                       WEFT_BLOCK_(sizeof(type)),           \
+                                       NULL,                                \
+                                       NULL,                                \
+                                       NULL,                                \
+                                       NULL};                               \
+        struct name##_array_ array_ = {in_};                                \
+        type result_;                                                       \
+        weft_reduce(w_, 0, n_, &reducer_, &array_, &result_);               \
+        return result_;                                                     \
+    }
+
 /* Numbers. weft_sum_T, _min_T, _max_T and _count_T for T i8, u8, i16, u16, i32, u32, i64, u64,
  * f32 and f64. The sum of integers has 64 bits and wraps around; that of f32 and f64 is an f64,
  * the same for any number of workers. The minimum of no numbers is the largest number of the type,
@@ -235,6 +301,23 @@ WEFT_API size_t weft_find_first(weft *w, size_t begin, size_t end, weft_find_fn 
 WEFT_API size_t weft_find_last(weft *w, size_t begin, size_t end, weft_find_fn *find, void *arg);
 WEFT_API size_t weft_find_any(weft *w, size_t begin, size_t end, weft_find_fn *find, void *arg);
 
+/* The first element of an array for which `test`, a macro or function of an element and of a value
+ * to compare it with, is true: `static size_t name(weft *w, const type *in, size_t n, arg_type
+ * arg)` returns its place, or n:
+ *
+ *     static inline bool is_later(struct event event, long when) { return event.when > when; }
+ *     WEFT_FIND_DEFINE(first_later, struct event, is_later, long)
+ *
+ *     size_t next = first_later(w, events, n, now);
+ */
+#define WEFT_FIND_DEFINE(name, type, test, arg_type)                               \
+    WEFT_FINDER_(name, type, test, arg_type)                                       \
+    static inline size_t name(weft *w_, const type *in_, size_t n_, arg_type arg_) \
+    {                                                                              \
+        struct name##_search_ search_ = {in_, arg_};                               \
+        return weft_find_first(w_, 0, n_, name##_range_, &search_);                \
+    }
+
 /* Is `test` true of any of the ranges that make up [begin, end); of all of them? */
 typedef bool weft_test_fn(weft *w, size_t begin, size_t end, void *arg);
 WEFT_API bool weft_any(weft *w, size_t begin, size_t end, weft_test_fn *test, void *arg);
@@ -276,6 +359,19 @@ WEFT_API void weft_scan_exclusive(weft *w, const void *in, size_t n, size_t size
         weft_scan_by_(w_, n_, &scanner_, &arrays_);                                        \
     }
 
+/* The exclusive scan: `static void name(weft *w, const type *in, size_t n, type *out, type
+ * *total)`. `identity` is an expression. */
+#define WEFT_SCAN_EXCLUSIVE_DEFINE(name, type, identity, combine)                           \
+    WEFT_SCANNER_EXCLUSIVE_(name, type, combine)                                            \
+    static inline void name(weft *w_, const type *in_, size_t n_, type *out_, type *total_) \
+    {                                                                                       \
+        static const weft_scanner_ scanner_ = {sizeof(type), name##_scan_, name##_repair_,  \
+                                               name##_combine_};                            \
+        const type first_ = identity;                                                       \
+        struct name##_arrays_ arrays_ = {out_, in_};                                        \
+        weft_scan_exclusive_by_(w_, n_, &scanner_, &first_, &arrays_, total_);              \
+    }
+
 /* Copies elements in their order to `out`, which has room for n, and returns how many: elements
  * for which `keep` is true; whose flag is set; that are not equal to the element before. The rest
  * of `out` is undefined. */
@@ -298,10 +394,28 @@ WEFT_API size_t weft_unique(weft *w, const void *in, size_t n, size_t size, weft
         return weft_filter_by_(w_, n_, sizeof(type), name##_sift_, &arrays_, out_); \
     }
 
+/* weft_unique() with `equal`, a macro or function of two elements. */
+#define WEFT_UNIQUE_DEFINE(name, type, equal)                                       \
+    WEFT_UNIQUER_(name, type, equal)                                                \
+    static inline size_t name(weft *w_, const type *in_, size_t n_, type *out_)     \
+    {                                                                               \
+        struct name##_arrays_ arrays_ = {out_, in_};                                \
+        return weft_filter_by_(w_, n_, sizeof(type), name##_sift_, &arrays_, out_); \
+    }
+
 /* The same with two results: the elements that are kept in `yes`, the others in `no`. One of these
  * arrays may be `in`. Returns how many are in `yes`. */
 WEFT_API size_t weft_partition(weft *w, const void *in, size_t n, size_t size, weft_keep_fn *keep,
                                void *arg, void *yes, void *no);
+
+/* `static size_t name(weft *w, const type *in, size_t n, type *yes, type *no)`. */
+#define WEFT_PARTITION_DEFINE(name, type, keep)                                             \
+    WEFT_PARTER_(name, type, keep)                                                          \
+    static inline size_t name(weft *w_, const type *in_, size_t n_, type *yes_, type *no_)  \
+    {                                                                                       \
+        struct name##_arrays_ arrays_ = {yes_, no_, in_};                                   \
+        return weft_partition_by_(w_, n_, sizeof(type), name##_part_, &arrays_, yes_, no_); \
+    }
 
 /* Negative, zero or positive if a comes before b, is equal, or comes after it. It gets no context:
  * what qsort_r() takes can be used here. */
@@ -311,10 +425,29 @@ typedef int weft_compare_fn(const void *a, const void *b, void *arg);
 WEFT_API void weft_merge_sorted(weft *w, const void *a, size_t a_n, const void *b, size_t b_n,
                                 size_t size, weft_compare_fn *compare, void *arg, void *out);
 
+/* `static void name(weft *w, const type *a, size_t a_n, const type *b, size_t b_n, type *out)`.
+ * `less` is a macro or function of two elements: true if the first comes before the second. */
+#define WEFT_MERGE_SORTED_DEFINE(name, type, less)                                              \
+    WEFT_MERGER_(name, type, less)                                                              \
+    static inline void name(weft *w_, const type *a_, size_t a_n_, const type *b_, size_t b_n_, \
+                            type *out_)                                                         \
+    {                                                                                           \
+        weft_merge_sorted_by_(w_, a_, a_n_, b_, b_n_, &name##_merger_, (void *)0, out_);        \
+    }
+
 /* counts[k] is how many elements there are for which `bin` is k, for k below `bins`. */
 typedef size_t weft_bin_fn(weft *w, const void *element, void *arg);
 WEFT_API void weft_histogram(weft *w, const void *in, size_t n, size_t size, weft_bin_fn *bin,
                              void *arg, size_t *counts, size_t bins);
+
+/* `static void name(weft *w, const type *in, size_t n, size_t *counts, size_t bins)`. `bin` is a
+ * macro or function of one element. */
+#define WEFT_HISTOGRAM_DEFINE(name, type, bin)                                                   \
+    WEFT_TALLIER_(name, type, bin)                                                               \
+    static inline void name(weft *w_, const type *in_, size_t n_, size_t *counts_, size_t bins_) \
+    {                                                                                            \
+        weft_histogram_by_(w_, in_, n_, name##_tally_, counts_, bins_);                          \
+    }
 
 /* ---- State ------------------------------------------------------------------- */
 
@@ -346,104 +479,7 @@ WEFT_API void weft_for_3d_with(weft *w, const weft_box *box, const weft_state *s
 WEFT_API void weft_for_each_with(weft *w, void *base, size_t n, ptrdiff_t stride,
                                  const weft_state *state, weft_element_state_fn *fn, void *arg);
 
-/* ---- Programs must not use what follows -------------------------------------- */
-
-/* The loops of a scan. `carry` is the combination of the elements before `begin`, if there are any;
- * `scan` makes it that of the elements before `end`. */
-typedef struct weft_scanner_ {
-    size_t size; /* of the carry */
-    void (*scan)(weft *w, size_t begin, size_t end, void *carry, bool has_carry, void *arg);
-    void (*repair)(weft *w, size_t begin, size_t end, const void *before, void *arg);
-    weft_combine_fn *combine;
-} weft_scanner_;
-
-WEFT_API void weft_scan_by_(weft *w, size_t n, const weft_scanner_ *scanner, void *arg);
-
-/* Copies the elements that are kept to `out`, from place `to` on, and returns how many. */
-typedef size_t weft_sift_fn_(size_t begin, size_t end, size_t to, void *arg);
-WEFT_API size_t weft_filter_by_(weft *w, size_t n, size_t size, weft_sift_fn_ *sift, void *arg,
-                                void *out);
-
-/* In place is a loop of its own: compilers take it for any overlap, and some don't vectorise that.
- */
-#define WEFT_MAPPER_(name, in_type, fn, out_type)                               \
-    struct name##_arrays_ {                                                     \
-        out_type *out_;                                                         \
-        const in_type *in_;                                                     \
-    };                                                                          \
-    static void name##_range_(weft *w_, size_t begin_, size_t end_, void *arg_) \
-    {                                                                           \
-        const struct name##_arrays_ a_ = *(const struct name##_arrays_ *)arg_;  \
-        const in_type *same_ = (const in_type *)(const void *)a_.out_;          \
-        (void)w_;                                                               \
-        if (same_ == a_.in_)                                                    \
-            for (size_t i_ = begin_; i_ < end_; i_++)                           \
-                a_.out_[i_] = fn(same_[i_]);                                    \
-        else                                                                    \
-            for (size_t i_ = begin_; i_ < end_; i_++)                           \
-                a_.out_[i_] = fn(a_.in_[i_]);                                   \
-    }
-
-/* Without it, the speed of these loops depends on their place in cache lines. */
-#if defined __GNUC__
-#define WEFT_UNROLL_ _Pragma("GCC unroll 4")
-#else
-#define WEFT_UNROLL_
-#endif
-
-#define WEFT_SCANNER_(name, type, combine)                                                        \
-    struct name##_arrays_ {                                                                       \
-        type *out_;                                                                               \
-        const type *in_;                                                                          \
-    };                                                                                            \
-    static void name##_scan_(weft *w_, size_t begin_, size_t end_, void *carry_, bool has_carry_, \
-                             void *arg_)                                                          \
-    {                                                                                             \
-        const struct name##_arrays_ a_ = *(const struct name##_arrays_ *)arg_;                    \
-        type all_ = a_.in_[begin_];                                                               \
-        (void)w_;                                                                                 \
-        if (has_carry_)                                                                           \
-            all_ = combine(*(const type *)carry_, all_);                                          \
-        a_.out_[begin_] = all_;                                                                   \
-        WEFT_UNROLL_ for (size_t i_ = begin_ + 1; i_ < end_; i_++) a_.out_[i_] = all_ =           \
-            combine(all_, a_.in_[i_]);                                                            \
-        *(type *)carry_ = all_;                                                                   \
-    }                                                                                             \
-    static void name##_repair_(weft *w_, size_t begin_, size_t end_, const void *before_,         \
-                               void *arg_)                                                        \
-    {                                                                                             \
-        const struct name##_arrays_ a_ = *(const struct name##_arrays_ *)arg_;                    \
-        const type all_ = *(const type *)before_;                                                 \
-        (void)w_;                                                                                 \
-        for (size_t i_ = begin_; i_ < end_; i_++)                                                 \
-            a_.out_[i_] = combine(all_, a_.out_[i_]);                                             \
-    }                                                                                             \
-    static void name##_combine_(weft *w_, void *left_, const void *right_, void *arg_)            \
-    {                                                                                             \
-        (void)w_;                                                                                 \
-        (void)arg_;                                                                               \
-        *(type *)left_ = combine(*(const type *)left_, *(const type *)right_);                    \
-    }
-
-/* No branch depends on `keep`: an element that is not kept is overwritten by the next. */
-#define WEFT_SIFTER_(name, type, keep)                                             \
-    struct name##_arrays_ {                                                        \
-        type *out_;                                                                \
-        const type *in_;                                                           \
-    };                                                                             \
-    static size_t name##_sift_(size_t begin_, size_t end_, size_t to_, void *arg_) \
-    {                                                                              \
-        const struct name##_arrays_ a_ = *(const struct name##_arrays_ *)arg_;     \
-        size_t next_ = to_;                                                        \
-        WEFT_UNROLL_ for (size_t i_ = begin_; i_ < end_; i_++)                     \
-        {                                                                          \
-            const type element_ = a_.in_[i_];                                      \
-            a_.out_[next_] = element_;                                             \
-            next_ += (keep(element_)) ? (size_t)1 : 0;                             \
-        }                                                                          \
-        return next_ - to_;                                                        \
-    }
-
+/* Programs must not use what follows. */
 WEFT_API void weft_for_checked_(weft *w, size_t begin, size_t end, weft_range_fn *body, void *arg,
                                 const char *where);
 

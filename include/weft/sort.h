@@ -16,8 +16,6 @@
 
 #include "parallel.h" /* weft_compare_fn */
 
-#include <string.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -96,10 +94,6 @@ WEFT_API void weft_sort_by_(weft *w, void *base, size_t n, const weft_sorter_ *s
 WEFT_API void weft_sort_stable_by_(weft *w, void *base, size_t n, const weft_sorter_ *sorter,
                                    void *arg);
 
-/* x if c, else y, without a jump: from ?: compilers make a jump, which can't be predicted. */
-#define WEFT_EITHER_(type, c, x, y) \
-    ((const type *)((uintptr_t)(y) ^ (((uintptr_t)(x) ^ (uintptr_t)(y)) & -(uintptr_t)(c))))
-
 /* Limits the stack of small() to a few kilobytes. */
 #define WEFT_FEW_(type) \
     (sizeof(type) <= 64 ? 32 : sizeof(type) <= 512 ? 2048 / sizeof(type) : (size_t)4)
@@ -129,7 +123,7 @@ WEFT_API void weft_sort_stable_by_(weft *w, void *base, size_t n, const weft_sor
     }                                                                                            \
     WEFT_SORTER_SPLIT_(name##_split_less_, name##_element_, name##_less_(x_, &pivot_, arg_))     \
     WEFT_SORTER_SPLIT_(name##_split_least_, name##_element_, !name##_less_(&pivot_, x_, arg_))   \
-    WEFT_SORTER_MERGE_(name, name##_element_)                                                    \
+    WEFT_MERGE_LOOPS_(name, name##_element_)                                                     \
     WEFT_SORTER_SMALL_(name, name##_element_)
 
 #define WEFT_SORTER_TABLE_(name, few_of_them)                               \
@@ -168,70 +162,6 @@ WEFT_API void weft_sort_stable_by_(weft *w, void *base, size_t n, const weft_sor
         a_[n_ - 1] = a_[k_];                                                      \
         a_[k_] = held_;                                                           \
         return k_ + c_;                                                           \
-    }
-
-/* Merging from both ends at once: two chains of comparisons that don't wait for each other. In
- * k steps neither end takes more than k from either run.
- *
- * If both runs are n / 2 long (the right one perhaps one more), one loop is enough: the two ends
- * meet, unless the comparison contradicts itself. Then, and if the lengths differ, it takes several
- * loops, each so short that the ends can't meet. */
-#define WEFT_SORTER_MERGE_(name, type)                                                            \
-    struct name##_ends_ {                                                                         \
-        const type *l_, *r_, *l_last_, *r_last_;                                                  \
-        type *to_, *to_last_;                                                                     \
-    };                                                                                            \
-    static inline void name##_step_(struct name##_ends_ *e_, void *arg_)                          \
-    {                                                                                             \
-        bool c_ = name##_less_(e_->r_, e_->l_, arg_);                                             \
-        *e_->to_++ = *WEFT_EITHER_(type, c_, e_->r_, e_->l_);                                     \
-        e_->r_ += c_;                                                                             \
-        e_->l_ += !c_;                                                                            \
-    }                                                                                             \
-    static inline void name##_step_back_(struct name##_ends_ *e_, void *arg_)                     \
-    {                                                                                             \
-        bool c_ = name##_less_(e_->r_last_, e_->l_last_, arg_);                                   \
-        *e_->to_last_-- = *WEFT_EITHER_(type, c_, e_->l_last_, e_->r_last_);                      \
-        e_->l_last_ -= c_;                                                                        \
-        e_->r_last_ -= !c_;                                                                       \
-    }                                                                                             \
-    static inline bool name##_merge_halves_(const type *l_, const type *r_, size_t n_, type *to_, \
-                                            void *arg_)                                           \
-    {                                                                                             \
-        struct name##_ends_ e_ = {l_,  r_,          l_ + n_ / 2 - 1, r_ + (n_ - n_ / 2) - 1,      \
-                                  to_, to_ + n_ - 1};                                             \
-        for (size_t k_ = n_ / 2; k_ > 0; k_--) {                                                  \
-            name##_step_(&e_, arg_);                                                              \
-            name##_step_back_(&e_, arg_);                                                         \
-        }                                                                                         \
-        bool from_right_ = e_.l_ > e_.l_last_;                                                    \
-        if (n_ % 2)                                                                               \
-            *e_.to_ = *WEFT_EITHER_(type, from_right_, e_.r_, e_.l_);                             \
-        return e_.l_ + (n_ % 2 && !from_right_) == e_.l_last_ + 1;                                \
-    }                                                                                             \
-    static inline size_t name##_steps_(const struct name##_ends_ *e_)                             \
-    {                                                                                             \
-        ptrdiff_t l_ = e_->l_last_ - e_->l_ + 1, r_ = e_->r_last_ - e_->r_ + 1;                   \
-        return (size_t)(l_ < r_ ? l_ : r_);                                                       \
-    }                                                                                             \
-    static void name##_merge_(const void *left_, size_t nl_, const void *right_, size_t nr_,      \
-                              void *to_, void *arg_)                                              \
-    {                                                                                             \
-        const type *l_ = (const type *)left_, *r_ = (const type *)right_;                         \
-        if (nr_ - nl_ <= 1 && name##_merge_halves_(l_, r_, nl_ + nr_, (type *)to_, arg_))         \
-            return;                                                                               \
-        struct name##_ends_ e_ = {l_,           r_,          l_ + nl_ - 1,                        \
-                                  r_ + nr_ - 1, (type *)to_, (type *)to_ + (nl_ + nr_ - 1)};      \
-        for (size_t k_; (k_ = name##_steps_(&e_)) > 0;) {                                         \
-            name##_step_(&e_, arg_);                                                              \
-            for (k_ = (k_ - 1) / 2; k_ > 0; k_--) {                                               \
-                name##_step_(&e_, arg_);                                                          \
-                name##_step_back_(&e_, arg_);                                                     \
-            }                                                                                     \
-        }                                                                                         \
-        memcpy(e_.to_, e_.l_, (size_t)(e_.l_last_ - e_.l_ + 1) * sizeof(type));                   \
-        e_.to_ += e_.l_last_ - e_.l_ + 1;                                                         \
-        memcpy(e_.to_, e_.r_, (size_t)(e_.r_last_ - e_.r_ + 1) * sizeof(type));                   \
     }
 
 /* Up to four by a network, more by merging halves; all without jumps. The network has two sorted

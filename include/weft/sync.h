@@ -5,7 +5,13 @@
  * it does, a spare worker takes its place. If no thread in the pool can go on, that is reported,
  * with what each thread waits for (weft_config.deadlock).
  *
- * All functions that take a context can be called by outside threads, too, with NULL. */
+ * All functions that take a context can be called by outside threads, too, with NULL.
+ *
+ * Functions whose names end in _until wait until weft_now() passes `when` at the latest, and also
+ * end when the caller's computation, or one around it, has failed, was cancelled or has passed its
+ * deadline. They return 0: the caller has what it wanted; -ETIMEDOUT; or -ECANCELED. What can be
+ * had without waiting is had, however late it is. WEFT_FOREVER: there is no time limit. A wait that
+ * ends by itself is no deadlock, and is not reported. */
 #ifndef WEFT_SYNC_H
 #define WEFT_SYNC_H
 
@@ -35,6 +41,7 @@ typedef struct weft_mutex {
 
 WEFT_API void weft_mutex_init(weft_mutex *mutex, const char *name); /* for reports; or NULL */
 WEFT_API void weft_mutex_lock(weft *w, weft_mutex *mutex);
+WEFT_API WEFT_MUST_USE int weft_mutex_lock_until(weft *w, weft_mutex *mutex, uint64_t when);
 WEFT_API WEFT_MUST_USE bool
 weft_mutex_trylock(weft *w, weft_mutex *mutex);              /* true: the caller holds it now */
 WEFT_API void weft_mutex_unlock(weft *w, weft_mutex *mutex); /* by the job that locked it */
@@ -52,7 +59,8 @@ typedef struct weft_event {
 
 WEFT_API void weft_event_init(weft_event *event, const char *name);
 WEFT_API void weft_event_wait(weft *w, weft_event *event); /* until it is set */
-WEFT_API void weft_event_set(weft *w, weft_event *event);  /* all waiters go on */
+WEFT_API WEFT_MUST_USE int weft_event_wait_until(weft *w, weft_event *event, uint64_t when);
+WEFT_API void weft_event_set(weft *w, weft_event *event); /* all waiters go on */
 WEFT_API void weft_event_reset(weft *w, weft_event *event);
 WEFT_API bool weft_event_is_set(const weft_event *event);
 
@@ -76,6 +84,11 @@ WEFT_API WEFT_MUST_USE int weft_channel_send(weft *w, weft_channel *channel, con
 WEFT_API WEFT_MUST_USE int weft_channel_receive(weft *w, weft_channel *channel, void *item);
 WEFT_API WEFT_MUST_USE int weft_channel_try_send(weft *w, weft_channel *channel, const void *item);
 WEFT_API WEFT_MUST_USE int weft_channel_try_receive(weft *w, weft_channel *channel, void *item);
+
+WEFT_API WEFT_MUST_USE int weft_channel_send_until(weft *w, weft_channel *channel, const void *item,
+                                                   uint64_t when);
+WEFT_API WEFT_MUST_USE int weft_channel_receive_until(weft *w, weft_channel *channel, void *item,
+                                                      uint64_t when);
 
 /* Sends fail from now on; senders that wait get -EPIPE. To close it again does nothing. */
 WEFT_API void weft_channel_close(weft *w, weft_channel *channel);

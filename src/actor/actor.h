@@ -107,6 +107,7 @@ struct weft__member {
     struct weft__cleanup *cleanups; /* the fiber's, when it began */
     const char *stack;              /* the address of its first frame */
     unsigned mutexes;               /* how many the fiber held when it began */
+    size_t in_place;                /* forks that ran in place when it began */
     bool careful;  /* works for a member that holds a mutex: nothing may run on top of it */
     jmp_buf entry; /* where weft__unwind() jumps to */
 };

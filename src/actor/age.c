@@ -38,7 +38,7 @@ void weft__age_stamp_early(struct weft__fiber *fiber, weft *first_free)
 
 void weft__age_anew(struct weft__fiber *fiber, uint32_t quantum)
 {
-    weft *end = fiber->context.last;
+    weft *end = fiber->context.end;
     for (struct weft__member *member = fiber->top; member; member = member->below) {
         for (weft *w = member->cursor; w < end && is_stamped(w); w++)
             weft__actor_slot_of(w)->quantum = quantum;

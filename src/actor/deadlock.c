@@ -5,6 +5,7 @@
  * the same time. */
 #include "actor/deadlock.h"
 
+#include "core/limit.h"
 #include "core/report.h"
 #include "core/standing.h"
 #include "os/memory.h"
@@ -94,7 +95,8 @@ static void look_at(struct looks *looks, struct weft_actor *actor)
     /* relaxed, all: hints; see still_waits(). An actor gives work away only before it waits. */
     struct weft_actor *awaits = atomic_load_relaxed(&actor->awaits.actor);
     bool alone = atomic_load_relaxed(&actor->root.pending) == 0;
-    if (alone && (awaits || blocked))
+    bool ends = blocked && weft__limit_ends(blocked->limit);
+    if (alone && !ends && (awaits || blocked))
         looks->all[looks->count++] = (struct look){
             .actor = actor,
             .fiber = atomic_load_relaxed(&actor->fiber), /* relaxed: it is compared only */

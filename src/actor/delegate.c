@@ -116,10 +116,12 @@ static struct weft__group *group_of(struct weft__actor_slot *slot)
 }
 
 /* The member was unwound: what it had forked is not merged. */
-static void forget_forks(weft *base)
+static void forget_forks(weft *base, size_t in_place)
 {
     struct weft__context *context = weft__context_of(base);
-    for (weft *w = base; w < context->last; w++) {
+    context->in_place = in_place;
+    weft__slot_of(context->end)->group = NULL;
+    for (weft *w = base; w < context->end; w++) {
         struct weft__slot *slot = weft__slot_of(w);
         weft_fn *fn = atomic_load_relaxed(&slot->fn); /* relaxed, all: own */
         if (!fn && !slot->group && w > base && !atomic_load_relaxed(&slot->wanted))
@@ -130,14 +132,14 @@ static void forget_forks(weft *base)
     }
 }
 
-static void check_returned(weft *w, struct weft__group *group, unsigned mutexes)
+static void check_returned(weft *w, const struct weft__member *member)
 {
-    weft__expect_merged(w, "an actor");
-    if (weft__context_of(w)->group != group)
+    weft__expect_merged(w, member->in_place, "an actor");
+    if (weft__context_of(w)->group != member->group)
         weft__fatal("an actor returned without closing a scope that it opened");
     if (weft__fiber_of(w)->blocks > 0)
         weft__fatal("an actor returned between weft_block_begin and weft_block_end");
-    if (weft__context_of(w)->mutexes != mutexes)
+    if (weft__context_of(w)->mutexes != member->mutexes)
         weft__fatal("an actor returned that holds a mutex");
 }
 
@@ -168,9 +170,9 @@ static void run_member(struct weft__member *member, struct weft__actor_slot *slo
         if (!weft__quantum_is_cancelled(fiber))
             call_right(w, slot);
         atomic_store_relaxed(&member->outcome, OUTCOME_RETURNED); /* relaxed: own */
-        check_returned(w, member->group, member->mutexes);
+        check_returned(w, member);
     } else {
-        forget_forks(w);
+        forget_forks(w, member->in_place);
     }
     await_last_answer(fiber, w);
 }
@@ -232,6 +234,7 @@ void weft__delegate_run(struct weft__fiber *fiber, struct weft__actor_slot *slot
         .cleanups = fiber->context.cleanups,
         .stack = __builtin_frame_address(0),
         .mutexes = fiber->context.mutexes,
+        .in_place = fiber->context.in_place,
         .careful = atomic_load_relaxed(&slot->state) == STOLEN_CAREFUL, /* relaxed: as `arg` */
     };
     struct weft__group *outer = fiber->context.group, *outer_here = weft__slot_of(w)->group;
@@ -279,12 +282,12 @@ static void run_root(struct weft__fiber *fiber, struct weft__member *root, weft 
         call_actor(w, fiber->actor);
         atomic_store_relaxed(&root->outcome, OUTCOME_RETURNED); /* relaxed: own */
         if (fiber->context.cleanups) {
-            weft__expect_merged(w, "an actor");
+            weft__expect_merged(w, 0, "an actor");
             weft__cleanups_run(root, w);
         }
-        check_returned(w, root->group, 0);
+        check_returned(w, root);
     } else {
-        forget_forks(w);
+        forget_forks(w, 0);
     }
     await_last_answer(fiber, w);
 }

@@ -183,7 +183,7 @@ bool weft__executor_thread_is_wanted(const struct weft__executor *executor)
     struct weft__worker *me = executor->inbox.driver;
     bool waits = me->kind != WORKER_THREAD || me->frame->outer; /* a job below on this thread */
     return waits || weft__queue_length(&me->pool->injector) > 0 ||
-           weft__queue_length(&me->mailbox) > 0 || weft__deque_size(&me->deque) > 0;
+           weft__queue_length(&me->mailbox) > 0 || weft__worker_has_jobs(me);
 }
 
 bool weft__executor_should_switch(struct weft__executor *executor)

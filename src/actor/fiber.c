@@ -16,11 +16,14 @@ enum {
     KEPT_BYTES = 64 << 10, /* of the stack of any other free fiber */
 };
 
+/* Each block ends in the first line of the next one. */
+#define SLAB_SIZE (SLAB_BLOCKS * WEFT_BLOCK_SIZE_ + sizeof(struct weft))
+
 /* Without a handler to open it, the spare part is open. */
 static bool close_block(struct weft__actors *system, char *block)
 {
     size_t end = system->rescues ? FIBER_STACK_BEGIN : FIBER_RESERVE_BEGIN;
-    return mprotect(block + FIBER_SLOTS_END, end - FIBER_SLOTS_END, PROT_NONE) == 0;
+    return mprotect(block + FIBER_GUARD_BEGIN, end - FIBER_GUARD_BEGIN, PROT_NONE) == 0;
 }
 
 struct weft__slab {
@@ -42,7 +45,7 @@ static struct weft__fiber *make(struct weft__actors *system)
         slab = weft__alloc(sizeof *slab);
         if (!slab)
             return NULL;
-        slab->blocks = weft__map(SLAB_BLOCKS * WEFT_BLOCK_SIZE_);
+        slab->blocks = weft__map(SLAB_SIZE, WEFT_BLOCK_SIZE_);
         if (!slab->blocks) {
             weft__free(slab);
             return NULL;
@@ -58,9 +61,8 @@ static struct weft__fiber *make(struct weft__actors *system)
     struct weft__fiber *fiber = (struct weft__fiber *)(void *)block;
     struct weft__context *context = &fiber->context;
     fiber->valgrind =
-        weft__valgrind_stack(block + FIBER_RESERVE_BEGIN, WEFT_BLOCK_SIZE_ - FIBER_RESERVE_BEGIN);
-    context->first = (weft *)(void *)((char *)block + sizeof *fiber);
-    context->last = (weft *)(void *)(block + FIBER_SLOTS_END) - 1;
+        weft__valgrind_stack(block + FIBER_RESERVE_BEGIN, FIBER_SLOTS_BEGIN - FIBER_RESERVE_BEGIN);
+    weft__context_has_slots(context, (weft *)(void *)(block + FIBER_SLOTS_BEGIN));
     context->eager = true;
     context->ops = &weft__actor_ops;
     context->fork_count = weft__fork_count();
@@ -97,7 +99,7 @@ struct weft__fiber *weft__fiber_get(struct weft__executor *executor, struct weft
     if (!fiber)
         return NULL;
     weft__strand_make(&fiber->strand, (char *)fiber + FIBER_RESERVE_BEGIN,
-                      WEFT_BLOCK_SIZE_ - FIBER_RESERVE_BEGIN - UNUSED, weft__fiber_main, fiber);
+                      FIBER_SLOTS_BEGIN - FIBER_RESERVE_BEGIN - UNUSED, weft__fiber_main, fiber);
     fiber->actor = actor;
     fiber->is_root = is_root;
     fiber->quanta_due = actor->share;
@@ -146,7 +148,7 @@ static void free_slab(struct weft__slab *slab)
         char *block = slab->blocks + i * WEFT_BLOCK_SIZE_;
         weft__valgrind_no_stack(((struct weft__fiber *)(void *)block)->valgrind);
     }
-    weft__unmap(slab->blocks, SLAB_BLOCKS * WEFT_BLOCK_SIZE_);
+    weft__unmap(slab->blocks, SLAB_SIZE);
     weft__free(slab);
 }
 

@@ -2,12 +2,13 @@
 /* fiber.h: stacks with a context. A block of WEFT_BLOCK_SIZE_ has all that an actor needs on one
  * executor.
  *
- *     header | slot | slot | ... -->     guard | reserve | spare     <-- ... stack
+ *     header | guard | reserve | spare     <-- ... stack | slot | slot | ... -->     | next block
  *
- * One guard between the slots, which grow upwards, and the stack, which grows downwards, is enough
- * for both; neighbours' stacks and headers lie next to each other, so that a fiber costs the kernel
- * two mappings. Blocks come in slabs, are used again, and are not unmapped before the pool is
- * destroyed: a late waker may still write `woken`.
+ * The slots reach to the end of the block, as in every context, and neighbours' slots and headers
+ * lie next to each other, so that a fiber costs the kernel two mappings. The first slots share a
+ * page with the end of the stack, so that a small actor needs two pages. Blocks come in slabs, are
+ * used again, and are not unmapped before the pool is destroyed: a late waker may still write
+ * `woken`.
  *
  * Reserve and spare part are closed, too; the fault handler opens them. The spare part is for
  * delegates that begin on top of others: each has as much stack as an actor has, so it overflows
@@ -18,18 +19,22 @@
 #include "actor/actor.h"
 
 enum {
-    FIBER_SLOTS_END = 1 << 20, /* where the guard begins */
+    FIBER_GUARD_BEGIN = 64 << 10, /* pages may be as large as that */
     FIBER_GUARD = 64 << 10,
-    FIBER_RESERVE_BEGIN = FIBER_SLOTS_END + FIBER_GUARD,
+    FIBER_RESERVE_BEGIN = FIBER_GUARD_BEGIN + FIBER_GUARD,
     FIBER_RESERVE = 64 << 10,
     FIBER_SPARE_BEGIN = FIBER_RESERVE_BEGIN + FIBER_RESERVE,
     FIBER_SPARE = 192 << 10, /* how deep the stack may be where a delegate begins */
     FIBER_STACK_BEGIN = FIBER_SPARE_BEGIN + FIBER_SPARE,
-    FIBER_STACK = 2752 << 10, /* the stack itself */
-    FIBER_ROOM = 16 << 10,    /* what functions of the library need of it */
+    FIBER_STACK = (2752 << 10) + 3584, /* the stack itself */
+    FIBER_SLOTS_BEGIN = FIBER_STACK_BEGIN + FIBER_STACK,
+    FIBER_ROOM = 16 << 10, /* what functions of the library need of it */
 };
 
-_Static_assert(FIBER_STACK_BEGIN + FIBER_STACK == WEFT_BLOCK_SIZE_, "a block");
+_Static_assert(sizeof(struct weft__fiber) <= FIBER_GUARD_BEGIN &&
+                   FIBER_SLOTS_BEGIN + 15000 * sizeof(struct weft) <= WEFT_BLOCK_SIZE_ &&
+                   FIBER_SLOTS_BEGIN % WEFT__CACHE_LINE == 0,
+               "a block");
 
 /* For the actor itself (is_root) or its delegates; NULL: no memory. */
 struct weft__fiber *weft__fiber_get(struct weft__executor *executor, struct weft_actor *actor,
@@ -51,7 +56,7 @@ static inline struct weft__executor *weft__executor_of(struct weft__fiber *fiber
 static inline size_t weft__fiber_depth(const struct weft__fiber *fiber)
 {
     const char *here = __builtin_frame_address(0);
-    return (size_t)((const char *)fiber + WEFT_BLOCK_SIZE_ - here);
+    return (size_t)((const char *)fiber + FIBER_SLOTS_BEGIN - here);
 }
 
 /* The result of its topmost member is not needed: the actor was killed, or its victim, or a victim

@@ -222,16 +222,9 @@ void weft_sleep_until(weft *w, uint64_t when)
         return;
     }
     struct weft__fiber *fiber = weft__fiber_of(w);
-    struct weft__actors *system = fiber->actor->system;
-    bool noted = weft__ticker_at(system, when, fiber);
     while (weft__clock_now() < when && !weft__is_ending(fiber)) {
         weft__fiber_waits_for(fiber, "waits for a time");
-        if (noted)
-            weft__fiber_suspend(fiber);
-        else
-            weft_yield(w); /* no memory to note it */
+        weft__ticker_suspend(fiber, when);
     }
-    if (noted)
-        weft__ticker_forget(system, fiber);
     weft__check_ending(fiber, false);
 }

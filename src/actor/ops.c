@@ -9,6 +9,7 @@
 #include "actor/post.h"
 #include "actor/quantum.h"
 #include "actor/rescue.h"
+#include "actor/ticker.h"
 #include "actor/unwind.h"
 #include "sync/sync.h"
 
@@ -35,6 +36,11 @@ static void poll_slow(weft *w)
 static void suspend(struct weft__context *context)
 {
     weft__fiber_suspend((struct weft__fiber *)context);
+}
+
+static void suspend_until(struct weft__context *context, uint64_t when)
+{
+    weft__ticker_suspend((struct weft__fiber *)context, when);
 }
 
 static __attribute__((noinline)) void note_name(struct weft__actor_counts *counts, const char *name)
@@ -98,6 +104,7 @@ const struct weft__fiber_ops weft__actor_ops = {
     .poll = poll_slow,
     .yield = weft__fiber_yield,
     .suspend = suspend,
+    .suspend_until = suspend_until,
     .waits_for = waits_for,
     .waits_no_more = waits_no_more,
     .wake = wake,

@@ -51,7 +51,7 @@ bool weft__fiber_rescue(const void *at, void *ucontext)
 {
     const char *address = at;
     struct weft__fiber *fiber = (struct weft__fiber *)weft__fiber_here();
-    if (!fiber || address < (char *)fiber + FIBER_SLOTS_END ||
+    if (!fiber || address < (char *)fiber + FIBER_GUARD_BEGIN ||
         address >= (char *)fiber + FIBER_STACK_BEGIN)
         return false;
     if (!fiber->top || weft__is_unwinding(fiber->top))

@@ -6,6 +6,7 @@
  * away. Then a CPU is idle, and has time for a clock that ticks more often. */
 #include "actor/ticker.h"
 
+#include "actor/drive.h"
 #include "actor/executor.h"
 #include "actor/post.h"
 #include "core/wait.h"
@@ -275,9 +276,9 @@ bool weft__ticker_hurry(struct weft__actors *system, bool has_begun)
     return true;
 }
 
-bool weft__ticker_at(struct weft__actors *system, uint64_t when, struct weft__fiber *fiber)
+/* False: no memory. A fiber has one time at most. */
+static bool wake_at(struct weft__ticker *ticker, uint64_t when, struct weft__fiber *fiber)
 {
-    struct weft__ticker *ticker = &system->ticker;
     weft__lock_take(&ticker->lock);
     bool noted = make_room(ticker);
     if (noted) {
@@ -291,12 +292,23 @@ bool weft__ticker_at(struct weft__actors *system, uint64_t when, struct weft__fi
     return noted;
 }
 
-void weft__ticker_forget(struct weft__actors *system, struct weft__fiber *fiber)
+static void forget(struct weft__ticker *ticker, const struct weft__fiber *fiber)
 {
-    weft__lock_take(&system->ticker.lock);
+    weft__lock_take(&ticker->lock);
     if (fiber->timer)
-        take_out(&system->ticker, fiber->timer - 1);
-    weft__lock_drop(&system->ticker.lock);
+        take_out(ticker, fiber->timer - 1);
+    weft__lock_drop(&ticker->lock);
+}
+
+void weft__ticker_suspend(struct weft__fiber *fiber, uint64_t when)
+{
+    struct weft__ticker *ticker = &fiber->actor->system->ticker;
+    bool noted = wake_at(ticker, when, fiber);
+    if (!noted)
+        weft__fiber_wake(fiber); /* before it sleeps: others run, and it looks again */
+    weft__fiber_suspend(fiber);
+    if (noted)
+        forget(ticker, fiber);
 }
 
 void weft__ticker_stop(struct weft__actors *system)

@@ -13,9 +13,8 @@ void weft__ticker_stop(struct weft__actors *system);
  * last tick began it. */
 bool weft__ticker_hurry(struct weft__actors *system, bool has_begun);
 
-/* By a fiber: it is woken at `when`; false: no memory. A fiber has one time at most, and calls
- * forget before it does anything else. */
-bool weft__ticker_at(struct weft__actors *system, uint64_t when, struct weft__fiber *fiber);
-void weft__ticker_forget(struct weft__actors *system, struct weft__fiber *fiber);
+/* By a fiber: it is suspended, and woken at `when`, if not before. If there is no memory to note
+ * the time, it is woken at once. */
+void weft__ticker_suspend(struct weft__fiber *fiber, uint64_t when);
 
 #endif

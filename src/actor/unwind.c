@@ -15,8 +15,8 @@
 
 weft *weft__first_free(weft *w)
 {
-    const weft *last = weft__context_of(w)->last;
-    while (w < last && atomic_load_relaxed(&weft__slot_of(w)->fn)) /* relaxed: own */
+    const weft *end = weft__context_of(w)->end;
+    while (w < end && atomic_load_relaxed(&weft__slot_of(w)->fn)) /* relaxed: own */
         w++;
     return w;
 }

@@ -46,6 +46,7 @@ void weft__block_uncount(struct weft_pool *pool)
 static void mark(struct weft__worker *worker, const struct weft__blocked *what, uint64_t now)
 {
     struct weft_pool *pool = worker->pool;
+    weft__pile_publish(worker, 0, WEFT__PILE_ALL); /* others run what it has spawned */
     worker->blocked = what;
     /* release B3: the slots, as they are now. A thief that does not see it waits for a quantum. */
     atomic_store_release(&worker->context->away, true);
@@ -115,7 +116,7 @@ void weft__block_unmark(struct weft__worker *me)
 
 /* ---- Blocking in the program's own code ---- */
 
-static const struct weft__blocked in_own_code = {BLOCKED_OUTSIDE, NULL};
+static const struct weft__blocked in_own_code = {.kind = BLOCKED_OUTSIDE};
 
 void weft__block_outside(struct weft__worker *me)
 {

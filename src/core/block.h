@@ -15,6 +15,7 @@
 #include "os/lock.h"
 #include "sleep/census.h"
 
+struct weft__limit;
 struct weft__sync;
 
 enum blocked_kind {
@@ -29,6 +30,7 @@ enum blocked_kind {
 struct weft__blocked {
     enum blocked_kind kind;
     const struct weft__sync *object; /* NULL for BLOCKED_OUTSIDE */
+    const struct weft__limit *limit; /* NULL: only another thread ends the wait */
 };
 
 /* Part of a pool. "Lock": under `lock`. */

@@ -5,6 +5,8 @@
 #include "core/pool.h"
 #include "os/membarrier.h"
 
+#include <errno.h>
+
 /* ---- Which threads run a part ---- */
 
 /* The bits of root->takers. A bit stays when its thread has gone on to another computation: so a
@@ -26,9 +28,11 @@ void weft__part_begin(struct weft__context *context, struct weft__group *root, b
 {
     uint64_t mine = context->taker;
     /* relaxed, all: a fence follows. A fresh computation needs none: another thread that fails in
-     * it has taken its part from here, and has acquired this with it. */
+     * it has taken its part from here, and has acquired this with it; and a thread that has no part
+     * in it has every thread execute one, in weft__cancel(). */
     if (fresh) {
         atomic_store_relaxed(&root->takers, mine == TAKER_GUESTS ? TAKER_FIRST_GUEST : mine);
+        atomic_fence_compiler(); /* the barrier of weft__cancel() does the rest */
         return;
     }
     if (mine == 0)
@@ -106,6 +110,15 @@ void weft__alert_parts(struct weft__context *own)
 {
     weft__context_alert(own);
     weft__alert_others(own->worker->pool, own->group->root, own);
+}
+
+void weft__cancel(struct weft_pool *pool, struct weft__group *group)
+{
+    if (!weft__group_fail(group, -ECANCELED))
+        return;
+    if (pool->config.fork == WEFT_FORK_LAZY && !weft__pool_is_forked(pool))
+        (void)weft__membarrier(); /* J1 of the thread that begins it. Without it: as above */
+    weft__alert_others(pool, group->root, NULL);
 }
 
 void weft__alert_all(struct weft_pool *pool)

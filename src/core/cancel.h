@@ -60,6 +60,10 @@ void weft__alert_parts(struct weft__context *own);
 unsigned weft__alert_others(struct weft_pool *pool, const struct weft__group *root,
                             const struct weft__context *own);
 
+/* Cancels a computation that runs in the pool, or is about to: by any thread, also by one that has
+ * no part in it. The group, which is its own root, and the pool exist during the call. */
+void weft__cancel(struct weft_pool *pool, struct weft__group *group);
+
 /* Alerts every thread in the pool. */
 void weft__alert_all(struct weft_pool *pool);
 

@@ -85,6 +85,14 @@ static int spin_wanted(unsigned cpus)
                      : WEFT__ROUNDS_DEFAULT; /* on one CPU, spinning keeps others from working */
 }
 
+static int spares_wanted(void)
+{
+    long number = env_number("WEFT_SPARES", 0, WEFT_WORKERS_MAX, "a number from 0 to 4096");
+    if (number == 0)
+        return WEFT_NONE;
+    return number > 0 ? (int)number : SPARES_DEFAULT;
+}
+
 static int check(const weft_config *config)
 {
     if (config->workers > WEFT_WORKERS_MAX || config->quantum < WEFT_NONE ||
@@ -116,7 +124,7 @@ int weft__config_complete(weft_config *full, const weft_config *given, unsigned 
     if (full->pin == WEFT_PIN_DEFAULT)
         full->pin = WEFT_PIN_ASLEEP;
     if (full->spares == 0)
-        full->spares = SPARES_DEFAULT;
+        full->spares = spares_wanted();
     if (!full->name)
         full->name = "weft";
     if (full->sleep == WEFT_SLEEP_DEFAULT)

@@ -5,25 +5,26 @@
 #include "os/memory.h"
 #include "os/thread.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
+#define BLOCK_AND_END (WEFT_BLOCK_SIZE_ + sizeof(struct weft))
+
+void weft__context_has_slots(struct weft__context *context, weft *first)
+{
+    struct weft__context *next = (struct weft__context *)((char *)context + WEFT_BLOCK_SIZE_);
+    context->first = first;
+    context->end = (weft *)next;
+    context->last = context->end - 1;
+    /* relaxed, both: the thread that shares the context publishes it. */
+    atomic_store_relaxed(&next->guard, UINTPTR_MAX);
+    atomic_store_relaxed(&next->wanted_of_other, SLOT_WANTED);
+}
 
 struct weft__context *weft__context_make(struct weft__worker *worker, bool eager, uint64_t quantum)
 {
-    struct weft__context *context = weft__map(WEFT_BLOCK_SIZE_);
+    struct weft__context *context = weft__map(BLOCK_AND_END, WEFT_BLOCK_SIZE_);
     if (!context)
         return NULL;
-    /* A fork past the last slot ends in a fault, which ../os/overflow.c explains. A check would
-     * cost every fork an instruction. */
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    char *end = (char *)context + WEFT_BLOCK_SIZE_ - page;
-    if (mprotect(end, page, PROT_NONE)) {
-        weft__unmap(context, WEFT_BLOCK_SIZE_);
-        return NULL;
-    }
     context->worker = worker;
-    context->first = (weft *)((char *)context + sizeof *context);
-    context->last = (weft *)end - 1;
+    weft__context_has_slots(context, (weft *)(context + 1));
     context->eager = eager;
     context->quantum = quantum;
     context->fork_count = weft__fork_count();
@@ -35,7 +36,7 @@ struct weft__context *weft__context_make(struct weft__worker *worker, bool eager
 
 void weft__context_free(struct weft__context *context)
 {
-    weft__unmap(context, WEFT_BLOCK_SIZE_);
+    weft__unmap(context, BLOCK_AND_END);
 }
 
 static bool is_used(const struct weft__context *context, size_t i)

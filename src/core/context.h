@@ -3,13 +3,18 @@
  *
  * A context is a block of slots, aligned to its own size, with a header at its start:
  *
- *     header | slot | slot | slot | slot | ...         | a page not to be touched
+ *     header | slot | slot | slot | slot | ...         | end
  *              gone   gone ^oldest       ^ `w` of the running code
  *
  * The pointer is the slot: weft_fork(w) fills the slot at w, and the left side runs in the next
  * slot. So the code that passes `w` along knows how deep the forks reach, and that is stored
  * nowhere. All slots before the running code's are in use (`fn` is not NULL); that slot and all
  * after it are free. The address of the header is the pointer with its low bits cleared.
+ *
+ * `end` lies in the first line of the next block, where forks and merges always take the slow road.
+ * A fork there is not kept: it is only counted, in `in_place`, and the left side runs in `end`,
+ * too. Its merge counts down, and the caller runs the right side. So any number of forks may be
+ * pending; those in the slots can be stolen.
  *
  * On the lazy road, a pending right side is just a slot. A thief takes the oldest one, so the
  * stolen slots are a prefix of the slots. See steal.c for how it does that, and publish.h for the
@@ -44,7 +49,7 @@ struct weft__slot {
     bool group_is_lent;        /* lazy road: `group` was written for the deque, and goes with it */
     weft_fn *eager_fn;         /* what to run if it was published: merge may have cleared fn */
     struct atomic_ptr thief;   /* struct weft__worker that runs the right side, which writes it; or
-                                  NULL */
+                                  NULL. In `end`, which can't be stolen, it is the guard */
     struct atomic_uptr wanted; /* SLOT_WANTED: merge takes the slow road. On the lazy road, set and
                                   cleared under the lock */
 };
@@ -54,6 +59,7 @@ struct weft__slot {
 _Static_assert(sizeof(struct weft__slot) == sizeof(struct weft), "struct weft in weft/inline.h");
 _Static_assert(offsetof(struct weft__slot, fn) == offsetof(struct weft, fn_) &&
                    offsetof(struct weft__slot, arg) == offsetof(struct weft, arg_) &&
+                   offsetof(struct weft__slot, thief) == offsetof(struct weft, guard_) &&
                    offsetof(struct weft__slot, wanted) == offsetof(struct weft, wanted_),
                "struct weft in weft/inline.h");
 _Static_assert(sizeof(struct weft__slot) == WEFT__CACHE_LINE,
@@ -70,16 +76,20 @@ struct weft__help {
     weft_fn *first_right; /* what it forked first */
 };
 
-/* The header. Its first line is read by every fork and seldom written; the second belongs
- * to thieves. */
+/* The header. Its first line is read by every fork and seldom written; the last belongs to
+ * thieves. */
 struct weft__context {
-    WEFT__ALIGNED struct atomic_uptr guard; /* see weft/inline.h; written under the lock */
-    struct weft__worker *worker;            /* its owner; of a fiber: the worker that runs it */
-    struct weft__group *group;              /* of the job that runs on top. Owner only */
-    weft *first, *last;
-    uint32_t fork_count;     /* of the process, when the context was made or last locked */
-    uint64_t quantum;        /* nanoseconds; constant */
-    bool eager;              /* constant */
+    WEFT__ALIGNED unsigned char end_of_other[offsetof(struct weft, guard_)]; /* of the context in
+                                       the block before, if there is one; as wanted_of_other */
+    struct atomic_uptr guard; /* see weft/inline.h; written under the lock */
+    struct atomic_uptr wanted_of_other;
+    struct weft__worker *worker; /* its owner; of a fiber: the worker that runs it */
+    struct weft__group *group;   /* of the job that runs on top. Owner only */
+    weft *first, *last, *end;    /* end is last + 1 */
+    size_t in_place;             /* forks in `end` that are not merged. Owner only */
+    uint32_t fork_count;         /* of the process, when the context was made or last locked */
+    uint64_t quantum;            /* nanoseconds; constant */
+    bool eager;                  /* constant */
     struct atomic_ptr root;  /* struct weft__group: the root of the job on top, or NULL. Written by
                                 the owner; a hint to thieves, and see cancel.c */
     struct atomic_u32 mixed; /* how many jobs lie on top of a job of another computation. Written by
@@ -112,9 +122,14 @@ struct weft__context *weft__context_make(struct weft__worker *worker, bool eager
                                          uint64_t quantum); /* NULL: no memory */
 void weft__context_free(struct weft__context *context);
 
+/* The slots of a context whose block is set to zero: from `first` to the end of the block. The
+ * first line of the next block belongs to it, too. */
+void weft__context_has_slots(struct weft__context *context, weft *first);
+
 static inline struct weft__context *weft__context_of(weft *w)
 {
-    return (struct weft__context *)((uintptr_t)w & ~(WEFT_BLOCK_SIZE_ - 1));
+    /* `end` lies just behind the block, and no slot at its beginning. */
+    return (struct weft__context *)(((uintptr_t)w - 1) & ~(WEFT_BLOCK_SIZE_ - 1));
 }
 
 static inline struct weft__slot *weft__slot_of(weft *w)
@@ -122,9 +137,7 @@ static inline struct weft__slot *weft__slot_of(weft *w)
     return (struct weft__slot *)w;
 }
 
-/* The first free slot: the context of the code that runs on top now. Owner only. If all slots are
- * in use, the result lies on the page not to be touched; code that uses it ends in a fault, which
- * is explained. */
+/* The first free slot, or `end`: the context of the code that runs on top now. Owner only. */
 weft *weft__context_top(struct weft__context *context);
 
 /* Is a right side pending that could be stolen? A hint, unless its owner rests. */

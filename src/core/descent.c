@@ -46,6 +46,7 @@ static void seek_on(struct weft__wait *wait)
 
 void weft__descent_begin(struct weft__wait *wait)
 {
+    weft__pile_publish(wait->me, 0, WEFT__PILE_ALL); /* jobs that it must not run itself */
     weft__state_is(wait->me, WORKER_SEARCHING);
     wait->settled = false;
     wait->since = weft__clock_now();

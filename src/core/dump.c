@@ -25,6 +25,7 @@ struct look {
     bool unknown; /* it is blocked, but what blocks it could not be read */
     enum worker_state state;
     uint32_t park, stop;
+    bool in_crowd;
     int thread;
     weft_fn *fn;
     unsigned executor, depth, deepest;
@@ -179,13 +180,14 @@ static void look_at(struct look *look, const struct locks *locks, struct weft__w
         .standing.who = weft__who(worker),
         .state = (enum worker_state)atomic_load_relaxed(&counts->state),
         .park = atomic_load_relaxed(&worker->own_park->state),
+        .in_crowd = atomic_load_relaxed(&worker->own_park->in_crowd),
         .stop = atomic_load_relaxed(&worker->stop.core.state),
         .thread = atomic_load_relaxed(&counts->thread),
         .fn = atomic_load_relaxed(&counts->fn),
         .executor = atomic_load_relaxed(&counts->executor),
         .depth = atomic_load_relaxed(&counts->depth),
         .deepest = atomic_load_relaxed(&counts->depth_max),
-        .deque = weft__deque_size(&worker->deque),
+        .deque = weft__deque_size(&worker->deque) + weft__pile_size(&worker->pile),
         .mail = weft__queue_length(&worker->mailbox),
         .jobs = atomic_load_relaxed(&counts->jobs),
         .steals = atomic_load_relaxed(&counts->steals),
@@ -210,7 +212,8 @@ static const char *state_of(const struct look *look)
     static const char *const states[] = {"outside", "busy", "searching", "blocked"};
     if (look->state == WORKER_SEARCHING && look->standing.awaits)
         return "waiting";
-    if (look->state == WORKER_SEARCHING && (look->park & ~(uint32_t)PARK_UNCOUNTED) == PARK_ASLEEP)
+    bool asleep = look->in_crowd || (look->park & ~(uint32_t)PARK_UNCOUNTED) == PARK_ASLEEP;
+    if (look->state == WORKER_SEARCHING && asleep)
         return "asleep";
     return states[look->state];
 }
@@ -266,7 +269,7 @@ static void put_numbers(FILE *out, const struct look *look)
             "; forks %zu, pending %zu, deque %zu, mail %zu; parking place %s%s, stop latch %u, "
             "jobs %llu, steals %llu, injected %llu, sleeps %llu, deepest %u\n",
             look->forks, look->pending, look->deque, look->mail,
-            parks[look->park & ~(uint32_t)PARK_UNCOUNTED],
+            look->in_crowd ? "unused" : parks[look->park & ~(uint32_t)PARK_UNCOUNTED],
             look->park & PARK_UNCOUNTED ? " uncounted" : "", look->stop,
             (unsigned long long)look->jobs, (unsigned long long)look->steals,
             (unsigned long long)look->injected, (unsigned long long)look->sleeps, look->deepest);

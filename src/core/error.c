@@ -15,10 +15,11 @@ static const struct {
     {-EAGAIN, "not now: there is nothing, or no room, or there are too many threads"},
     {-EALREADY, "it was started already"},
     {-EBUSY, "in use: a task that is pending or waited for, a thread that is in a pool already, "
-             "actors that are set up already"},
+             "actors that are set up already, a graph that is running"},
     {-ECANCELED, "cancelled: what this was part of has failed, or it was killed"},
     {-ECHILD, "the pool belongs to the parent process, and has no threads in this one"},
     {-EDEADLK, "it would wait for itself: the caller is part of what it waits for"},
+    {-ELOOP, "a graph has a cycle without a condition, or no node to begin with"},
     {-ENOTSUP, "the config sets a field that this release of the library does not know"},
     {-EOVERFLOW, "the actor overflowed its stack"},
     {-EPERM, "not by this thread: only the thread that made the pool, or the actor itself, may"},

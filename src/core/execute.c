@@ -33,6 +33,7 @@ void weft__execute_untold(weft *w, const struct weft__found *found)
         frame.slot && weft__fork_is_careful(frame.from, frame.slot) && weft__careful_begin(me, w);
     const struct weft__mutex *held = weft__outermost(me)->held_mutexes;
     unsigned block_depth = me->block_depth;
+    uintptr_t outer_base = weft__pile_begin(&me->pile);
     struct weft__help outer_help = me->context->help;
     me->context->help = (struct weft__help){0};
     weft__expect_help(me);
@@ -56,6 +57,9 @@ void weft__execute_untold(weft *w, const struct weft__found *found)
         weft__careful_end(me);
     if (weft__outermost(me)->held_mutexes != held)
         weft__fatal("a job returned that holds a mutex");
+    if (weft__pile_has_more(&me->pile) && !forked)
+        weft__pile_publish(me, me->pile.base, WEFT__PILE_ALL); /* before the job counts as over */
+    weft__pile_end(&me->pile, outer_base);
     me->frame = outer;
     atomic_store_relaxed(&me->counts.depth, frame.depth); /* relaxed: as above */
     weft__current = forked ? NULL : before;
@@ -91,7 +95,8 @@ static inline struct shown show(struct weft__worker *me, struct shown shown)
 }
 
 /* `fresh`: no thread has run a part of the computation yet. */
-static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, bool fresh)
+static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, weft_fn *drop,
+                 bool fresh)
 {
     struct weft__context *context = weft__context_of(w);
     struct weft__slot *slot = weft__slot_of(w);
@@ -100,6 +105,7 @@ static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, boo
     struct weft__group *outer_root = atomic_load_relaxed(&context->root);
     struct weft__group *root = group->root;
     bool mixes = outer_root && outer_root != root;
+    size_t in_place = context->in_place;
     context->group = slot->group = group;
     /* relaxed, all of root and mixed: hints, written by their owner only. For a thread that fails
      * and reads root, weft__part_begin() and weft__part_resume() have a fence after the store. */
@@ -114,13 +120,14 @@ static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, boo
     }
     if (outer_root != root)
         weft__part_begin(context, root, fresh);
-    if (!weft__is_over(w))
-        WEFT__MUST_RETURN(weft__job_threw, fn(w, arg));
+    weft_fn *runs = weft__is_over(w) ? drop : fn;
+    if (runs)
+        WEFT__MUST_RETURN(weft__job_threw, runs(w, arg));
     if (frame && context->worker->frame != frame)
         abandoned(context->worker);
     if (frame)
         show(context->worker, shown);
-    weft__expect_merged(w, "a job");
+    weft__expect_merged(w, in_place, "a job");
     if (context->group != group)
         weft__fatal("a job returned without closing a scope that it opened");
     context->group = outer;
@@ -133,7 +140,12 @@ static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, boo
 
 void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
 {
-    call(w, fn, arg, group, false);
+    call(w, fn, arg, group, NULL, false);
+}
+
+void weft__call_or_drop(weft *w, weft_fn *fn, void *arg, struct weft__group *group, weft_fn *drop)
+{
+    call(w, fn, arg, group, drop, false);
 }
 
 void weft__call_whole(weft *w, weft_fn *fn, void *arg, struct weft__group *group)
@@ -141,7 +153,7 @@ void weft__call_whole(weft *w, weft_fn *fn, void *arg, struct weft__group *group
     struct weft__context *context = weft__context_of(w);
     struct weft__help *help = &context->help;
     help->whole = fn;
-    call(w, fn, arg, group, group->root == group);
+    call(w, fn, arg, group, NULL, group->root == group);
     if (!help->started || help->whole != fn)
         return;
     bool brief = weft__clock_now() - help->started < WEFT__LITTLE_NS;

@@ -26,6 +26,9 @@ static inline void weft__tell(struct weft__worker *me)
 /* Calls fn(w, arg) as part of `group`, unless the group is cancelled. */
 void weft__call(weft *w, weft_fn *fn, void *arg, struct weft__group *group);
 
+/* The same; if the group is cancelled, drop(w, arg) is called instead, if that is not NULL. */
+void weft__call_or_drop(weft *w, weft_fn *fn, void *arg, struct weft__group *group, weft_fn *drop);
+
 /* The same for a whole job from outside: how long it takes is remembered (habit.h). */
 void weft__call_whole(weft *w, weft_fn *fn, void *arg, struct weft__group *group);
 

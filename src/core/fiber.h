@@ -15,6 +15,7 @@ struct weft__fiber_ops {
     void (*poll)(weft *w);
     bool (*yield)(weft *w);                       /* true: another actor ran meanwhile */
     void (*suspend)(struct weft__context *fiber); /* until it is woken; may return earlier */
+    void (*suspend_until)(struct weft__context *fiber, uint64_t when); /* at `when` at the latest */
 
     /* Notes why the fiber will be suspended: static words, and the mutex, event or channel, or
        NULL. */
@@ -74,6 +75,11 @@ static inline bool weft__hook_yield(weft *w)
 static inline void weft__hook_suspend(struct weft__context *fiber)
 {
     fiber->ops->suspend(fiber);
+}
+
+static inline void weft__hook_suspend_until(struct weft__context *fiber, uint64_t when)
+{
+    fiber->ops->suspend_until(fiber, when);
 }
 
 static inline void weft__hook_waits_for(struct weft__context *fiber, const char *what,

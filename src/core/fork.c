@@ -12,6 +12,8 @@
  *
  * The eager road. The guard is always raised, and the slow road puts every right side on the
  * worker's deque. */
+#include "core/fork.h"
+
 #include "core/cancel.h"
 #include "core/fiber.h"
 #include "core/help.h"
@@ -26,15 +28,53 @@
 #undef weft_fork
 #undef weft_merge
 #undef weft_join
+#undef weft_outer
 
 /* The library's own copies of what weft/inline.h puts in place. */
 extern weft *weft_fork(weft *w, weft_fn *right, void *arg);
 extern bool weft_merge(weft *w);
+extern weft *weft_outer(weft *w);
 extern void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r);
 
 /* While little work is expected, or there is a deadline, forks in so many slots above the oldest
  * take the slow road. */
 enum { SHALLOW_SLOTS = 4 };
+
+/* ---- Past the last slot ---- */
+
+static weft *fork_in_place(struct weft__context *context)
+{
+    weft *w = context->end;
+    atomic_store_relaxed(&weft__slot_of(w)->fn, NULL); /* relaxed: read by this thread only */
+    context->in_place++;
+    weft__poll(w);
+    return w - 1; /* the left side runs in w, too */
+}
+
+static bool merge_in_place(struct weft__context *context)
+{
+    weft *w = context->end;
+    if (context->in_place == 0)
+        weft__fatal("weft_merge without weft_fork");
+    context->in_place--;
+    weft__poll(w);
+    if (context->in_place == 0)
+        return weft__is_cancelled(w); /* which tells the merges in all slots, too, and takes long */
+    bool noticed = false;
+    bool cancelled = weft__group_alarm(context->group) &&
+                     weft__group_look(context->group, &noticed) == GROUP_CANCELLED;
+    if (noticed)
+        weft__alert_parts(context);
+    return cancelled;
+}
+
+weft *weft_outer_slow_(weft *w)
+{
+    struct weft__context *context = weft__context_of(w);
+    return w == context->end && context->in_place ? w : w - 1;
+}
+
+/* ---- The slow roads ---- */
 
 /* Never called: its address stands in a slot. */
 static void waited_for(weft *w, void *arg)
@@ -113,26 +153,40 @@ static bool slow_road(struct weft__context *context, weft *w, bool wake, bool *c
     return stolen;
 }
 
-void weft_fork_slow_(weft *w)
+bool weft__look_up(weft *w)
+{
+    struct weft__context *context = weft__context_of(w);
+    bool cancelled, wake = weft__help_is_due(context, w);
+    if (wake)
+        context->help.wanted = false; /* the caller wakes a worker */
+    if (wake || !only_looks_at_the_clock(context))
+        slow_road(context, w, false, &cancelled);
+    return wake;
+}
+
+weft *weft_fork_slow_(weft *w)
 {
     weft__expect_fork(w, "weft_fork");
     /* relaxed: own write; a thief's mark is not NULL either. */
     if (!atomic_load_relaxed(&weft__slot_of(w)->fn))
         weft__lacks("weft_fork", "a function", "right");
     struct weft__context *context = weft__context_of(w);
+    if (w == context->end)
+        return fork_in_place(context);
     if (weft__is_fiber(w)) {
         weft__hook_fork(w);
-        return;
+        return w;
     }
     if (context->eager) {
         eager_fork(context, w);
-        return;
+        return w;
     }
     /* Without membarrier, no thief could take the slot from an owner that does not answer. So every
      * fork is published, as on the eager road. */
     bool cancelled, wake = weft__membarrier_is_gone() || weft__help_is_due(context, w);
     if (wake || !only_looks_at_the_clock(context))
         slow_road(context, w, wake, &cancelled);
+    return w;
 }
 
 /* After its merge, a slot that was stolen or published is the oldest of its context again. */
@@ -155,6 +209,8 @@ bool weft_merge_slow_(weft *w)
     weft__expect_fork(w, "weft_merge");
     struct weft__context *context = weft__context_of(w);
     struct weft__slot *slot = weft__slot_of(w);
+    if (w == context->end)
+        return merge_in_place(context);
     if (weft__is_fiber(w))
         return weft__hook_merge(w);
     if (context->eager) {

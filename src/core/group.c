@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/group.h"
 
+#include "core/limit.h"
 #include "os/clock.h"
 
 #include <errno.h>
@@ -25,6 +26,7 @@ bool weft__group_fail(struct weft__group *group, int code)
     if (!atomic_cas_relaxed(&group->error, &none, code))
         return false;
     atomic_fetch_add_relaxed(&group->root->alarms, 1);
+    weft__limit_nudge(group->root);
     return true;
 }
 
@@ -33,6 +35,20 @@ void weft__group_set_deadline(struct weft__group *group, uint64_t when)
     if (atomic_load_relaxed(&group->deadline) == 0)
         atomic_fetch_add_relaxed(&group->root->alarms, 1);
     atomic_store_relaxed(&group->deadline, when ? when : 1);
+    weft__limit_nudge(group->root);
+}
+
+uint64_t weft__group_deadline(const struct weft__group *group)
+{
+    uint64_t first = WEFT_FOREVER;
+    if (!weft__group_alarm(group))
+        return first;
+    for (; group; group = group->parent) {
+        uint64_t deadline = atomic_load_relaxed(&group->deadline);
+        if (deadline != 0 && deadline < first)
+            first = deadline;
+    }
+    return first;
 }
 
 enum group_state weft__group_walk(struct weft__group *group, bool *noticed)

@@ -29,6 +29,9 @@ int weft__group_end(struct weft__group *group);             /* its error, or -EC
 bool weft__group_fail(struct weft__group *group, int code); /* true: this was the first failure */
 void weft__group_set_deadline(struct weft__group *group, uint64_t when);
 
+/* The first deadline of it and the groups around it; WEFT_FOREVER: there is none. */
+uint64_t weft__group_deadline(const struct weft__group *group);
+
 /* Has a group of its computation failed, or a deadline? NULL: no. */
 static inline bool weft__group_alarm(const struct weft__group *group)
 {

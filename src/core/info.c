@@ -77,7 +77,7 @@ bool weft_has_pending(weft *w)
     if (weft__is_fiber(w))
         return w > context->first && atomic_load_relaxed(&weft__slot_of(w - 1)->fn);
     bool forks = !context->eager && (weft *)atomic_load_relaxed(&context->oldest) < w;
-    return forks || weft__deque_size(&context->worker->deque) > 0;
+    return forks || weft__worker_has_jobs(context->worker);
 }
 
 uint64_t weft_now(void)

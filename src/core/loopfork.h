@@ -17,7 +17,8 @@ weft *weft__fork_openly(weft *w, weft_fn *right, void *arg);
 static inline weft *weft__fork_quietly(weft *w, weft_fn *right, void *arg)
 {
     struct weft__context *context = weft__context_of(w);
-    if (context->eager || weft__context_is_untold(context) || weft__membarrier_is_gone())
+    if (context->eager || weft__context_is_untold(context) || w == context->end ||
+        weft__membarrier_is_gone())
         return weft_fork(w, right, arg);
     struct weft__slot *slot = weft__slot_of(w);
     atomic_store_relaxed(&slot->arg, arg);         /* relaxed: released with fn */

@@ -11,6 +11,7 @@
 #undef weft_fork
 #undef weft_merge
 #undef weft_join
+#undef weft_outer
 
 #if defined __GNUC__
 #define COLD __attribute__((cold, noinline))
@@ -37,6 +38,12 @@ void weft__function_name(char *text, size_t size, weft_fn *fn)
 static bool is_used(weft *w)
 {
     return w <= weft__context_of(w)->last && atomic_load_relaxed(&weft__slot_of(w)->fn);
+}
+
+/* Is the slot after w in use? None comes after the last one. */
+static bool is_next_used(weft *w)
+{
+    return w < weft__context_of(w)->last && is_used(w + 1);
 }
 
 /* In a forked child, the job that forked the process goes on, though its thread is no worker any
@@ -69,7 +76,7 @@ COLD void weft__look_whose(weft *w, const char *function)
 static COLD void look_at_fork(weft *w, const char *function)
 {
     weft__look_whose(w, function);
-    if (is_used(w + 1))
+    if (is_next_used(w))
         returned_between(w + 1, function);
 }
 
@@ -90,7 +97,7 @@ COLD _Noreturn void weft__lacks(const char *function, const char *what, const ch
 
 void weft__expect_fork(weft *w, const char *function)
 {
-    if (!weft__context_is_here(w) || is_used(w + 1))
+    if (!weft__context_is_here(w) || is_next_used(w))
         look_at_fork(w, function);
 }
 
@@ -136,9 +143,11 @@ static weft *first_used(weft *w)
     return NULL;
 }
 
-void weft__expect_merged(weft *w, const char *who)
+void weft__expect_merged(weft *w, size_t in_place, const char *who)
 {
     weft *used = first_used(w);
+    if (!used && weft__context_of(w)->in_place != in_place)
+        weft__fatal("%s returned without merging what it forked", who);
     if (!used)
         return;
     char right[200];
@@ -151,10 +160,10 @@ void weft__expect_merged(weft *w, const char *who)
 }
 
 _Static_assert(WEFT_LAYOUT_ == 1 && sizeof(struct weft) == 64 &&
-                   offsetof(struct weft, wanted_) == 56 && WEFT_BLOCK_SIZE_ == 4 << 20 &&
-                   sizeof(weft_task) == 160 && sizeof(weft_scope) == 160 &&
-                   sizeof(weft_mutex) == 64 && sizeof(weft_event) == 64 &&
-                   sizeof(weft_channel) == 128,
+                   offsetof(struct weft, guard_) == 48 && offsetof(struct weft, wanted_) == 56 &&
+                   WEFT_BLOCK_SIZE_ == 4 << 20 && sizeof(weft_task) == 176 &&
+                   sizeof(weft_scope) == 176 && sizeof(weft_mutex) == 64 &&
+                   sizeof(weft_event) == 64 && sizeof(weft_channel) == 128,
                "what programs have compiled in changes with WEFT_LAYOUT_");
 
 COLD void weft__layout_differs(unsigned layout, const char *function)
@@ -183,15 +192,32 @@ bool weft_merge_checked_(weft *w, const char *where)
     if (!w)
         weft__fatal("%s: weft_merge needs a context", where);
     weft__expect_own(w, where);
-    if (!atomic_load_relaxed(&weft__slot_of(w)->fn))
+    struct weft__context *context = weft__context_of(w);
+    if (w == context->end ? !context->in_place : !atomic_load_relaxed(&weft__slot_of(w)->fn))
         weft__fatal("%s: weft_merge without weft_fork; merge takes the context that was given "
                     "to fork, and the left side the one that fork returned: was it given w?",
                     where);
-    if (w < weft__context_of(w)->last && atomic_load_relaxed(&weft__slot_of(w + 1)->fn))
+    if (is_next_used(w) || (w == context->last && context->in_place))
         weft__fatal("%s: weft_merge in another order; what the left side forked has to be merged "
                     "first: did it return between weft_fork and weft_merge?",
                     where);
     return weft_merge(w);
+}
+
+weft *weft_outer_checked_(weft *w, const char *where)
+{
+    if (!w)
+        weft__fatal("%s: weft_outer needs a context", where);
+    weft__expect_own(w, where);
+    struct weft__context *context = weft__context_of(w);
+    if (w == context->end && context->in_place)
+        return weft_outer(w);
+    if (is_used(w))
+        weft__fatal("%s: weft_outer of a context that has forked and not merged; merge first",
+                    where);
+    if (w == context->first || !is_used(w - 1))
+        weft__fatal("%s: weft_outer of a context that no pending weft_fork has returned", where);
+    return weft_outer(w);
 }
 
 void weft_join_checked_(weft *w, weft_fn *left, void *l, weft_fn *right, void *r, const char *where)

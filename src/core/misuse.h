@@ -68,9 +68,9 @@ static inline void weft__expect_layout(unsigned layout, const char *function)
         weft__layout_differs(layout, function);
 }
 
-/* A job, or an actor, that ran in w has returned: it must have merged all that it forked. `who`:
- * for the message. */
-void weft__expect_merged(weft *w, const char *who);
+/* A job, or an actor, that ran in w has returned: it must have merged all that it forked.
+ * `in_place`: the context's, when it began; `who`: for the message. */
+void weft__expect_merged(weft *w, size_t in_place, const char *who);
 
 /* A call into the program's code, which may be C++: it has to return. If it ends by an exception
  * that is caught further down, or by pthread_exit, the library's own frames would be gone, with

@@ -4,6 +4,7 @@
 #include "core/config.h"
 #include "core/default.h"
 #include "core/fiber.h"
+#include "core/limit.h"
 #include "core/search.h"
 #include "core/task.h"
 #include "core/threads.h"
@@ -24,6 +25,8 @@ static void forget_parent(void)
     weft__default_forked();
     weft__park_forked();
     weft__tasks_forked();
+    weft__limits_forked();
+    weft__alarms_forked();
     atomic_store_relaxed(&weft__fiber_wakers, 0); /* threads that counted there do not exist here */
 }
 
@@ -93,6 +96,8 @@ static void release(struct weft_pool *pool)
         if (pool->workers[i])
             weft__worker_free(pool->workers[i]);
     weft__free(pool->workers);
+    for (int size = 0; size < STOCK_SIZES; size++)
+        weft__depot_free(&pool->depots[size]);
     weft__spares_free(pool);
     weft__sleep_destroy(&pool->sleep);
     weft__cpus_free(&pool->homes);
@@ -217,7 +222,7 @@ int weft__pool_make(struct weft_pool *pool, const weft_config *config)
     int error = prepare(pool, config);
     if (!error) {
         if (!(pool->config.flags & WEFT_NO_SIGSEGV))
-            weft__overflow_watch(weft__worker_explain, weft__worker_nested);
+            weft__overflow_watch(weft__worker_nested);
         error = weft__threads_start(pool);
     }
     if (error)
@@ -284,6 +289,7 @@ static void wind_up(struct weft_pool *pool, struct weft__spin_latch *drained)
     if (atomic_fetch_sub_acq_rel(&pool->pending, 1) != (POOL_CLOSED | 1))
         weft__wait_anywhere(drained, (struct weft__awaited){.what = "destroys the pool"});
     weft__threads_stop(pool);
+    weft__alarms_stop(pool);
     if (actors)
         pool->actors_free(actors);
 }

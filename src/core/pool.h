@@ -3,6 +3,7 @@
 #ifndef WEFT_CORE_POOL_H
 #define WEFT_CORE_POOL_H
 
+#include "core/alarm.h"
 #include "core/block.h"
 #include "core/guest.h"
 #include "core/habit.h"
@@ -25,10 +26,12 @@ struct weft_pool {
     struct weft__worker **workers;
     struct weft__sleep sleep;
     struct weft__queue injector;
+    struct weft__depot depots[STOCK_SIZES]; /* nodes of spawned jobs; see stock.h */
     struct weft__habits habits;
     struct weft__census census;
     struct weft__blocking blocking;
     struct weft__spares spares;
+    struct weft__alarms alarms;
 
     /* Counts what has to end before the pool: guests, submitted tasks, detached jobs. The highest
      * bit, POOL_CLOSED, is set by destroy. From then on nothing new is let in, so only that bit

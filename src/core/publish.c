@@ -3,7 +3,7 @@
 
 #include "core/execute.h"
 #include "core/pool.h"
-#include "core/scope.h"
+#include "core/spawn.h"
 #include "core/steal.h"
 
 static void execute_right(weft *w, struct weft__job *job)

@@ -9,6 +9,18 @@ static void length_add(struct weft__queue *queue, size_t change)
     atomic_store_relaxed(&queue->length, atomic_load_relaxed(&queue->length) + change);
 }
 
+/* Under the lock; relaxed, both: as above. */
+
+static struct weft__node *last_urgent(const struct weft__queue *queue)
+{
+    return atomic_load_relaxed(&queue->last_urgent);
+}
+
+static void set_last_urgent(struct weft__queue *queue, struct weft__node *node)
+{
+    atomic_store_relaxed(&queue->last_urgent, node);
+}
+
 static void unlink_node(struct weft__queue *queue, struct weft__node *node)
 {
     if (node->prev)
@@ -19,6 +31,8 @@ static void unlink_node(struct weft__queue *queue, struct weft__node *node)
         node->next->prev = node->prev;
     else
         queue->last = node->prev;
+    if (last_urgent(queue) == node)
+        set_last_urgent(queue, node->prev);
     node->linked = false;
     length_add(queue, (size_t)-1);
 }
@@ -39,6 +53,34 @@ void weft__queue_push(struct weft__queue *queue, struct weft__node *node)
     weft__lock_drop(&queue->lock);
 }
 
+void weft__queue_push_urgent(struct weft__queue *queue, struct weft__node *node)
+{
+    weft__lock_take(&queue->lock);
+    atomic_store_relaxed(&node->claimed, false); /* relaxed: the lock publishes it */
+    node->prev = last_urgent(queue);
+    node->next = node->prev ? node->prev->next : queue->first;
+    if (node->prev)
+        node->prev->next = node;
+    else
+        queue->first = node;
+    if (node->next)
+        node->next->prev = node;
+    else
+        queue->last = node;
+    set_last_urgent(queue, node);
+    node->linked = true;
+    length_add(queue, 1);
+    weft__lock_drop(&queue->lock);
+}
+
+/* The node whose turn it is; NULL: the queue is empty. */
+static struct weft__node *in_turn(const struct weft__queue *queue)
+{
+    const struct weft__node *urgent = last_urgent(queue);
+    bool enough = urgent && urgent->next && queue->urgent_run >= WEFT__URGENT_RUN;
+    return enough ? urgent->next : queue->first;
+}
+
 struct weft__node *weft__queue_pop(struct weft__queue *queue)
 {
     if (weft__queue_length(queue) == 0)
@@ -46,11 +88,14 @@ struct weft__node *weft__queue_pop(struct weft__queue *queue)
     weft__lock_take(&queue->lock);
     struct weft__node *node;
     bool taken = false;
-    while (!taken && (node = queue->first)) {
+    while (!taken && (node = in_turn(queue))) {
+        bool urgent = last_urgent(queue) && node == queue->first;
         /* If another thread has claimed the node and is about to remove it, it is unlinked now:
          * otherwise searchers would see a job that they can't get, and not sleep. */
         taken = weft__node_claim(node);
         unlink_node(queue, node);
+        if (taken)
+            queue->urgent_run = urgent ? queue->urgent_run + 1 : 0;
     }
     weft__lock_drop(&queue->lock);
     return taken ? node : NULL;

@@ -117,6 +117,9 @@ static bool steal_from(struct weft__worker *me, struct weft__worker *victim,
     if (result == STEAL_EMPTY && !victim->context->eager)
         result = weft__steal_slot(me, victim->context, root, found);
     me->saw_young |= result == STEAL_YOUNG;
+    if (result != STEAL_GOT && !victim->context->eager)
+        result = weft__steal_piled(me, victim, root, found);
+    me->saw_young |= result == STEAL_YOUNG;
     if (result != STEAL_GOT)
         return false;
     weft__count_up(&me->counts.steals);
@@ -203,7 +206,9 @@ static struct weft__job *take_injected(struct weft__worker *me)
 static bool find_anything(struct weft__worker *me, const struct weft__aim *aim,
                           struct weft__found *found)
 {
-    if (next_random(me) % INJECTOR_TURN == 0 && found_job(found, take_injected(me)))
+    bool first =
+        next_random(me) % INJECTOR_TURN == 0 || weft__queue_has_urgent(&me->pool->injector);
+    if (first && found_job(found, take_injected(me)))
         return true;
     return steal(me, aim, NULL, found) || found_job(found, take_injected(me));
 }
@@ -238,7 +243,7 @@ static bool holds_job(struct weft__worker *worker)
 
 static bool holds_work(struct weft__worker *worker)
 {
-    return holds_job(worker) ||
+    return weft__worker_has_jobs(worker) ||
            (!worker->context->eager && weft__context_has_pending(worker->context));
 }
 

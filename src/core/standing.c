@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/standing.h"
 
+#include "core/limit.h"
 #include "core/misuse.h"
 #include "core/object.h"
 #include "core/pool.h"
@@ -44,6 +45,7 @@ void weft__standing_blocked(struct weft__standing *standing, const struct weft__
     standing->blocked = true;
     standing->kind = worker->blocked->kind;
     standing->object = object;
+    standing->limited = weft__limit_ends(worker->blocked->limit);
     if (object && object->name)
         snprintf(standing->name, sizeof standing->name, "%s", object->name);
     if (standing->kind == BLOCKED_MUTEX)
@@ -147,6 +149,7 @@ static void put_blocked(FILE *out, const struct weft__standing *standing)
         fprintf(out, " %p", standing->object);
     if (standing->kind == BLOCKED_MUTEX)
         put_holder(out, standing);
+    fputs(standing->limited ? ", for a limited time" : "", out);
 }
 
 void weft__put_standing(FILE *out, const struct weft__standing *standing)

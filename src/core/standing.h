@@ -29,6 +29,7 @@ struct weft__standing {
     uintptr_t holder_name;   /* of a mutex; MUTEX_FREE: it is handed over just now */
     struct weft__who holder; /* of a mutex, if a thread of the pool holds it */
     bool holder_is_itself;   /* the thread itself holds the mutex */
+    bool limited;            /* the wait ends by itself */
     bool holder_waits;       /* the holder waits outside, for a task of the pool */
 
     /* If it waits for a latch. */

@@ -26,6 +26,7 @@
 #include "core/execute.h"
 #include "core/pool.h"
 #include "core/search.h"
+#include "core/spawn.h"
 #include "os/clock.h"
 #include "os/membarrier.h"
 
@@ -62,15 +63,16 @@ static void execute_stolen(weft *w, struct weft__job *job)
     weft__worker_of(w)->news = (struct weft__news){weft__right_is_over, slot};
 }
 
-/* Under the lock. True: the owner is on a slow road, or will be before it takes the slot back.
- * False: the owner has not answered, and the process forbids membarrier by now. A blocked owner
- * needs no barrier: when it goes on, it passes a fence before it merges (B3). */
-static bool stop_owner(struct weft__context *context, struct weft__slot *slot)
+/* Under the lock. `sign`: `wanted` of the slot, or `floor` of the pile, that the thief will take
+ * from. True: the owner is on a slow road, or will be before it takes anything back there. False:
+ * the owner has not answered, and the process forbids membarrier by now. A blocked owner needs no
+ * barrier: when it goes on, it passes a fence before it merges (B3). */
+static bool stop_owner(struct weft__context *context, struct atomic_uptr *sign)
 {
     /* relaxed, all: the answer or the barrier orders them. An answer that another thief got says
      * nothing about this slot, so it is cleared first (bug 30). */
     atomic_store_relaxed(&context->answered, false);
-    weft__slot_want(slot, true);
+    atomic_store_relaxed(sign, UINTPTR_MAX);
     atomic_store_relaxed(&context->guard, UINTPTR_MAX);
     for (int i = WEFT__ANSWER_SPINS; i > 0; i--) {
         if (atomic_load_acquire(&context->answered)) /* acquire B1 */
@@ -143,7 +145,7 @@ enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context
         weft__lock_drop(&context->lock);
         return STEAL_YOUNG;
     }
-    bool stopped = stop_owner(context, slot);
+    bool stopped = stop_owner(context, &slot->wanted);
     fn = atomic_load_acquire(&slot->fn); /* acquire B2: what the owner forked */
     bool taken = stopped && fn && is_ripe(context, fn, now) &&
                  weft__may_take(me, root, group_of(slot)->root);
@@ -160,6 +162,77 @@ enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context
     weft__lock_drop(&context->lock);
     if (!stopped)
         weft__alert_all(me->pool); /* from now on, every fork is on the eager road */
+    return taken ? STEAL_GOT : STEAL_EMPTY;
+}
+
+/* ---- Spawned jobs on a pile ---- */
+
+/* Is the oldest job a quantum old? If not, its age is noted. The owner may have run that job
+ * meanwhile, and pushed another one in its place: then a younger job is taken, once in a
+ * quantum. */
+static bool is_old(struct weft__pile *pile, const struct weft__context *context, uintptr_t first)
+{
+    if (context->quantum == 0)
+        return true;
+    uint64_t now = weft__clock_now();
+    if (atomic_load_relaxed(&pile->marked) == first) /* relaxed, all: hints */
+        return now - atomic_load_relaxed(&pile->marked_at) >= context->quantum;
+    atomic_store_relaxed(&pile->marked_at, now);
+    atomic_store_relaxed(&pile->marked, first);
+    return false;
+}
+
+/* Under the lock, the owner stopped. A thief that has nothing else to do takes half of the jobs,
+ * since each visit costs a barrier: it runs the oldest, and the others go on its own deque, where
+ * all find them. Returns how many it took. */
+static uintptr_t take_piled(struct weft__worker *me, const struct weft__pile *pile, uintptr_t first,
+                            uintptr_t end)
+{
+    enum { MOST = 64 };
+    struct weft__group *root = pile->ring[first & pile->mask].group->root;
+    uintptr_t count = 1, most = me->frame ? 1 : (end - first + 1) / 2;
+    weft__spawn_share(pile->ring[first & pile->mask].job);
+    for (; count < most && count < MOST; count++) {
+        struct weft__piled *piled = &pile->ring[(first + count) & pile->mask];
+        if (piled->group->root != root)
+            break;
+        weft__spawn_share(piled->job);
+        if (weft__deque_push(&me->deque, piled->job))
+            break; /* no memory: it stays, counted */
+    }
+    return count;
+}
+
+enum steal_result weft__steal_piled(struct weft__worker *me, struct weft__worker *victim,
+                                    const struct weft__group *root, struct weft__found *found)
+{
+    struct weft__pile *pile = &victim->pile;
+    struct weft__context *context = victim->context;
+    if (weft__pile_size(pile) == 0)
+        return STEAL_EMPTY;
+    if (!may_be_part_of(context, root)) {
+        me->saw_foreign = true;
+        return STEAL_EMPTY;
+    }
+    /* relaxed: a hint. */
+    if (!is_old(pile, context, atomic_load_relaxed(&pile->first)) ||
+        !weft__lock_try(&context->lock))
+        return STEAL_YOUNG;
+    bool stopped = stop_owner(context, &pile->floor);
+    uintptr_t first = atomic_load_relaxed(&pile->first); /* relaxed: under the lock */
+    uintptr_t end = atomic_load_acquire(&pile->end);     /* acquire P1: the jobs */
+    bool taken = stopped && first < end &&
+                 weft__may_take(me, root, pile->ring[first & pile->mask].group->root);
+    if (taken) {
+        *found = (struct weft__found){.job = pile->ring[first & pile->mask].job, .from = victim};
+        /* relaxed: the owner finds them stolen under the lock. `floor` stays up until it does. */
+        atomic_store_relaxed(&pile->first, first + take_piled(me, pile, first, end));
+        context->robbed = true;
+    }
+    weft__context_set_guard(context);
+    weft__lock_drop(&context->lock);
+    if (!stopped)
+        weft__alert_all(me->pool); /* from now on, every spawned job goes on the deque */
     return taken ? STEAL_GOT : STEAL_EMPTY;
 }
 

@@ -2,6 +2,7 @@
 #include "core/stuck.h"
 
 #include "core/guest.h"
+#include "core/limit.h"
 #include "core/object.h"
 #include "core/pool.h"
 #include "core/standing.h"
@@ -95,7 +96,7 @@ static bool look_at_task(const struct weft__task *task, void *arg)
     if (!task->from_outside)
         return true;
     submitters->any = true;
-    submitters->waiting |= atomic_load_relaxed(&task->latch.state) != LATCH_UNSET; /* a hint */
+    submitters->waiting |= atomic_load_relaxed(&task->outsiders) != NULL; /* a hint */
     return true;
 }
 
@@ -152,8 +153,9 @@ static bool other_pool_moves(const struct weft__worker *worker)
 static bool may_be_set_going(const struct weft__worker *worker, bool from_outside)
 {
     if (!worker->blocked)
-        return worker->above; /* it waits in a pool on top; what it waits for is not known here */
-    if (other_pool_moves(worker))
+        return worker->above || /* it waits in a pool on top; for what is not known here */
+               (weft__waits(worker) && worker->awaited->timed);
+    if (other_pool_moves(worker) || weft__limit_ends(worker->blocked->limit))
         return true;
     switch (worker->blocked->kind) {
     case BLOCKED_OUTSIDE: /* a program that has a handler wants to know */

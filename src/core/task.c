@@ -6,21 +6,14 @@
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "core/pool.h"
-#include "core/run.h"
-#include "core/wait.h"
-#include "os/sanitize.h"
+#include "core/sized.h"
+#include "os/memory.h"
 
 #include <errno.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-static struct weft__spin_latch
-    over; /* never used as a latch: its address says that a task is done */
-
-static struct weft__task *task_of(weft_task *task)
-{
-    return (struct weft__task *)(void *)task;
-}
+struct weft__spin_latch weft__task_over;
 
 /* Which tasks are pending, so that a task is not submitted twice. The task itself can't tell:
  * before it is submitted it may hold anything. If two tasks have the same place, the second is not
@@ -67,7 +60,7 @@ static void task_is_over(void *of)
         eventfd_write(fd, 1);
     }
     /* acq_rel O2: acquire: the waiting job's latch. */
-    struct weft__spin_latch *waiter = atomic_exchange_acq_rel(&task->waiter, &over);
+    struct weft__spin_latch *waiter = atomic_exchange_acq_rel(&task->waiter, &weft__task_over);
     bool has_hold = weft__lock_latch_set(&task->latch); /* last touch of the task */
     if (waiter)
         weft__spin_latch_set(waiter);
@@ -75,35 +68,97 @@ static void task_is_over(void *of)
         weft__pool_leave(pool); /* else a waiter, which looks at the pool just now, leaves it */
 }
 
-static void execute_task(weft *w, struct weft__job *job)
+/* ---- Running ---- */
+
+static inline void call_task(weft *w, struct weft__worker *me, struct weft__task *task)
 {
-    struct weft__task *task = (struct weft__task *)job;
-    struct weft__worker *me = weft__worker_of(w);
+    struct weft__job *job = &task->node.job;
     bool careful = task->careful && weft__careful_begin(me, w);
     me->frame->task = task;
     weft__call_whole(w, job->fn, job->arg, &task->group);
     if (careful)
         weft__careful_end(me);
     task->result = weft__group_end(&task->group);
-    me->news = (struct weft__news){task_is_over, task};
+}
+
+static void execute_task(weft *w, struct weft__job *job)
+{
+    struct weft__worker *me = weft__worker_of(w);
+    call_task(w, me, (struct weft__task *)job);
+    me->news = (struct weft__news){task_is_over, job};
+}
+
+/* The task has its result, and no thread knows yet that it is over. */
+static void call_done(struct weft__full_task *full)
+{
+    void *arg = full->task.node.job.arg;
+    int result = full->task.result;
+    if (full->done)
+        WEFT__MUST_RETURN(weft__callee_threw, full->done(arg, result));
+}
+
+static void execute_full(weft *w, struct weft__job *job)
+{
+    struct weft__worker *me = weft__worker_of(w);
+    call_task(w, me, (struct weft__task *)job);
+    call_done((struct weft__full_task *)job);
+    me->news = (struct weft__news){task_is_over, job};
+}
+
+/* No thread waits for it, and its memory is the library's. */
+static void execute_detached(weft *w, struct weft__job *job)
+{
+    struct weft__full_task *full = (struct weft__full_task *)job;
+    struct weft__worker *me = weft__worker_of(w);
+    call_task(w, me, &full->task);
+    call_done(full);
+    me->frame->task = NULL;
+    weft__free(full);
+    weft__pool_leave(me->pool);
 }
 
 struct weft__task *weft__task_of_job(struct weft__job *job)
 {
-    return job->execute == execute_task ? (struct weft__task *)job : NULL;
+    bool is_task = job->execute == execute_task || job->execute == execute_full ||
+                   job->execute == execute_detached;
+    return is_task ? (struct weft__task *)job : NULL;
 }
 
-int weft__submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *arg, bool waits,
-                 struct weft__group *parent)
+/* A task that no thread has begun is over here and now. Until another thread ends the task, its
+ * hold keeps the pool: it is borrowed. */
+int weft_task_cancel(weft_task *public)
 {
-    struct weft__task *task = task_of(public);
-    int error = weft__pool_enter(&pool);
-    if (error)
-        return error;
-    if (!note_pending(task)) {
-        weft__pool_leave(pool);
-        return -EBUSY;
+    if (!public)
+        return -EINVAL;
+    struct weft__task *task = weft__task_of(public);
+    if (!weft__task_was_submitted(task))
+        return -EINVAL;
+    if (weft__latch_probe(&task->latch))
+        return 0;
+    struct weft_pool *pool = task->pool;
+    if (task->fork_count != weft__fork_count())
+        return -ECHILD;
+    if (weft__node_claim(&task->node)) {
+        weft__queue_remove(&pool->injector, &task->node); /* not begun: the pool exists */
+        task->result = -ECANCELED;
+        if (task->node.job.execute == execute_full)
+            call_done((struct weft__full_task *)task);
+        task_is_over(task);
+    } else if (weft__lock_latch_borrow(&task->latch)) {
+        weft__cancel(pool, &task->group);
+        if (!weft__lock_latch_return(&task->latch))
+            weft__pool_leave(pool);
     }
+    return 0;
+}
+
+/* ---- Submitting ---- */
+
+/* The caller has entered the pool. */
+static inline void task_make(struct weft__task *task, struct weft_pool *pool, weft_fn *fn,
+                             void *arg, void (*execute)(weft *w, struct weft__job *job),
+                             struct weft__group *parent)
+{
     *task = (struct weft__task){
         .pool = pool,
         .fork_count = pool->fork_count,
@@ -111,14 +166,36 @@ int weft__submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *a
         .from_outside = !weft__worker_in(pool),
         .careful = weft__caller_is_careful(),
     };
-    task->node.job = (struct weft__job){fn, arg, &task->group, execute_task};
+    task->node.job = (struct weft__job){fn, arg, &task->group, execute};
     weft__group_begin(&task->group, parent);
     atomic_store_relaxed(&task->fd, TASK_NO_FD); /* relaxed: the queue publishes it */
+}
+
+/* In place: servers call it often. */
+static inline __attribute__((always_inline)) int submit(struct weft_pool *pool, weft_task *public,
+                                                        weft_fn *fn, void *arg, bool waits,
+                                                        struct weft__group *parent)
+{
+    struct weft__task *task = weft__task_of(public);
+    int error = weft__pool_enter(&pool);
+    if (error)
+        return error;
+    if (!note_pending(task)) {
+        weft__pool_leave(pool);
+        return -EBUSY;
+    }
+    task_make(task, pool, fn, arg, execute_task, parent);
     weft__pool_hold(pool); /* for the task, which leaves the pool when it is over */
     weft__queue_push(&pool->injector, &task->node);
     weft__sleep_new_jobs(&pool->sleep, 1, waits);
     weft__pool_leave(pool);
     return 0;
+}
+
+int weft__submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *arg, bool waits,
+                 struct weft__group *parent)
+{
+    return submit(pool, public, fn, arg, waits, parent);
 }
 
 /* The library's own copy of what weft/inline.h puts in place. */
@@ -130,14 +207,64 @@ int weft_submit_(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg, unsig
     weft__worker_check_abandoned(__builtin_frame_address(0));
     if (!task || !fn)
         return -EINVAL;
-    return weft__submit(pool, task, fn, arg, false, NULL);
+    return submit(pool, task, fn, arg, false, NULL);
 }
 
-/* A task whose memory is zero was not submitted. Any other memory can't be told from a task. */
-static bool was_submitted(const struct weft__task *task)
+/* `full`: the caller's memory; NULL: the task is detached. */
+static int submit_full(struct weft_pool *pool, struct weft__full_task *full, weft_fn *fn, void *arg,
+                       const weft_submit_options *options)
 {
-    return task->pool != NULL;
+    bool detached = !full;
+    if (!detached && !note_pending(&full->task))
+        return -EBUSY;
+    if (detached)
+        full = weft__scratch(sizeof *full);
+    if (!full)
+        return -ENOMEM;
+    struct weft__task *task = &full->task;
+    task_make(task, pool, fn, arg, detached ? execute_detached : execute_full, NULL);
+    full->done = options->done;
+    if (options->deadline)
+        weft__group_set_deadline(&task->group, options->deadline);
+    weft__pool_hold(pool); /* as above */
+    if (options->urgent)
+        weft__queue_push_urgent(&pool->injector, &task->node);
+    else
+        weft__queue_push(&pool->injector, &task->node);
+    weft__sleep_new_jobs(&pool->sleep, 1, false);
+    return 0;
 }
+
+/* The library's own copy of what weft/task.h puts in place. */
+extern int weft_submit_with(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg,
+                            const weft_submit_options *options);
+extern int weft_submit_detached(weft_pool *pool, weft_fn *fn, void *arg, weft_done_fn *done);
+
+int weft_submit_with_(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg,
+                      const weft_submit_options *given, unsigned layout)
+{
+    weft__expect_layout(layout, "weft_submit_with");
+    weft__worker_check_abandoned(__builtin_frame_address(0));
+    weft_submit_options options;
+    int error = fn ? weft__sized_read(&options, sizeof options, given) : -EINVAL;
+    if (!error)
+        error = weft__pool_enter(&pool);
+    if (error)
+        return error;
+    error = submit_full(pool, (struct weft__full_task *)(void *)task, fn, arg, &options);
+    weft__pool_leave(pool);
+    return error;
+}
+
+int weft_submit_detached_(weft_pool *pool, weft_fn *fn, void *arg, weft_done_fn *done,
+                          unsigned layout)
+{
+    weft_submit_options options = WEFT_SUBMIT_OPTIONS_INIT;
+    options.done = done;
+    return weft_submit_with_(pool, NULL, fn, arg, &options, layout);
+}
+
+/* ---- Is it over? ---- */
 
 bool weft_task_done(const weft_task *public)
 {
@@ -151,8 +278,8 @@ int weft_task_fd(weft_task *public)
 {
     if (!public)
         return -EINVAL;
-    struct weft__task *task = task_of(public);
-    if (!was_submitted(task))
+    struct weft__task *task = weft__task_of(public);
+    if (!weft__task_was_submitted(task))
         return -EINVAL;
     int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (fd < 0)
@@ -167,134 +294,4 @@ int weft_task_fd(weft_task *public)
     }
     close(fd); /* there is one already */
     return known;
-}
-
-/* If no thread has begun the task, the caller runs it. */
-static bool run_it_here(struct weft__task *task, const char *entry)
-{
-    struct weft_pool *pool = task->pool;
-    struct weft__worker *me = weft__worker_in(pool);
-    if (weft__fiber_here())
-        return false; /* not on an actor's stack, nor at the cost of its time */
-    if ((!me && !task->guests) || !weft__node_claim(&task->node))
-        return false;
-    weft__queue_remove(&pool->injector, &task->node); /* not begun: the pool exists */
-    if (me) {
-        weft__execute_inside(me, &task->node.job);
-        return true;
-    }
-    weft__pool_hold(pool); /* the task's own hold ends with the task */
-    int error = weft__execute_as_guest(pool, &task->node.job, entry);
-    if (error) {
-        weft__queue_push(&pool->injector, &task->node);
-        weft__sleep_new_jobs(&pool->sleep, 1, true);
-    }
-    weft__pool_leave(pool);
-    return !error;
-}
-
-/* An actor ends while it waits for the task. If the task lies on the actor's own stack, it has to
- * be over first: then it is cancelled. True: no thread will set the latch any more. */
-static bool leave_to_itself(struct weft__task *task, struct weft__spin_latch *latch)
-{
-    if (weft__context_of(weft__place_of_frame(task)) == weft__fiber_here()) {
-        if (weft__group_fail(&task->group, -ECANCELED))
-            weft__alert_others(task->pool, task->group.root, NULL);
-        return false;
-    }
-    void *mine = latch;
-    return atomic_cas_acq_rel(&task->waiter, &mine, NULL); /* acq_rel O2 */
-}
-
-/* A job waits: it helps others meanwhile. */
-static int wait_as_worker(struct weft__task *task)
-{
-    struct weft__spin_latch latch = {.owner = weft__thread_park()};
-    struct weft__awaited awaited = {.what = "waits for a task", .may_end = true};
-    void *none = NULL;
-    /* acq_rel O2: release: hands the latch to the thread that ends the task. */
-    if (atomic_cas_acq_rel(&task->waiter, &none, &latch)) {
-        if (weft__wait_anywhere(&latch, awaited))
-            return 0;
-        if (leave_to_itself(task, &latch)) {
-            weft__fiber_end_here();
-            return -ECANCELED;
-        }
-        awaited.may_end = false;
-        weft__wait_anywhere(&latch, awaited);
-        return 0;
-    }
-    if (none != &over)
-        return -EBUSY;
-    weft__lock_latch_wait(&task->latch); /* it is about to be set */
-    return 0;
-}
-
-/* Until now this thread outside could have ended a wait in the pool. From here on, jobs that wait
- * for an event, or for a mutex that it holds, may be stuck. The pool exists as long as the task is
- * not over. */
-static void wait_outside(struct weft__task *task)
-{
-    struct weft__outsider me = {.thread = weft__thread_serial()};
-    void *first = atomic_load_relaxed(&task->outsiders); /* relaxed: the exchange decides */
-    do
-        me.next = first;
-    while (!atomic_cas_release(&task->outsiders, &first, &me)); /* release O4: the record */
-    if (weft__lock_latch_borrow(&task->latch)) {
-        struct weft_pool *pool = task->pool;
-        weft__block_look(pool);
-        if (!weft__lock_latch_return(&task->latch))
-            weft__pool_leave(pool);
-    }
-    weft__lock_latch_wait(&task->latch);
-}
-
-/* Is the caller a part of the task, or does the task run below it on the same stack? Then the
- * caller would wait for itself. */
-static bool waits_for_itself(const struct weft__task *task)
-{
-    struct weft__worker *me = weft__worker_current();
-    struct weft__group *group = me ? weft__context_now(me)->group : NULL;
-    while (group && group != &task->group)
-        group = group->parent;
-    if (group)
-        return true;
-    for (me = weft__fiber_here() ? NULL : weft__worker_innermost(); me; me = me->host)
-        for (const struct weft__frame *frame = me->frame; frame; frame = frame->outer)
-            if (frame->task == task)
-                return true;
-    return false;
-}
-
-int weft_task_wait(weft_task *public)
-{
-    const char *frame = __builtin_frame_address(0);
-    weft__worker_check_abandoned(frame);
-    if (!public)
-        return -EINVAL;
-    struct weft__task *task = task_of(public);
-    if (!was_submitted(task))
-        return -EINVAL;
-    weft__fiber_expect_room();
-    if (!weft__latch_probe(&task->latch)) {
-        if (task->fork_count != weft__fork_count())
-            return -ECHILD;
-        if (waits_for_itself(task))
-            return -EDEADLK;
-        int error = 0;
-        if (run_it_here(task, frame))
-            ;
-        else if (weft__worker_current())
-            error = wait_as_worker(task);
-        else
-            wait_outside(task);
-        if (error)
-            return error;
-    }
-    int result = task->result;
-    /* acquire O1: of several waiters, one closes the descriptor. */
-    int32_t fd = atomic_exchange_acquire(&task->fd, TASK_FD_OVER);
-    if (fd >= 0)
-        close(fd);
-    return result;
 }

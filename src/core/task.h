@@ -15,6 +15,8 @@
 #include "core/job.h"
 #include "sleep/latch.h"
 
+#include <weft/task.h>
+
 /* A thread outside that waits for a task. Lies in the frame of that thread. */
 struct weft__outsider {
     const struct weft__outsider *next;
@@ -32,10 +34,16 @@ struct weft__task {
     struct weft__latch latch; /* a lock latch: outside threads wait here */
     struct atomic_bool told;  /* the descriptor was written, or is about to be */
     struct atomic_i32 fd;     /* TASK_NO_FD, an event descriptor, or TASK_FD_OVER */
-    struct atomic_ptr waiter; /* NULL, a weft__spin_latch of a waiting job, or `over` of task.c */
+    struct atomic_ptr waiter; /* NULL, a weft__spin_latch of a waiting job, or weft__task_over */
     struct atomic_ptr outsiders; /* struct weft__outsider: the threads that wait outside, the newest
                                     first; read by reports while the task is not over */
     int result;                  /* valid once the latch is set */
+};
+
+/* A task of weft_submit_with(). What weft_submit() need not write stands behind the rest. */
+struct weft__full_task {
+    struct weft__task task;
+    weft_done_fn *done; /* or NULL */
 };
 
 /* weft_submit(). `waits`: the caller is about to wait for the task; `parent`: the group around the
@@ -43,12 +51,26 @@ struct weft__task {
 int weft__submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *arg, bool waits,
                  struct weft__group *parent);
 
+/* A task whose memory is zero was not submitted. Any other memory can't be told from a task. */
+static inline bool weft__task_was_submitted(const struct weft__task *task)
+{
+    return task->pool != NULL;
+}
+
+static inline struct weft__task *weft__task_of(weft_task *task)
+{
+    return (struct weft__task *)(void *)task;
+}
+
+/* Never used as a latch: its address in `waiter` says that the task is done. */
+extern struct weft__spin_latch weft__task_over;
+
 void weft__tasks_forked(void); /* in a forked child: none is pending */
 
 struct weft__task *weft__task_of_job(struct weft__job *job); /* NULL: it is no task */
 
 enum { TASK_NO_FD = -1, TASK_FD_OVER = -2 };
 
-_Static_assert(sizeof(struct weft__task) <= sizeof(weft_task), "weft_task is too small");
+_Static_assert(sizeof(struct weft__full_task) <= sizeof(weft_task), "weft_task is too small");
 
 #endif

@@ -6,13 +6,11 @@
 #include "core/fiber.h"
 #include "core/help.h"
 #include "core/pool.h"
-#include "core/scope.h"
 #include "core/search.h"
+#include "core/spawn.h"
 #include "core/steal.h"
 #include "os/fatal.h"
 #include "sleep/crowd.h"
-
-enum { OWN_TURN = 32 }; /* after so many jobs of its own, a worker looks at mail and injector */
 
 const char weft__awaits_thief[] = "waits for a right side";
 const char weft__awaits_children[] = "waits for children of its scope";
@@ -22,12 +20,6 @@ static bool helps_own_only(const struct weft__worker *me)
     return me->kind == WORKER_GUEST && !(me->pool->config.flags & WEFT_GUESTS_HELP);
 }
 
-static void leave_to_others(struct weft__worker *me, struct weft__job *job)
-{
-    weft__queue_push(&me->pool->injector, weft__spawn_node(job));
-    weft__sleep_new_jobs(&me->pool->sleep, 1, false);
-}
-
 /* A limited waiter runs only children of the scope that it waits for; with `outer_too`, also of the
  * scopes around that. Other jobs that were spawned after them go to the injector. A fork that is
  * still on the deque was pushed before the scope was opened, and so were all jobs below it. */
@@ -35,7 +27,7 @@ static struct weft__job *pop_limited(struct weft__worker *me, const struct weft_
                                      bool outer_too)
 {
     struct weft__job *job;
-    while (scope && (job = weft__deque_pop(&me->deque))) {
+    while (scope && (job = weft__worker_pop(me))) {
         if (!weft__job_is_spawn(job)) {
             weft__deque_push(&me->deque, job); /* can't fail: there was room for it before */
             return NULL;
@@ -45,7 +37,7 @@ static struct weft__job *pop_limited(struct weft__worker *me, const struct weft_
             group = group->parent;
         if (job->group && job->group == group)
             return job;
-        leave_to_others(me, job);
+        weft__leave_to_others(me, job);
     }
     return NULL;
 }
@@ -58,8 +50,8 @@ static struct weft__job *pop_own(struct weft__wait *wait)
     if (wait->limited)
         return pop_limited(me, wait->awaited.scope, false);
     struct weft__job *job;
-    while ((job = weft__deque_pop(&me->deque)) && !job->group && helps_own_only(me))
-        leave_to_others(me, job);
+    while ((job = weft__worker_pop(me)) && !job->group && helps_own_only(me))
+        weft__leave_to_others(me, job);
     return job;
 }
 
@@ -67,7 +59,7 @@ static struct weft__job *pop_own(struct weft__wait *wait)
  * these come first. */
 static struct weft__job *find_in_turn(struct weft__worker *me, bool others)
 {
-    if (++me->own_jobs < OWN_TURN)
+    if (++me->own_jobs < WEFT__OWN_TURN)
         return NULL;
     me->own_jobs = 0;
     struct weft__job *job = weft__find_mail(me);
@@ -112,7 +104,7 @@ static weft *look_everywhere(struct weft__wait *wait, struct weft__found *found)
     me->saw_young = wait->outermost->saw_young = false;
     wait->steps_back = wait->counted && weft__steps_back(wait->outermost);
     struct weft__aim aim = aim_of(wait, me);
-    if (!wait->loop || (weft__deque_size(&me->deque) > 0 && weft__may_begin(me)))
+    if (!wait->loop || (weft__worker_has_jobs(me) && weft__may_begin(me)))
         found->job = pop_own(wait);
     if (!found->job)
         weft__find(me, &aim, found);
@@ -124,7 +116,7 @@ static weft *look_everywhere(struct weft__wait *wait, struct weft__found *found)
     for (struct weft__worker *host = me->host; !found->job && host; host = host->host) {
         aim = aim_of(wait, host);
         if (aim.help == HELP_ALL || aim.help == HELP_OWN_LAST)
-            found->job = weft__deque_pop(&host->deque);
+            found->job = weft__worker_pop(host);
         if (!found->job)
             weft__find(host, &aim, found);
         if (found->job)
@@ -313,7 +305,7 @@ static bool run_one(weft *w)
     struct weft__worker *me = weft__worker_of(w);
     struct weft__found found = {.job = find_in_turn(me, true)};
     if (!found.job)
-        found.job = weft__deque_pop(&me->deque);
+        found.job = weft__worker_pop(me);
     if (found.job || weft__find(me, &anything, &found))
         weft__execute_found(w, &found);
     return found.job != NULL;
@@ -329,6 +321,20 @@ static bool run_one_limited(weft *w)
     if (job)
         weft__execute(w, job);
     return job != NULL;
+}
+
+void weft__run_in_turn(weft *w)
+{
+    struct weft__worker *me = weft__worker_of(w);
+    struct weft__job *job = find_in_turn(me, weft__may_help(me) && !weft__is_careful(me));
+    if (job)
+        weft__execute(w, job);
+}
+
+void weft__leave_to_others(struct weft__worker *me, struct weft__job *job)
+{
+    weft__queue_push(&me->pool->injector, weft__spawn_node(job));
+    weft__sleep_new_jobs(&me->pool->sleep, 1, false);
 }
 
 bool weft__run_one(weft *w)

@@ -23,6 +23,7 @@ struct weft__awaited {
     struct weft__group *scope; /* the waiter runs children of this scope even if it is limited */
     bool may_end;              /* the wait may end early if the waiter is an actor that ends; see
                                   weft__wait_anywhere() */
+    bool timed;                /* an alarm ends the wait, if nothing else does */
     void (*by)(weft *w, struct weft__job *job); /* jobs of this kind in the injector end the wait: a
                                                    guest runs them, too; see weft__wake_helpers() */
 };
@@ -49,6 +50,13 @@ bool weft__wait_anywhere(struct weft__spin_latch *latch, struct weft__awaited aw
  * may have waited for a while: this wakes those guests. A guest that is just about to sleep may
  * miss it, so the caller calls again as long as the job waits. */
 void weft__wake_helpers(struct weft_pool *pool);
+
+/* After so many jobs of its own, a thread looks at its mail and the injector first. */
+enum { WEFT__OWN_TURN = 32 };
+void weft__run_in_turn(weft *w); /* counts one job of its own, and looks there if it is time */
+
+/* Moves a spawned job that the caller has popped to the injector. */
+void weft__leave_to_others(struct weft__worker *me, struct weft__job *job);
 
 bool weft__run_one(weft *w); /* one job of any kind; false: none found */
 

@@ -5,8 +5,8 @@
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "core/pool.h"
-#include "core/scope.h"
 #include "core/search.h"
+#include "core/spawn.h"
 #include "os/fatal.h"
 #include "os/memory.h"
 #include "os/overflow.h"
@@ -82,6 +82,8 @@ struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,
     if (!worker->context)
         goto no_context;
     worker->context->taker = worker->context->eager ? 0 : weft__taker_of(worker);
+    if (weft__pile_init(&worker->pile, worker->context))
+        goto no_pile;
     worker->park = worker->own_park = weft__park_get();
     if (!worker->park)
         goto no_park;
@@ -90,6 +92,8 @@ struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,
     return worker;
 
 no_park:
+    weft__pile_destroy(&worker->pile);
+no_pile:
     weft__context_free(worker->context);
 no_context:
     weft__deque_destroy(&worker->deque);
@@ -100,12 +104,10 @@ no_deque:
 
 void weft__worker_free(struct weft__worker *worker)
 {
-    while (worker->free_nodes) {
-        struct weft__node *node = worker->free_nodes;
-        worker->free_nodes = node->next;
-        weft__free(node);
-    }
+    for (int size = 0; size < STOCK_SIZES; size++)
+        weft__stock_free(&worker->stocks[size]);
     weft__park_put(worker->own_park);
+    weft__pile_destroy(&worker->pile);
     weft__context_free(worker->context);
     weft__deque_destroy(&worker->deque);
     weft__free(worker);
@@ -192,16 +194,6 @@ void weft__worker_push(struct weft__worker *worker, const char *entry)
     innermost = weft__current = worker;
 }
 
-const char *weft__worker_explain(const void *address)
-{
-    struct weft__context *context = weft__current ? weft__current->context : NULL;
-    if (!context || (const char *)address <= (const char *)context->last ||
-        (const char *)address >= (const char *)context + WEFT_BLOCK_SIZE_)
-        return NULL;
-    return "weft: more forks are pending in one context than it has slots for (65,000); "
-           "merge some before forking more, or use a scope\n";
-}
-
 unsigned weft__worker_nested(void)
 {
     struct weft__worker *me = weft__current;
@@ -286,7 +278,7 @@ void weft__worker_spill(struct weft__worker *worker)
 {
     struct weft__job *job;
     unsigned moved = 0;
-    while ((job = weft__deque_pop(&worker->deque))) {
+    while ((job = weft__worker_pop(worker))) {
         weft__queue_push(&worker->pool->injector, weft__spawn_node(job));
         moved++;
     }

@@ -15,7 +15,9 @@
 #include "core/context.h"
 #include "core/deque.h"
 #include "core/group.h"
+#include "core/pile.h"
 #include "core/queue.h"
+#include "core/stock.h"
 #include "os/thread.h"
 
 struct weft__awaited;
@@ -117,9 +119,8 @@ struct weft__worker {
     unsigned own_jobs;         /* how many it ran since it last looked at mail and injector */
     unsigned brief_spells;     /* how many idle spells in a row were short; see descent.c */
     uint64_t random;
-    uint32_t short_loops;          /* see weft__pace_is_turn() */
-    struct weft__node *free_nodes; /* of spawned jobs, to use again */
-    unsigned free_count;           /* how many free_nodes there are */
+    uint32_t short_loops;                   /* see weft__pace_is_turn() */
+    struct weft__stock stocks[STOCK_SIZES]; /* nodes of spawned jobs, to use again */
 
     /* Why the worker does not move. Written by its thread; reports read it while the thread
      * rests. */
@@ -150,6 +151,7 @@ struct weft__worker {
     bool started; /* a thread was started for it, and is joined unless `counted` */
     bool counted; /* its thread is not joined, but counted in pool->threads */
 
+    WEFT__ALIGNED struct weft__pile pile;
     WEFT__ALIGNED struct weft__deque deque;
     WEFT__ALIGNED struct weft__queue mailbox; /* broadcasts: jobs for this worker alone */
     WEFT__ALIGNED struct weft__counts counts;
@@ -277,9 +279,6 @@ void weft__worker_remove(struct weft__worker *worker);
 
 void weft__worker_forked(void); /* in a forked child: this thread is no worker any more */
 
-/* Explains a fault at the address, if it comes from too many forks; or NULL. */
-const char *weft__worker_explain(const void *address);
-
 /* How many jobs lie on top of each other in the pool that this thread works for; 0: none. */
 unsigned weft__worker_nested(void);
 
@@ -298,10 +297,23 @@ bool weft__may_help(const struct weft__worker *me);
 void weft__worker_caller_in(struct weft__worker *me);
 void weft__worker_caller_out(struct weft__worker *me);
 
+/* The newest job of its own, from the pile or else from the deque; or NULL. Owner only. */
+static inline struct weft__job *weft__worker_pop(struct weft__worker *me)
+{
+    struct weft__job *job = weft__pile_pop(&me->pile);
+    return job ? job : weft__deque_pop(&me->deque);
+}
+
+/* Has it jobs of its own? A hint. */
+static inline bool weft__worker_has_jobs(const struct weft__worker *me)
+{
+    return weft__pile_size(&me->pile) > 0 || weft__deque_size(&me->deque) > 0;
+}
+
 /* Puts a spawned job on the deque and tells the pool. -ENOMEM: not done. */
 int weft__post_spawn(struct weft__worker *worker, struct weft__job *job);
 
-/* Moves the spawned jobs on the worker's deque to the injector, when its thread leaves them for an
+/* Moves the spawned jobs of the worker to the injector, when its thread leaves them for an
  * unknown time (bug 27). There must be no forks on the deque. */
 void weft__worker_spill(struct weft__worker *worker);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 struct atomic_u32 weft__alloc_fail_at;
 
@@ -40,20 +41,22 @@ void weft__free(void *p)
     free(p);
 }
 
-void *weft__map(size_t size)
+void *weft__map(size_t size, size_t alignment)
 {
     if (fails_now())
         return NULL;
-    char *p = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE,
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size = (size + page - 1) & ~(page - 1);
+    char *p = mmap(NULL, size + alignment, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         return NULL;
-    char *aligned = (char *)(((uintptr_t)p + size - 1) & ~(uintptr_t)(size - 1));
+    char *aligned = (char *)(((uintptr_t)p + alignment - 1) & ~(uintptr_t)(alignment - 1));
     size_t before = (size_t)(aligned - p);
     if (before)
         munmap(p, before);
-    if (size - before)
-        munmap(aligned + size, size - before);
+    if (alignment - before)
+        munmap(aligned + size, alignment - before);
     return aligned;
 }
 

@@ -12,9 +12,9 @@ void *weft__scratch(size_t size); /* the same, but not zeroed */
 void *weft__small(size_t size);   /* not zeroed, aligned as malloc() does */
 void weft__free(void *p);
 
-/* Address space that costs memory only where it is touched, aligned to its size, which
- * is a power of two and at least a page. */
-void *weft__map(size_t size);
+/* Address space that costs memory only where it is touched. The alignment is a power of two and at
+ * least a page. */
+void *weft__map(size_t size, size_t alignment);
 void weft__unmap(void *p, size_t size);
 
 /* Whole pages of zeros, at least so many bytes. `p` NULL: new ones. They may move. NULL: no memory,

@@ -25,9 +25,6 @@ static _Thread_local struct {
 
 static struct sigaction before_segv, before_bus;
 static struct {
-    _Atomic(weft__explain *) value;
-} explain_other;
-static struct {
     _Atomic(weft__nested *) value;
 } nested_here;
 static struct {
@@ -55,23 +52,17 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 {
     const char *address = info->si_addr;
     if (here.low && address >= here.low - REACH && address < here.low + REACH) {
-        weft__nested *count = atomic_load_relaxed(&nested_here); /* relaxed: as below */
+        weft__nested *count = atomic_load_relaxed(&nested_here); /* relaxed: a function of the
+                                                                    library */
         unsigned nested = count();
         if (nested > 0 || !here.visitor) { /* else the fault is not in a job */
             explain_stack(nested);
             abort();
         }
     }
-    weft__rescue *way_out = atomic_load_relaxed(&rescue); /* relaxed: a function of the library */
+    weft__rescue *way_out = atomic_load_relaxed(&rescue); /* relaxed: the same */
     if (way_out && way_out(address, context))
         return;
-    weft__explain *explain = atomic_load_relaxed(&explain_other); /* relaxed: the same */
-    const char *other = explain(address);
-    if (other) {
-        if (write(STDERR_FILENO, other, strlen(other)) < 0)
-            _exit(128 + SIGABRT);
-        abort();
-    }
     const struct sigaction *before = signal == SIGBUS ? &before_bus : &before_segv;
     if (before->sa_flags & SA_SIGINFO) {
         before->sa_sigaction(signal, info, context);
@@ -95,11 +86,10 @@ static void install(void)
     sigaction(SIGBUS, &action, &before_bus);
 }
 
-void weft__overflow_watch(weft__explain *explain, weft__nested *nested)
+void weft__overflow_watch(weft__nested *nested)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     /* relaxed: all callers store the same, and before the handler is installed. */
-    atomic_store_relaxed(&explain_other, explain);
     atomic_store_relaxed(&nested_here, nested);
     pthread_once(&once, install);
 }

@@ -5,12 +5,10 @@
 
 #include <stdbool.h>
 
-/* Installs the process's SIGSEGV and SIGBUS handlers, once. `explain` returns a line for an address
- * in another guard page, or NULL. `nested` returns how many jobs are on this thread's stack. Other
- * faults go to the handler that was installed before. */
-typedef const char *weft__explain(const void *address);
+/* Installs the process's SIGSEGV and SIGBUS handlers, once. `nested` returns how many jobs are on
+ * this thread's stack. Other faults go to the handler that was installed before. */
 typedef unsigned weft__nested(void);
-void weft__overflow_watch(weft__explain *explain, weft__nested *nested);
+void weft__overflow_watch(weft__nested *nested);
 
 /* Makes the thread go on elsewhere after a fault at the address, once the handler returns. False:
  * it can't. */

@@ -278,17 +278,12 @@ struct weft__stack weft__thread_stack(void)
     return stack;
 }
 
-static struct atomic_u32 fork_count;
+uint32_t weft__forks;
 
 static void count_fork(void)
 {
     own_number = 0;
-    atomic_fetch_add_relaxed(&fork_count, 1); /* relaxed: a child starts with one thread */
-}
-
-uint32_t weft__fork_count(void)
-{
-    return atomic_load_relaxed(&fork_count);
+    weft__forks++;
 }
 
 int weft__fork_watch(void (*in_child)(void))

@@ -56,7 +56,11 @@ struct weft__stack weft__thread_stack(void);
 
 /* How often fork() was called between the first process and this one. A pool that was made at
  * another count has no workers in this process. */
-uint32_t weft__fork_count(void);
+extern uint32_t weft__forks; /* written in a forked child, while it has one thread */
+static inline uint32_t weft__fork_count(void)
+{
+    return weft__forks;
+}
 
 /* Calls `in_child` in every forked child from now on. */
 int weft__fork_watch(void (*in_child)(void));

@@ -6,6 +6,13 @@
 #include <stddef.h>
 #include <string.h>
 
+/* Of elements of this size: the largest power of two that divides it, as far as malloc() aligns. */
+static inline size_t weft__alignment(size_t size)
+{
+    size_t divides = size & (~size + 1);
+    return divides && divides < _Alignof(max_align_t) ? divides : _Alignof(max_align_t);
+}
+
 static inline void weft__copy(void *to, const void *from, size_t size)
 {
     switch (size) {

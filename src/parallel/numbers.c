@@ -1,137 +1,116 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums, smallest, largest and counts of arrays of numbers. Blocks are so long that combining them
- * costs next to nothing, even where a block is added up at the speed of the cache. */
+/* Sums, smallest, largest and counts of arrays of numbers. A block is reduced in lanes, as by
+ * WEFT_REDUCE_DEFINE, which is done at the speed of the cache; and blocks are so long that
+ * combining them costs next to nothing. */
 #include "parallel/reduce.h"
 
 #include "core/misuse.h"
 
-#include <float.h>
 #include <math.h>
-
-enum { BLOCK = 8192, LANES = 8 };
-
-struct counted {
-    const void *numbers;
-    const void *value;
-};
 
 static void *reducer_arg(const void *numbers)
 {
     return (void *)(uintptr_t)numbers; /* it is only read */
 }
 
-#define SUM_OF_INTEGERS(T, type, sum)                                                    \
-    static void sum_##T(weft *w, size_t begin, size_t end, void *accumulator, void *arg) \
-    {                                                                                    \
-        const type *numbers = arg;                                                       \
-        uint64_t all = 0; /* wraps around where a signed one would overflow */           \
-        (void)w;                                                                         \
-        for (size_t i = begin; i < end; i++)                                             \
-            all += (uint64_t)numbers[i];                                                 \
-        *(uint64_t *)accumulator += all;                                                 \
-    }                                                                                    \
-    static void add_##T(weft *w, void *left, const void *right, void *arg)               \
-    {                                                                                    \
-        (void)w;                                                                         \
-        (void)arg;                                                                       \
-        *(uint64_t *)left += *(const uint64_t *)right;                                   \
-    }
-
-/* Several sums side by side, since each addition to one sum has to wait for the addition before. */
-#define SUM_OF_FLOATS(T, type, sum)                                                      \
-    static void sum_##T(weft *w, size_t begin, size_t end, void *accumulator, void *arg) \
-    {                                                                                    \
-        const type *numbers = (const type *)arg + begin;                                 \
-        size_t n = end - begin, i = 0;                                                   \
-        double all = 0, lanes[LANES] = {0};                                              \
-        (void)w;                                                                         \
-        for (; n - i >= LANES; i += LANES)                                               \
-            for (size_t lane = 0; lane < LANES; lane++)                                  \
-                lanes[lane] += (double)numbers[i + lane];                                \
-        for (; i < n; i++)                                                               \
-            all += (double)numbers[i];                                                   \
-        for (size_t step = n < LANES ? 0 : LANES / 2; step > 0; step /= 2)               \
-            for (size_t lane = 0; lane < step; lane++)                                   \
-                lanes[lane] += lanes[lane + step];                                       \
-        *(double *)accumulator += lanes[0] + all;                                        \
-    }                                                                                    \
-    static void add_##T(weft *w, void *left, const void *right, void *arg)               \
-    {                                                                                    \
-        (void)w;                                                                         \
-        (void)arg;                                                                       \
-        *(double *)left += *(const double *)right;                                       \
-    }
-
-#define EXTREME(name, T, type, none, operator)                                              \
+/* `lane` is the type in which a block is collected, `all` that of the accumulator. Both begin as
+ * `none`, the result of no numbers. */
+#define REDUCTION(name, T, type, lane, all, result, combine, none)                          \
+    WEFT_FOLD_ROWS_(name##_rows_##T, type, (lane), lane, combine)                           \
     static void name##_##T(weft *w, size_t begin, size_t end, void *accumulator, void *arg) \
     {                                                                                       \
-        const type *numbers = arg;                                                          \
-        type best = *(type *)accumulator;                                                   \
+        all *to = accumulator;                                                              \
         (void)w;                                                                            \
-        for (size_t i = begin; i < end; i++)                                                \
-            best = numbers[i] operator best ? numbers[i] : best;                            \
-        *(type *)accumulator = best;                                                        \
+        *to = (all)name##_rows_##T((lane)*to, (const type *)arg + begin, end - begin);      \
     }                                                                                       \
     static void name##_of_two_##T(weft *w, void *left, const void *right, void *arg)        \
     {                                                                                       \
-        type l = *(type *)left, r = *(const type *)right;                                   \
         (void)w;                                                                            \
         (void)arg;                                                                          \
-        *(type *)left = r operator l ? r : l;                                               \
+        *(all *)left = combine(*(const all *)left, *(const all *)right);                    \
     }                                                                                       \
-    type weft_##name##_##T(weft *w, const type *numbers, size_t n)                          \
+    result weft_##name##_##T(weft *w, const type *numbers, size_t n)                        \
     {                                                                                       \
-        static const type identity = none;                                                  \
-        static const weft_reducer reducer = {.size = sizeof(type),                          \
-                                             .identity = &identity,                         \
-                                             .fold = name##_##T,                            \
-                                             .combine = name##_of_two_##T,                  \
-                                             .block = BLOCK};                               \
-        type best;                                                                          \
+        static const all identity = none;                                                   \
+        static const weft_reducer reducer = {sizeof(all),                                   \
+                                             &identity,                                     \
+                                             name##_##T,                                    \
+                                             name##_of_two_##T,                             \
+                                             WEFT_BLOCK_(sizeof(lane)),                     \
+                                             NULL,                                          \
+                                             NULL,                                          \
+                                             NULL,                                          \
+                                             NULL};                                         \
+        all value;                                                                          \
         WEFT__EXPECT_CONTEXT(w);                                                            \
         WEFT__NEEDS_ARRAY(numbers, n, sizeof numbers[0]);                                   \
-        weft_reduce(w, 0, n, &reducer, reducer_arg(numbers), &best);                        \
-        return best;                                                                        \
+        weft_reduce(w, 0, n, &reducer, reducer_arg(numbers), &value);                       \
+        return (result)value;                                                               \
     }
 
-#define NUMBERS(T, type, sum, kind, smallest, largest)                                   \
-    SUM_OF_##kind(T, type, sum) sum weft_sum_##T(weft *w, const type *numbers, size_t n) \
-    {                                                                                    \
-        static const weft_reducer reducer = {                                            \
-            .size = sizeof(sum), .fold = sum_##T, .combine = add_##T, .block = BLOCK};   \
-        sum all;                                                                         \
-        WEFT__EXPECT_CONTEXT(w);                                                         \
-        WEFT__NEEDS_ARRAY(numbers, n, sizeof numbers[0]);                                \
-        weft_reduce(w, 0, n, &reducer, reducer_arg(numbers), &all);                      \
-        return all;                                                                      \
-    }                                                                                    \
-    EXTREME(min, T, type, largest, <)                                                    \
-    EXTREME(max, T, type, smallest, >)                                                   \
-    static size_t count_##T(weft *w, size_t begin, size_t end, void *arg)                \
-    {                                                                                    \
-        const struct counted *counted = arg;                                             \
-        const type *numbers = counted->numbers;                                          \
-        type value = *(const type *)counted->value;                                      \
-        size_t found = 0;                                                                \
-        (void)w;                                                                         \
-        for (size_t i = begin; i < end; i++)                                             \
-            found += numbers[i] == value;                                                \
-        return found;                                                                    \
-    }                                                                                    \
-    size_t weft_count_##T(weft *w, const type *numbers, size_t n, type value)            \
-    {                                                                                    \
-        WEFT__EXPECT_CONTEXT(w);                                                         \
-        WEFT__NEEDS_ARRAY(numbers, n, sizeof numbers[0]);                                \
-        return weft_count(w, 0, n, count_##T, &(struct counted){numbers, &value});       \
+#define ADD(a, b) ((a) + (b))
+#define SMALLER(a, b) ((b) < (a) ? (b) : (a)) /* a, if b is not a number */
+#define LARGER(a, b) ((b) > (a) ? (b) : (a))
+
+struct counted {
+    const void *numbers;
+    const void *value;
+};
+
+/* Lanes are for many numbers, but for not so many that a counter of 8 bits overflows. Numbers of 64
+ * bits are counted one by one, since not all vectors of x86-64 can compare them. */
+enum { LEAST_ROWS = 32, MOST_ROWS = 255 };
+
+#define COUNT(T, type, counter)                                                              \
+    static size_t count_rows_##T(const type *numbers, size_t rows, type value)               \
+    {                                                                                        \
+        counter lanes[WEFT_LANES_(sizeof(type))] = {0};                                      \
+        size_t found = 0;                                                                    \
+        for (; rows > 0; rows--, numbers += WEFT_LANES_(sizeof(type)))                       \
+            WEFT_ROW_LOOP_ for (size_t l = 0; l < WEFT_LANES_(sizeof(type)); l++) lanes[l] = \
+                (counter)(lanes[l] + (numbers[l] == value));                                 \
+        for (size_t l = 0; l < WEFT_LANES_(sizeof(type)); l++)                               \
+            found += lanes[l];                                                               \
+        return found;                                                                        \
+    }                                                                                        \
+    static size_t count_##T(weft *w, size_t begin, size_t end, void *arg)                    \
+    {                                                                                        \
+        const struct counted *counted = arg;                                                 \
+        const type *numbers = counted->numbers, value = *(const type *)counted->value;       \
+        size_t found = 0, rows = (end - begin) / WEFT_LANES_(sizeof(type));                  \
+        (void)w;                                                                             \
+        while (sizeof(type) < 8 && rows >= LEAST_ROWS) {                                     \
+            size_t some = rows < MOST_ROWS ? rows : MOST_ROWS;                               \
+            found += count_rows_##T(numbers + begin, some, value);                           \
+            begin += some * WEFT_LANES_(sizeof(type));                                       \
+            rows -= some;                                                                    \
+        }                                                                                    \
+        for (; begin < end; begin++)                                                         \
+            found += numbers[begin] == value;                                                \
+        return found;                                                                        \
+    }                                                                                        \
+    size_t weft_count_##T(weft *w, const type *numbers, size_t n, type value)                \
+    {                                                                                        \
+        WEFT__EXPECT_CONTEXT(w);                                                             \
+        WEFT__NEEDS_ARRAY(numbers, n, sizeof numbers[0]);                                    \
+        return weft_count(w, 0, n, count_##T, &(struct counted){numbers, &value});           \
     }
 
-NUMBERS(i8, int8_t, int64_t, INTEGERS, INT8_MIN, INT8_MAX)
-NUMBERS(u8, uint8_t, uint64_t, INTEGERS, 0, UINT8_MAX)
-NUMBERS(i16, int16_t, int64_t, INTEGERS, INT16_MIN, INT16_MAX)
-NUMBERS(u16, uint16_t, uint64_t, INTEGERS, 0, UINT16_MAX)
-NUMBERS(i32, int32_t, int64_t, INTEGERS, INT32_MIN, INT32_MAX)
-NUMBERS(u32, uint32_t, uint64_t, INTEGERS, 0, UINT32_MAX)
-NUMBERS(i64, int64_t, int64_t, INTEGERS, INT64_MIN, INT64_MAX)
-NUMBERS(u64, uint64_t, uint64_t, INTEGERS, 0, UINT64_MAX)
-NUMBERS(f32, float, double, FLOATS, -INFINITY, INFINITY)
-NUMBERS(f64, double, double, FLOATS, -INFINITY, INFINITY)
+/* Short integers are added up in 32 bits: no block is so long that they overflow. Other sums wrap
+ * around, in types without a sign. */
+#define NUMBERS(T, type, counter, smallest, largest, lane, all, total) \
+    REDUCTION(sum, T, type, lane, all, total, ADD, 0)                  \
+    REDUCTION(min, T, type, type, type, type, SMALLER, largest)        \
+    REDUCTION(max, T, type, type, type, type, LARGER, smallest)        \
+    COUNT(T, type, counter)
+
+NUMBERS(i8, int8_t, uint8_t, INT8_MIN, INT8_MAX, int32_t, uint64_t, int64_t)
+NUMBERS(u8, uint8_t, uint8_t, 0, UINT8_MAX, uint32_t, uint64_t, uint64_t)
+NUMBERS(i16, int16_t, uint16_t, INT16_MIN, INT16_MAX, int32_t, uint64_t, int64_t)
+NUMBERS(u16, uint16_t, uint16_t, 0, UINT16_MAX, uint32_t, uint64_t, uint64_t)
+NUMBERS(i32, int32_t, uint32_t, INT32_MIN, INT32_MAX, uint64_t, uint64_t, int64_t)
+NUMBERS(u32, uint32_t, uint32_t, 0, UINT32_MAX, uint64_t, uint64_t, uint64_t)
+NUMBERS(i64, int64_t, uint64_t, INT64_MIN, INT64_MAX, uint64_t, uint64_t, int64_t)
+NUMBERS(u64, uint64_t, uint64_t, 0, UINT64_MAX, uint64_t, uint64_t, uint64_t)
+NUMBERS(f32, float, uint32_t, -INFINITY, INFINITY, double, double, double)
+NUMBERS(f64, double, uint64_t, -INFINITY, INFINITY, double, double, double)

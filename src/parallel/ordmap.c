@@ -4,17 +4,11 @@
 
 #include "core/misuse.h"
 #include "os/memory.h"
+#include "parallel/element.h"
 
 #include <errno.h>
 
 /* ---- Making ---- */
-
-/* The largest power of two that divides the size, as far as malloc() aligns. */
-static size_t alignment(size_t size)
-{
-    size_t divides = size & (~size + 1);
-    return divides && divides < _Alignof(max_align_t) ? divides : _Alignof(max_align_t);
-}
 
 int weft__ordmap_kind(struct weft__tree_kind *kind, const weft_ordmap_kind *given)
 {
@@ -22,7 +16,7 @@ int weft__ordmap_kind(struct weft__tree_kind *kind, const weft_ordmap_kind *give
     if (!given || !given->compare || given->key_size == 0 || given->key_size > most ||
         given->value_size > most)
         return -EINVAL;
-    size_t align = given->value_size ? alignment(given->value_size) : 1;
+    size_t align = given->value_size ? weft__alignment(given->value_size) : 1;
     kind->given = *given;
     kind->value_at = (given->key_size + align - 1) & ~(align - 1);
     return 0;

@@ -146,14 +146,40 @@ static void start(weft *w, struct part *all)
     WEFT__MUST_RETURN(weft__callee_threw, go(w, &pacer, all));
 }
 
+/* In the end, `carry` is the combination of all elements, if there are any. */
+static void run(weft *w, size_t n, const struct scan *scan, void *carry)
+{
+    struct part all = {.scan = scan, .range = {0, n}, .carry = carry};
+    if (n > 0)
+        start(w, &all);
+}
+
 void weft_scan_by_(weft *w, size_t n, const weft_scanner_ *scanner, void *arg)
 {
     WEFT__EXPECT_CONTEXT(w);
     WEFT__NEEDS(scanner, "a scanner");
     const struct scan scan = {scanner, arg, WEFT__KEY(scanner->scan), NULL};
-    struct part all = {.scan = &scan, .range = {0, n}, .carry = WEFT__SPACE(scanner->size)};
-    if (n > 0)
-        start(w, &all);
+    run(w, n, &scan, WEFT__SPACE(scanner->size));
+}
+
+static void run_exclusive(weft *w, size_t n, const struct scan *scan, void *total)
+{
+    size_t size = scan->scanner->size;
+    void *carry = WEFT__SPACE(size);
+    weft__copy(carry, scan->identity, size);
+    run(w, n, scan, carry);
+    if (total)
+        weft__copy(total, carry, size);
+}
+
+void weft_scan_exclusive_by_(weft *w, size_t n, const weft_scanner_ *scanner, const void *identity,
+                             void *arg, void *total)
+{
+    WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS(scanner, "a scanner");
+    WEFT__NEEDS(identity, "an identity");
+    const struct scan scan = {scanner, arg, WEFT__KEY(scanner->scan), identity};
+    run_exclusive(w, n, &scan, total);
 }
 
 /* ---- Elements of any size ---- */
@@ -238,20 +264,15 @@ SCANNERS(8, 8)
 
 #define KNOWN(name, size) ((size) == 8 ? name##_8 : (size) == 4 ? name##_4 : name##_any)
 
-/* Exclusive, if there is an identity. In the end, `carry` is the combination of all elements. */
-static void scan_elements(weft *w, size_t n, struct elements *all, const void *identity,
-                          void *carry)
+/* Exclusive, if there is an identity. */
+static weft_scanner_ scanner_for(size_t size, const void *identity)
 {
-    const weft_scanner_ scanner = {
-        all->size,
-        identity ? KNOWN(exclusive, all->size) : KNOWN(inclusive, all->size),
-        KNOWN(repair, all->size),
+    return (weft_scanner_){
+        size,
+        identity ? KNOWN(exclusive, size) : KNOWN(inclusive, size),
+        KNOWN(repair, size),
         combine_any,
     };
-    const struct scan scan = {&scanner, all, WEFT__KEY(all->combine), identity};
-    struct part part = {.scan = &scan, .range = {0, n}, .carry = carry};
-    if (n > 0)
-        start(w, &part);
 }
 
 void weft_scan_inclusive(weft *w, const void *in, size_t n, size_t size, weft_combine_fn *combine,
@@ -262,7 +283,9 @@ void weft_scan_inclusive(weft *w, const void *in, size_t n, size_t size, weft_co
     WEFT__NEEDS(combine, "a function");
     WEFT__NEEDS_ARRAY(out, n, size);
     struct elements all = {in, out, size, combine, arg};
-    scan_elements(w, n, &all, NULL, WEFT__SPACE(size));
+    const weft_scanner_ scanner = scanner_for(size, NULL);
+    const struct scan scan = {&scanner, &all, WEFT__KEY(combine), NULL};
+    run(w, n, &scan, WEFT__SPACE(size));
 }
 
 void weft_scan_exclusive(weft *w, const void *in, size_t n, size_t size, const void *identity,
@@ -274,9 +297,7 @@ void weft_scan_exclusive(weft *w, const void *in, size_t n, size_t size, const v
     WEFT__NEEDS(combine, "a function");
     WEFT__NEEDS_ARRAY(out, n, size);
     struct elements all = {in, out, size, combine, arg};
-    void *carry = WEFT__SPACE(size);
-    weft__copy(carry, identity, size);
-    scan_elements(w, n, &all, identity, carry);
-    if (total)
-        weft__copy(total, carry, size);
+    const weft_scanner_ scanner = scanner_for(size, identity);
+    const struct scan scan = {&scanner, &all, WEFT__KEY(combine), identity};
+    run_exclusive(w, n, &scan, total);
 }

@@ -21,7 +21,8 @@ struct sieve {
     size_t size;
     weft_keep_fn *keep;
     weft_equal_fn *equal;
-    weft_sift_fn_ *sift; /* the loop that WEFT_FILTER_DEFINE has made; or NULL */
+    weft_sift_fn_ *sift; /* the loop that WEFT_FILTER_DEFINE or WEFT_UNIQUE_DEFINE has made; */
+    weft_part_fn_ *part; /* or WEFT_PARTITION_DEFINE; or both are NULL */
     const bool *flags;
     void *arg;
     weft__key *key;
@@ -98,11 +99,6 @@ WEFT__ALWAYS_INLINE void sift_size(weft *w, struct part *to, size_t begin, size_
 
 static void sift_any(weft *w, struct part *to, size_t begin, size_t end)
 {
-    const struct sieve *sieve = to->sieve;
-    if (sieve->sift) {
-        to->yes += sieve->sift(begin, end, to->range.begin + to->yes, sieve->arg);
-        return;
-    }
     switch (to->sieve->size) {
     case 1:
         sift_size(w, to, begin, end, 1);
@@ -163,10 +159,24 @@ static void join(weft *w, struct part *to, const struct part *right)
     to->no += right->no;
 }
 
+static void sift_typed(struct part *to, size_t begin, size_t end)
+{
+    const struct sieve *sieve = to->sieve;
+    size_t yes = to->range.begin + to->yes, no = to->range.begin + to->no;
+    size_t kept = sieve->part ? sieve->part(begin, end, yes, no, sieve->arg)
+                              : sieve->sift(begin, end, yes, sieve->arg);
+    to->yes += kept;
+    to->no += end - begin - kept;
+}
+
 static bool run_leaf(weft *w, void *arg)
 {
     const struct remaining *remaining = arg;
-    sift_any(w, remaining->to, remaining->range.begin, remaining->range.end);
+    struct part *to = remaining->to;
+    if (to->sieve->sift || to->sieve->part)
+        sift_typed(to, remaining->range.begin, remaining->range.end);
+    else
+        sift_any(w, to, remaining->range.begin, remaining->range.end);
     return true;
 }
 
@@ -275,6 +285,24 @@ size_t weft_partition(weft *w, const void *in, size_t n, size_t size, weft_keep_
         .keep = keep,
         .arg = arg,
         .key = WEFT__KEY(keep),
+    };
+    return run(w, &sieve, n);
+}
+
+size_t weft_partition_by_(weft *w, size_t n, size_t size, weft_part_fn_ *part, void *arg, void *yes,
+                          void *no)
+{
+    WEFT__EXPECT_CONTEXT(w);
+    WEFT__NEEDS(part, "a function");
+    WEFT__NEEDS_ARRAY(yes, n, size);
+    WEFT__NEEDS_ARRAY(no, n, size);
+    const struct sieve sieve = {
+        .yes = yes,
+        .no = no,
+        .size = size,
+        .part = part,
+        .arg = arg,
+        .key = WEFT__KEY(part),
     };
     return run(w, &sieve, n);
 }

@@ -133,7 +133,9 @@ enum park_result weft__crowd_sleep(struct weft__crowd *crowd, struct weft__park 
     if (rests_last)
         park->census->all_rest(park->census); /* which may wake any thread, the caller too */
     weft__naps_begin(&naps, park);
+    atomic_store_relaxed(&park->in_crowd, true); /* relaxed, both: for reports */
     wait_for_notice(crowd, notice, &naps);
+    atomic_store_relaxed(&park->in_crowd, false);
     bool by_itself = get_up(crowd, notice);
     weft__naps_end(&naps);
     return by_itself ? PARK_TIMED_OUT : PARK_WAS_WOKEN;

@@ -20,6 +20,7 @@
 #define WEFT_SLEEP_LATCH_H
 
 #include "os/atomic.h"
+#include "os/clock.h"
 #include "os/futex.h"
 #include "sleep/crowd.h"
 #include "sleep/park.h"
@@ -136,6 +137,23 @@ static inline void weft__lock_latch_wait(struct weft__latch *latch)
         if (state != LATCH_SET) /* SLEEPING; or SLEEPY, while another waiter borrows */
             weft__futex_wait(&latch->state, state);
     }
+}
+
+/* The same until a point in time. False: that came first. */
+static inline bool weft__lock_latch_wait_until(struct weft__latch *latch, uint64_t when)
+{
+    uint64_t now;
+    while (!weft__latch_probe(latch)) {
+        if ((now = weft__clock_now()) >= when)
+            return false;
+        /* relaxed: as above. It stays SLEEPING afterwards, which costs the setter a wake-up. */
+        uint32_t state = LATCH_UNSET;
+        if (atomic_cas_relaxed(&latch->state, &state, LATCH_SLEEPING))
+            state = LATCH_SLEEPING;
+        if (state != LATCH_SET)
+            weft__futex_wait_for(&latch->state, state, when - now);
+    }
+    return true;
 }
 
 /* The setter of a lock latch may keep a pool alive until the set. A waiter that wants to use the

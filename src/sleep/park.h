@@ -47,6 +47,7 @@ struct weft__park {
     struct weft__census *census; /* of the pool whose thread sleeps here, or NULL; as `counted` */
     struct weft__crowd *crowd;   /* where the owner may sleep instead, or NULL. Written before the
                                     parking place is in use */
+    struct atomic_bool in_crowd; /* the owner sleeps there. Written by the owner, for reports */
     unsigned place;              /* its index in weft__sleep.parks; as `crowd` */
     /* If an actor's fiber sleeps here: sets the latch, and wakes the fiber. NULL: a thread sleeps
      * here. Written before the parking place is in use. */

@@ -200,6 +200,14 @@ bool weft__sleep_would_wake(struct weft__sleep *sleep);        /* would a fork w
 bool weft__sleep_has_lookout_apart(struct weft__sleep *sleep); /* not on the caller's CPU */
 unsigned weft__sleep_searchers(struct weft__sleep *sleep);     /* how many workers search */
 
+/* Does any worker search? Inlined, because every spawn asks. common.h says what the counters
+ * are. */
+static inline bool weft__sleep_has_searcher(struct weft__sleep *sleep)
+{
+    uint32_t counters = (uint32_t)atomic_load_relaxed(&sleep->counters); /* relaxed: a guess */
+    return (counters >> 16 & 0x7fff) != (counters & 0xffff);
+}
+
 /* A guest starts working, and looks for sleepers afterwards. */
 void weft__sleep_guest_entered(struct weft__sleep *sleep);
 

@@ -100,9 +100,13 @@ static int receive_now(struct channel *channel, void *item, struct weft__waiter 
     return channel->closed ? -EPIPE : -EAGAIN;
 }
 
-/* Sends or receives; *item is read or written. A channel without an item size is destroyed, or was
- * never made. */
-static int transfer(weft *w, struct channel *channel, void *item, bool send, bool wait)
+/* How long a transfer waits. */
+enum patience { NOT_AT_ALL, WITH_LIMIT, WITHOUT_LIMIT };
+
+/* Sends or receives; *item is read or written. `when` is for WITH_LIMIT. A channel without an item
+ * size is destroyed, or was never made. */
+static int transfer(weft *w, struct channel *channel, void *item, bool send, enum patience patience,
+                    uint64_t when)
 {
     if (!channel || !item || channel->item_size == 0)
         return -EINVAL;
@@ -111,12 +115,14 @@ static int transfer(weft *w, struct channel *channel, void *item, bool send, boo
     weft__lock_take(&channel->sync.lock);
     weft__sync_used_by(&channel->sync, me);
     int result = send ? send_now(channel, item, &served) : receive_now(channel, item, &served);
-    if (result == -EAGAIN && wait) {
+    if (result == -EAGAIN && patience != NOT_AT_ALL) {
         struct weft__waiter waiter = {
             .worker = me,
-            .blocked = {send ? BLOCKED_SEND : BLOCKED_RECEIVE, &channel->sync},
+            .blocked = {.kind = send ? BLOCKED_SEND : BLOCKED_RECEIVE, .object = &channel->sync},
             .item = item,
         };
+        if (patience == WITH_LIMIT)
+            weft__waiter_limit(&waiter, when);
         return weft__sync_wait(&channel->sync, send ? &channel->senders : &channel->receivers,
                                &waiter);
     }
@@ -129,25 +135,37 @@ static int transfer(weft *w, struct channel *channel, void *item, bool send, boo
 int weft_channel_send(weft *w, weft_channel *channel, const void *item)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    return transfer(w, channel_of(channel), (void *)(uintptr_t)item, true, true);
+    return transfer(w, channel_of(channel), (void *)(uintptr_t)item, true, WITHOUT_LIMIT, 0);
+}
+
+int weft_channel_send_until(weft *w, weft_channel *channel, const void *item, uint64_t when)
+{
+    WEFT__EXPECT_OWN_OR_NULL(w);
+    return transfer(w, channel_of(channel), (void *)(uintptr_t)item, true, WITH_LIMIT, when);
 }
 
 int weft_channel_try_send(weft *w, weft_channel *channel, const void *item)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    return transfer(w, channel_of(channel), (void *)(uintptr_t)item, true, false);
+    return transfer(w, channel_of(channel), (void *)(uintptr_t)item, true, NOT_AT_ALL, 0);
 }
 
 int weft_channel_receive(weft *w, weft_channel *channel, void *item)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    return transfer(w, channel_of(channel), item, false, true);
+    return transfer(w, channel_of(channel), item, false, WITHOUT_LIMIT, 0);
+}
+
+int weft_channel_receive_until(weft *w, weft_channel *channel, void *item, uint64_t when)
+{
+    WEFT__EXPECT_OWN_OR_NULL(w);
+    return transfer(w, channel_of(channel), item, false, WITH_LIMIT, when);
 }
 
 int weft_channel_try_receive(weft *w, weft_channel *channel, void *item)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    return transfer(w, channel_of(channel), item, false, false);
+    return transfer(w, channel_of(channel), item, false, NOT_AT_ALL, 0);
 }
 
 void weft_channel_close(weft *w, weft_channel *public)

@@ -36,20 +36,33 @@ bool weft_event_is_set(const weft_event *event)
 
 /* Always through the lock: the waiter may free the event, so the thread that set it must have
  * dropped the lock before. */
+static int wait(struct event *event, struct weft__waiter *waiter)
+{
+    waiter->blocked.kind = BLOCKED_EVENT;
+    waiter->blocked.object = &event->sync;
+    weft__lock_take(&event->sync.lock);
+    weft__sync_used_by(&event->sync, waiter->worker);
+    if (!atomic_load_relaxed(&event->set)) /* relaxed: the lock */
+        return weft__sync_wait(&event->sync, &event->line, waiter);
+    weft__lock_drop(&event->sync.lock);
+    return 0;
+}
+
 void weft_event_wait(weft *w, weft_event *public)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
     struct event *event = event_of(public, __func__);
-    struct weft__waiter waiter = {
-        .worker = weft__sync_caller(w),
-        .blocked = {BLOCKED_EVENT, &event->sync},
-    };
-    weft__lock_take(&event->sync.lock);
-    weft__sync_used_by(&event->sync, waiter.worker);
-    if (atomic_load_relaxed(&event->set)) /* relaxed: the lock */
-        weft__lock_drop(&event->sync.lock);
-    else
-        weft__sync_wait(&event->sync, &event->line, &waiter);
+    struct weft__waiter waiter = {.worker = weft__sync_caller(w)};
+    (void)wait(event, &waiter);
+}
+
+int weft_event_wait_until(weft *w, weft_event *public, uint64_t when)
+{
+    WEFT__EXPECT_OWN_OR_NULL(w);
+    struct event *event = event_of(public, __func__);
+    struct weft__waiter waiter = {.worker = weft__sync_caller(w)};
+    weft__waiter_limit(&waiter, when);
+    return wait(event, &waiter);
 }
 
 void weft_event_set(weft *w, weft_event *public)

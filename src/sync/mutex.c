@@ -7,6 +7,8 @@
 #include "core/wait.h"
 #include "os/fatal.h"
 
+#include <errno.h>
+
 #ifndef WEFT__MUTEX_SPINS
 #define WEFT__MUTEX_SPINS 100 /* sections are often short */
 #endif
@@ -163,13 +165,14 @@ static bool take_or_queue(struct weft__mutex *mutex, uintptr_t name)
     return false;
 }
 
-/* By the heir. False: another thread has passed it, and will wake it again. */
-static bool inherit_or_queue(struct weft__mutex *mutex, uintptr_t name)
+/* By the heir. False: another thread has passed it. That thread will wake the heir again; or, if
+ * the heir `leaves`, the next in line. */
+static bool inherit_or_queue(struct weft__mutex *mutex, uintptr_t name, bool leaves)
 {
     uintptr_t word = atomic_load_relaxed(&mutex->word), next; /* relaxed: the exchange decides */
     do {
         uintptr_t holder = holder_in(word);
-        bool waiters = holder != MUTEX_FREE || mutex->line.first;
+        bool waiters = (holder != MUTEX_FREE && !leaves) || mutex->line.first;
         next = (holder ? holder : name) | (waiters ? MUTEX_LINE : 0);
     } while (!atomic_cas_acquire(&mutex->word, &word, next)); /* acquire W3, if it was free */
     if (holder_in(word) != MUTEX_FREE)
@@ -199,27 +202,44 @@ static void line_withdrawn(struct weft__sync *sync)
         ;
 }
 
-static void wait(struct weft__mutex *mutex, struct weft__worker *me, uintptr_t name)
+/* The waiter was let go: it is the heir. 0: it has the mutex. -EAGAIN: it has to stand in line
+ * again, and has the lock. Or it has reached its limit, and leaves. */
+static int come_as_heir(struct weft__mutex *mutex, const struct weft__waiter *waiter,
+                        uintptr_t name)
 {
-    struct weft__waiter waiter = {
-        .worker = me,
-        .blocked = {BLOCKED_MUTEX, &mutex->sync},
-        .withdrawn = line_withdrawn,
-    };
+    uint64_t left;
+    spin_as_heir(mutex);
+    int reason = waiter->blocked.limit ? weft__limit_reached(&waiter->limit, &left) : 0;
+    weft__lock_take(&mutex->sync.lock);
+    bool taken = inherit_or_queue(mutex, name, reason != 0);
+    if (!taken && !reason)
+        return -EAGAIN;
+    weft__lock_drop(&mutex->sync.lock);
+    return taken ? 0 : reason;
+}
+
+static int wait(struct weft__mutex *mutex, struct weft__waiter *waiter, uintptr_t name)
+{
+    waiter->blocked.kind = BLOCKED_MUTEX;
+    waiter->blocked.object = &mutex->sync;
+    waiter->withdrawn = line_withdrawn;
     if (weft__mutex_is_of_fiber(name) && weft__mutex_holder(mutex) == name) /* no report knows it */
         weft__fatal(
             "weft_mutex_lock: mutex \"%s\" is held by the actor that locks it, or by one that "
             "was ended with it",
             title_of(mutex));
     weft__lock_take(&mutex->sync.lock);
-    bool taken = take_or_queue(mutex, name);
-    for (; !taken; waiter.vain++) {
-        weft__sync_wait(&mutex->sync, &mutex->line, &waiter);
-        spin_as_heir(mutex);
-        weft__lock_take(&mutex->sync.lock);
-        taken = inherit_or_queue(mutex, name);
+    if (take_or_queue(mutex, name)) {
+        weft__lock_drop(&mutex->sync.lock);
+        return 0;
     }
-    weft__lock_drop(&mutex->sync.lock);
+    for (;; waiter->vain++) {
+        int result = weft__sync_wait(&mutex->sync, &mutex->line, waiter);
+        if (result == 0)
+            result = come_as_heir(mutex, waiter, name);
+        if (result != -EAGAIN)
+            return result;
+    }
 }
 
 void weft_mutex_lock(weft *w, weft_mutex *public)
@@ -228,9 +248,28 @@ void weft_mutex_lock(weft *w, weft_mutex *public)
     struct weft__mutex *mutex = mutex_of(public, __func__);
     struct weft__worker *me = weft__sync_caller(w);
     uintptr_t name = name_of(me);
-    if (!take_free(mutex, name) && !spin(mutex, me, name))
-        wait(mutex, me, name);
+    if (!take_free(mutex, name) && !spin(mutex, me, name)) {
+        struct weft__waiter waiter = {.worker = me};
+        (void)wait(mutex, &waiter, name);
+    }
     note(mutex, me, w);
+}
+
+int weft_mutex_lock_until(weft *w, weft_mutex *public, uint64_t when)
+{
+    WEFT__EXPECT_OWN_OR_NULL(w);
+    struct weft__mutex *mutex = mutex_of(public, __func__);
+    struct weft__worker *me = weft__sync_caller(w);
+    uintptr_t name = name_of(me);
+    if (!take_free(mutex, name) && !spin(mutex, me, name)) {
+        struct weft__waiter waiter = {.worker = me};
+        weft__waiter_limit(&waiter, when);
+        int error = wait(mutex, &waiter, name);
+        if (error)
+            return error;
+    }
+    note(mutex, me, w);
+    return 0;
 }
 
 bool weft_mutex_trylock(weft *w, weft_mutex *public)

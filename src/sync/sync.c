@@ -4,11 +4,13 @@
 #include "core/fiber.h"
 #include "core/pool.h"
 #include "core/standing.h"
+#include "os/clock.h"
 #include "os/futex.h"
 
 #include <errno.h>
 
-enum { WAITER_QUEUED, WAITER_RESTING, WAITER_ROUSED, WAITER_GONE };
+/* `state`: one of these, plus WAITER_NUDGE for each nudge. */
+enum { WAITER_QUEUED, WAITER_RESTING, WAITER_ROUSED, WAITER_GONE, WAITER_NUDGE };
 
 struct weft__worker *weft__sync_caller(weft *w)
 {
@@ -34,29 +36,52 @@ void weft__sync_used_by(struct weft__sync *sync, const struct weft__worker *me)
         atomic_store_relaxed(&sync->actors, true);
 }
 
+/* ---- The line: under the object's lock ---- */
+
 struct weft__waiter *weft__line_pop(struct weft__line *line)
 {
     struct weft__waiter *waiter = line->first;
     if (waiter) {
         line->first = waiter->next;
         waiter->next = NULL;
+        if (line->first)
+            line->first->previous = NULL;
     }
     return waiter;
 }
 
 static void line_push(struct weft__line *line, struct weft__waiter *waiter)
 {
-    waiter->next = waiter->vain ? line->first : NULL;
-    if (waiter->vain) {
-        line->last = line->first ? line->last : waiter;
-        line->first = waiter;
-        return;
-    }
-    if (line->first)
-        line->last->next = waiter;
+    bool to_front = waiter->vain || !line->first;
+    waiter->next = to_front ? line->first : NULL;
+    waiter->previous = to_front ? NULL : line->last;
+    if (waiter->next)
+        waiter->next->previous = waiter;
+    else
+        line->last = waiter;
+    if (waiter->previous)
+        waiter->previous->next = waiter;
     else
         line->first = waiter;
-    line->last = waiter;
+}
+
+static void line_remove(struct weft__line *line, struct weft__waiter *waiter)
+{
+    if (waiter->next)
+        waiter->next->previous = waiter->previous;
+    else
+        line->last = waiter->previous;
+    if (waiter->previous)
+        waiter->previous->next = waiter->next;
+    else
+        line->first = waiter->next;
+}
+
+/* ---- The states of a waiter ---- */
+
+static uint32_t step_in(uint32_t state)
+{
+    return state % WAITER_NUDGE;
 }
 
 /* relaxed, rest() and rouse(): the first of them decides; letting go is what hands over (W1). */
@@ -64,78 +89,126 @@ static void line_push(struct weft__line *line, struct weft__waiter *waiter)
 static void rest(struct weft__waiter *waiter)
 {
     uint32_t state = WAITER_QUEUED;
-    if (atomic_cas_relaxed(&waiter->state, &state, WAITER_RESTING))
-        weft__block_rest(waiter->worker);
-}
-
-static void waits_no_more(struct weft__waiter *waiter)
-{
-    if (waiter->fiber)
-        weft__hook_waits_no_more(waiter->fiber, &waiter->blocked);
+    while (step_in(state) == WAITER_QUEUED)
+        if (atomic_cas_relaxed(&waiter->state, &state, state + WAITER_RESTING)) {
+            weft__block_rest(waiter->worker);
+            return;
+        }
 }
 
 static void rouse(struct weft__waiter *waiter)
 {
     uint32_t state = WAITER_QUEUED;
-    waits_no_more(waiter);
-    if (!waiter->worker || atomic_cas_relaxed(&waiter->state, &state, WAITER_ROUSED))
-        return;
-    atomic_store_relaxed(&waiter->state, WAITER_ROUSED);
-    weft__block_rouse(waiter->worker);
+    if (waiter->fiber)
+        weft__hook_waits_no_more(waiter->fiber, &waiter->blocked);
+    while (!atomic_cas_relaxed(&waiter->state, &state, WAITER_ROUSED))
+        ;
+    if (step_in(state) == WAITER_RESTING)
+        weft__block_rouse(waiter->worker);
 }
 
-static bool line_remove(struct weft__line *line, struct weft__waiter *waiter)
+/* ---- Limits ---- */
+
+/* By a thread that cancels, while the waiter can't return. */
+static void nudge(struct weft__limit *limit)
 {
-    struct weft__waiter *before = NULL, *at = line->first;
-    while (at && at != waiter) {
-        before = at;
-        at = at->next;
+    struct weft__waiter *waiter =
+        (struct weft__waiter *)((char *)limit - offsetof(struct weft__waiter, limit));
+    if (waiter->fiber) {
+        weft__hook_wake(waiter->fiber);
+        return;
     }
-    if (!at)
-        return false;
-    if (before)
-        before->next = waiter->next;
-    else
-        line->first = waiter->next;
-    if (line->last == waiter)
-        line->last = before;
-    return true;
+    atomic_fetch_add_acq_rel(&waiter->state, WAITER_NUDGE); /* release W4: why */
+    weft__futex_wake(&waiter->state, 1);
 }
 
-/* An actor ends. False: another thread has just ended its wait, and will wake it. */
+void weft__waiter_limit(struct weft__waiter *waiter, uint64_t when)
+{
+    waiter->limit = weft__limit_until(when);
+    waiter->limit.nudge = nudge;
+    waiter->blocked.limit = &waiter->limit;
+}
+
+/* By the waiter: leaves the line. False: a waker has ended its wait, and will let it go. */
 static bool withdraw(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter)
 {
     weft__lock_take(&sync->lock);
-    bool removed = line_remove(line, waiter);
-    if (removed)
-        waits_no_more(waiter);
-    if (removed && waiter->withdrawn)
-        waiter->withdrawn(sync);
+    /* relaxed: a waker changes it under the lock. */
+    bool in_line = step_in(atomic_load_relaxed(&waiter->state)) < WAITER_ROUSED;
+    if (in_line) {
+        line_remove(line, waiter);
+        rouse(waiter);
+        if (waiter->withdrawn)
+            waiter->withdrawn(sync);
+    }
     weft__lock_drop(&sync->lock);
-    return removed;
+    return in_line;
 }
 
-/* False: the waiter is an actor that ends, and it has left the line. */
-static bool wait_until_gone(struct weft__sync *sync, struct weft__line *line,
-                            struct weft__waiter *waiter)
+/* Why the waiter has to give up: -ECANCELED, -ETIMEDOUT; or 0. */
+static int reason_to_end(const struct weft__waiter *waiter, uint64_t *left)
 {
-    struct weft__context *fiber = waiter->fiber;
+    *left = WEFT_FOREVER;
+    if (waiter->fiber && weft__hook_ends(waiter->fiber))
+        return -ECANCELED;
+    return waiter->blocked.limit ? weft__limit_reached(&waiter->limit, left) : 0;
+}
+
+/* ---- Waiting ---- */
+
+/* Until a waker, the ticker or a nudge wakes it, or for no reason. */
+static void sleep_a_while(struct weft__waiter *waiter, uint32_t state, uint64_t left)
+{
+    if (waiter->fiber && left != WEFT_FOREVER)
+        weft__hook_suspend_until(waiter->fiber, weft__clock_now() + left);
+    else if (waiter->fiber)
+        weft__hook_suspend(waiter->fiber);
+    else if (left != WEFT_FOREVER)
+        weft__futex_wait_for(&waiter->state, state, left);
+    else
+        weft__futex_wait(&waiter->state, state);
+}
+
+/* 0: it was let go; or why it has left the line. */
+static int wait_until_gone(struct weft__sync *sync, struct weft__line *line,
+                           struct weft__waiter *waiter)
+{
     uint32_t state;
-    /* acquire W1: what the thread that ended the wait did. */
-    while ((state = atomic_load_acquire(&waiter->state)) != WAITER_GONE) {
-        if (!fiber)
-            weft__futex_wait(&waiter->state, state);
-        else if (weft__hook_ends(fiber) && withdraw(sync, line, waiter))
-            return false;
-        else
-            weft__hook_suspend(fiber);
+    /* acquire W1: what the thread that ended the wait did. acquire W4: why it was nudged. If the
+     * nudge comes later, the futex does not sleep. */
+    while (step_in(state = atomic_load_acquire(&waiter->state)) != WAITER_GONE) {
+        uint64_t left = WEFT_FOREVER;
+        int reason = step_in(state) < WAITER_ROUSED ? reason_to_end(waiter, &left) : 0;
+        if (reason == 0)
+            sleep_a_while(waiter, state, left);
+        else if (withdraw(sync, line, waiter))
+            return reason;
     }
-    return true;
+    return 0;
+}
+
+/* A limit that is reached before it has to wait: no other thread has to work in its place. */
+static int try_and_wait(struct weft__sync *sync, struct weft__line *line,
+                        struct weft__waiter *waiter)
+{
+    struct weft__worker *me = waiter->worker;
+    uint64_t left;
+    int reason = waiter->blocked.limit ? weft__limit_reached(&waiter->limit, &left) : 0;
+    if (reason && withdraw(sync, line, waiter))
+        return reason;
+    if (me) {
+        weft__block_mark(me, &waiter->blocked);
+        rest(waiter);
+    }
+    reason = wait_until_gone(sync, line, waiter);
+    if (me)
+        weft__block_unmark(me);
+    return reason;
 }
 
 int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter)
 {
-    struct weft__worker *me = waiter->worker;
+    const struct weft__limit *limit = waiter->blocked.limit;
     waiter->fiber = weft__fiber_here();
     if (waiter->fiber) /* while no thread can end the wait, and free the name */
         weft__hook_waits_for(waiter->fiber, weft__blocked_words(waiter->blocked.kind),
@@ -143,17 +216,16 @@ int weft__sync_wait(struct weft__sync *sync, struct weft__line *line, struct wef
     atomic_store_relaxed(&waiter->state, WAITER_QUEUED); /* relaxed: the lock shares it */
     line_push(line, waiter);
     weft__lock_drop(&sync->lock);
-    if (me) {
-        weft__block_mark(me, &waiter->blocked);
-        rest(waiter);
-    }
-    if (!wait_until_gone(sync, line, waiter)) {
-        weft__hook_end(waiter->fiber, waiter->blocked.kind == BLOCKED_MUTEX);
-        return -ECANCELED;
-    }
-    if (me)
-        weft__block_unmark(me);
-    return waiter->result;
+    if (limit)
+        weft__limit_begin(&waiter->limit);
+    int reason = try_and_wait(sync, line, waiter);
+    if (limit)
+        weft__limit_end(&waiter->limit);
+    if (reason == 0)
+        return waiter->result;
+    if (waiter->fiber) /* perhaps because its actor ends */
+        weft__hook_end(waiter->fiber, waiter->blocked.kind == BLOCKED_MUTEX && !limit);
+    return reason;
 }
 
 void weft__sync_rouse(struct weft__waiter *waiter, int result)

@@ -67,74 +67,6 @@ static void idle_ones_need_not_wait_for_a_quantum(void **state)
     assert_int_equal(quick, 5);
 }
 
-enum { THEFTS = 150, ACTORS = 2000, ROUNDS = 10, YOUNG_NS = 25000 };
-
-struct thefts {
-    atomic_uint all, young; /* of these, before a short quantum was over */
-};
-
-struct loot {
-    struct thefts *thefts;
-    uint64_t forked;
-    unsigned executor;
-};
-
-static void note_theft(weft *w, void *arg)
-{
-    struct loot *loot = arg;
-    bool young = weft_now() - loot->forked < YOUNG_NS;
-    if (weft_worker_index(w) == loot->executor)
-        return;
-    atomic_fetch_add(&loot->thefts->young, young);
-    atomic_fetch_add(&loot->thefts->all, 1);
-}
-
-static void look_away(void)
-{
-    uint64_t until = weft_now() + 2 * YOUNG_NS;
-    while (weft_now() < until)
-        ;
-}
-
-/* It looks up at once after a fork, and not for long after that. */
-static void fork_and_look_away(weft *w, struct thefts *thefts, int depth)
-{
-    struct loot loot = {thefts, weft_now(), weft_worker_index(w)};
-    weft *in = weft_fork(w, note_theft, &loot);
-    if (depth > 1)
-        fork_and_look_away(in, thefts, depth - 1);
-    weft_poll(in);
-    look_away();
-    if (!weft_merge(w))
-        note_theft(w, &loot);
-}
-
-static int fork_some(weft *w, void *arg)
-{
-    struct thefts *thefts = arg;
-    for (int i = 0; i < ROUNDS; i++) { /* after some quanta that are too short, it has long ones */
-        fork_and_look_away(w, thefts, 3);
-        look_away();
-    }
-    return 0;
-}
-
-/* A short quantum is a whole one, too, where its beginning was seen late: some may be missed,
- * where a tick comes while a quantum ends. */
-static void short_quanta_are_not_shorter(void **state)
-{
-    weft_pool *pool = pool_make(2, 0);
-    weft_actors_config config = WEFT_ACTORS_CONFIG_INIT;
-    config.turn = 10000000;
-    config.executors = 2;
-    assert_int_equal(weft_actors_setup(pool, &config), 0);
-    struct thefts thefts = {.all = 0};
-    for (int i = 0; i < ACTORS && atomic_load(&thefts.all) < THEFTS; i++)
-        assert_int_equal(run_one(pool, fork_some, &thefts), 0);
-    assert_true(atomic_load(&thefts.young) * 8 <= THEFTS);
-    pool_drop(pool);
-}
-
 /* ---- Turns ---- */
 
 static void nothing(weft *w, void *arg)
@@ -437,7 +369,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(idle_ones_need_not_wait_for_a_quantum),
-        cmocka_unit_test(short_quanta_are_not_shorter),
         cmocka_unit_test(sleepers_wake),
         cmocka_unit_test(all_have_their_turn),
         cmocka_unit_test(ping_pong_leaves_turns_to_others),

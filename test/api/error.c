@@ -9,8 +9,9 @@
 /* Whatever the library returns, it has words of its own for. */
 static void codes_of_the_library(void **state)
 {
-    static const int codes[] = {EINVAL,  ENOMEM, EAGAIN,    EALREADY, EBUSY, ECANCELED, ECHILD,
-                                EDEADLK, EPERM,  EOVERFLOW, ENOTSUP,  EPIPE, ESHUTDOWN, ETIMEDOUT};
+    static const int codes[] = {EINVAL,    ENOMEM,  EAGAIN,  EALREADY,  EBUSY,
+                                ECANCELED, ECHILD,  EDEADLK, ELOOP,     EPERM,
+                                EOVERFLOW, ENOTSUP, EPIPE,   ESHUTDOWN, ETIMEDOUT};
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         assert_non_null(weft_strerror(-codes[i]));
         assert_string_not_equal(weft_strerror(-codes[i]), strerror(codes[i]));

@@ -188,65 +188,6 @@ static void merge_helps_while_it_waits(void **state)
     pool_drop(pool);
 }
 
-/* ---- As many pending forks as a context has slots for ---- */
-
-enum { DEEP = 65000 };
-
-struct deep {
-    atomic_ulong done;
-    unsigned char *ran; /* how often each right side ran */
-    struct deep_right {
-        struct deep *deep;
-        size_t i;
-    } * rights;
-};
-
-static void deep_right_job(weft *w, void *arg)
-{
-    struct deep_right *right = arg;
-    right->deep->ran[right->i]++;
-    atomic_fetch_add(&right->deep->done, 1);
-}
-
-static void fork_deep(weft *w, void *arg)
-{
-    struct deep *deep = arg;
-    weft **contexts = malloc(DEEP * sizeof contexts[0]);
-    CHECK(contexts);
-    weft *in = w;
-    for (size_t i = 0; i < DEEP; i++) {
-        contexts[i] = in;
-        in = weft_fork(in, deep_right_job, &deep->rights[i]);
-    }
-    for (size_t i = DEEP; i-- > 0;)
-        if (!weft_merge(contexts[i]))
-            deep_right_job(contexts[i], &deep->rights[i]);
-    CHECK(weft_here() == w);
-    free(contexts);
-}
-
-static void all_the_slots(void **state)
-{
-    for (unsigned workers = 1; workers <= 3; workers++) {
-        weft_pool *pool = pool_make(workers, WEFT_NO_GUESTS);
-        struct deep deep = {.done = 0};
-        deep.ran = calloc(DEEP, 1);
-        deep.rights = calloc(DEEP, sizeof deep.rights[0]);
-        assert_true(deep.ran && deep.rights);
-        for (size_t i = 0; i < DEEP; i++)
-            deep.rights[i] = (struct deep_right){&deep, i};
-        for (unsigned r = 1; r <= 2; r++) { /* and the context is as good as new */
-            assert_int_equal(weft_run(pool, fork_deep, &deep), 0);
-            assert_int_equal(atomic_load(&deep.done), r * (unsigned long)DEEP);
-            for (size_t i = 0; i < DEEP; i++)
-                assert_int_equal(deep.ran[i], r);
-        }
-        free(deep.ran);
-        free(deep.rights);
-        pool_drop(pool);
-    }
-}
-
 /* ---- Forks among spawned jobs ---- */
 
 struct mixed {
@@ -291,10 +232,13 @@ static void forks_among_spawned_jobs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fib_by_fork),     cmocka_unit_test(fib_by_join),
-        cmocka_unit_test(fib_with_types),  cmocka_unit_test(thief_takes_the_right_side),
-        cmocka_unit_test(nobody_takes_it), cmocka_unit_test(merge_helps_while_it_waits),
-        cmocka_unit_test(all_the_slots),   cmocka_unit_test(forks_among_spawned_jobs),
+        cmocka_unit_test(fib_by_fork),
+        cmocka_unit_test(fib_by_join),
+        cmocka_unit_test(fib_with_types),
+        cmocka_unit_test(thief_takes_the_right_side),
+        cmocka_unit_test(nobody_takes_it),
+        cmocka_unit_test(merge_helps_while_it_waits),
+        cmocka_unit_test(forks_among_spawned_jobs),
     };
     return RUN_ON_ALL_ROADS(tests);
 }

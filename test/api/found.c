@@ -461,6 +461,93 @@ static void use_filter_define(weft *w, size_t n, struct work *work)
     CHECK(filter_longs(w, in, n, out) == n / 2);
 }
 
+static inline void visit(long *number)
+{
+    (void)number;
+    do_element(current);
+}
+
+static inline bool is_none_of(long number, long value)
+{
+    do_element(current);
+    return number == value;
+}
+
+static inline bool is_same(long a, long b)
+{
+    do_element(current);
+    return a == b;
+}
+
+static inline size_t bin_of_long(long number)
+{
+    do_element(current);
+    return (size_t)number % 2;
+}
+
+/* As compare() above. */
+static inline bool is_less(long a, long b)
+{
+    if ((a == 0 && b == 0) || !pthread_equal(pthread_self(), current->caller))
+        do_element(current);
+    return a < b;
+}
+
+WEFT_FOR_EACH_DEFINE(visit_longs, long, visit)
+WEFT_FIND_DEFINE(find_long, long, is_none_of, long)
+WEFT_SCAN_EXCLUSIVE_DEFINE(scan_longs_before, long, 0, sum_of)
+WEFT_UNIQUE_DEFINE(unique_longs, long, is_same)
+WEFT_PARTITION_DEFINE(partition_longs, long, is_even)
+WEFT_MERGE_SORTED_DEFINE(merge_longs, long, is_less)
+WEFT_HISTOGRAM_DEFINE(count_longs, long, bin_of_long)
+
+static void use_for_each_define(weft *w, size_t n, struct work *work)
+{
+    current = work;
+    visit_longs(w, in, n);
+}
+
+static void use_find_define(weft *w, size_t n, struct work *work)
+{
+    current = work;
+    CHECK(find_long(w, in, n, -1) == n);
+}
+
+static void use_scan_exclusive_define(weft *w, size_t n, struct work *work)
+{
+    long total;
+    current = work;
+    scan_longs_before(w, in, n, out, &total);
+    CHECK(total == (long)(n * (n - 1) / 2));
+}
+
+static void use_unique_define(weft *w, size_t n, struct work *work)
+{
+    current = work;
+    CHECK(unique_longs(w, in, n, out) == n);
+}
+
+static void use_partition_define(weft *w, size_t n, struct work *work)
+{
+    current = work;
+    CHECK(partition_longs(w, in, n, out, other) == n / 2);
+}
+
+static void use_merge_define(weft *w, size_t n, struct work *work)
+{
+    current = work;
+    merge_longs(w, in, n / 2, in, n / 2, out);
+    CHECK(out[n - 1] == (long)n / 2 - 1);
+}
+
+static void use_histogram_define(weft *w, size_t n, struct work *work)
+{
+    size_t counts[2];
+    current = work;
+    count_longs(w, in, n, counts, 2);
+    CHECK(counts[0] == n / 2);
+}
+
 /* ---- They are learnt to be cheap, and then are not ---- */
 
 struct loops {
@@ -613,6 +700,13 @@ int main(void)
         LEARNT(use_map_define),
         LEARNT(use_scan_define),
         LEARNT(use_filter_define),
+        LEARNT(use_for_each_define),
+        LEARNT(use_find_define),
+        LEARNT(use_scan_exclusive_define),
+        LEARNT(use_unique_define),
+        LEARNT(use_partition_define),
+        LEARNT(use_merge_define),
+        LEARNT(use_histogram_define),
         cmocka_unit_test(first_loop_in_a_new_pool),
         cmocka_unit_test(many_short_loops_in_one_job),
         cmocka_unit_test(found_after_silence),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* parallel_array.c: maps, scans, filters, merges and histograms are what sequential ones are, for
+/* parallel_array.c: scans, filters, merges and histograms are what sequential ones are, for
  * elements of all sizes, in place or not. */
 #include "property.h"
 #include "weft/parallel.h"
@@ -108,100 +108,6 @@ static void scans(weft *w, struct dice *dice)
 static void scans_carry_along(void **state)
 {
     property_holds(scans, SCALED(50, 5));
-}
-
-/* ---- Loops made for a type ---- */
-
-static inline uint64_t last_or_sum(uint64_t a, uint64_t b)
-{
-    if (b % 64 == 0)
-        dawdle((size_t)b);
-    return b % 2 ? b : a + b; /* an odd one begins anew: not commutative */
-}
-
-static inline bool is_high(uint64_t number)
-{
-    if (number % 64 == 0)
-        dawdle((size_t)number);
-    return number >> 63;
-}
-
-static inline uint32_t upper_half(uint64_t number)
-{
-    if (number % 64 == 0)
-        dawdle((size_t)number);
-    return (uint32_t)(number >> 32);
-}
-
-static inline uint64_t twice(uint64_t number)
-{
-    return number + number;
-}
-
-WEFT_MAP_DEFINE(map_narrow, uint64_t, upper_half, uint32_t)
-WEFT_MAP_DEFINE(map_typed, uint64_t, twice, uint64_t)
-WEFT_SCAN_DEFINE(scan_typed, uint64_t, last_or_sum)
-WEFT_FILTER_DEFINE(filter_typed, uint64_t, is_high)
-
-/* Long enough that what was kept by others is moved in parallel. */
-static void typed(weft *w, struct dice *dice)
-{
-    size_t n = dice_size(dice, 300000), kept = 0;
-    bool in_place = dice_below(dice, 2), scanned = dice_below(dice, 2);
-    uint64_t *in = malloc(n * sizeof *in + 1), *expected = malloc(n * sizeof *in + 1),
-             *out = in_place ? in : malloc(n * sizeof *in + 1), carry = 0;
-    HOLDS(in && expected && out);
-    dice_fill(dice, in, n * sizeof *in);
-    for (size_t i = 0; i < n; i++) {
-        in[i] &= ~(uint64_t)(i % 16 ? 1 : 0); /* odd ones are rare */
-        carry = in[i] % 2 ? in[i] : carry + in[i];
-        if (scanned)
-            expected[i] = carry;
-        else if (in[i] >> 63)
-            expected[kept++] = in[i];
-    }
-    if (scanned)
-        scan_typed(w, in, n, out);
-    else
-        HOLDS(filter_typed(w, in, n, out) == kept);
-    HOLDS(memcmp(out, expected, (scanned ? n : kept) * sizeof *in) == 0);
-    free(in);
-    free(expected);
-    if (!in_place)
-        free(out);
-}
-
-static void loops_for_a_type(void **state)
-{
-    property_holds(typed, SCALED(40, 5));
-}
-
-/* To another type, then in place, and to another array: each element once, and none behind n. */
-static void mapped(weft *w, struct dice *dice)
-{
-    size_t n = dice_size(dice, 300000);
-    uint64_t *in = malloc((n + 1) * sizeof *in), *out = calloc(n + 1, sizeof *out);
-    uint32_t *narrow = calloc(n + 1, sizeof *narrow);
-    HOLDS(in && out && narrow);
-    for (size_t i = 0; i <= n; i++)
-        in[i] = (i + 1) * 0x9e3779b97f4a7c15u;
-    map_narrow(w, in, n, narrow);
-    map_typed(w, in, n, in);
-    map_typed(w, in, n, out);
-    for (size_t i = 0; i <= n; i++) {
-        uint64_t number = (i + 1) * 0x9e3779b97f4a7c15u;
-        HOLDS(narrow[i] == (i < n ? (uint32_t)(number >> 32) : 0));
-        HOLDS(in[i] == (i < n ? 2 * number : number));
-        HOLDS(out[i] == (i < n ? 4 * number : 0));
-    }
-    free(in);
-    free(out);
-    free(narrow);
-}
-
-static void maps_for_types(void **state)
-{
-    property_holds(mapped, SCALED(40, 5));
 }
 
 /* ---- Filters ---- */
@@ -519,8 +425,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scans_carry_along),
         cmocka_unit_test(cancelled_scans_combine_no_garbage),
-        cmocka_unit_test(loops_for_a_type),
-        cmocka_unit_test(maps_for_types),
         cmocka_unit_test(filters_keep_in_order),
         cmocka_unit_test(partitions_keep_in_order),
         cmocka_unit_test(unique_drops_repetitions),

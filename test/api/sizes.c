@@ -3,6 +3,7 @@
 #include "check.h"
 #include "pools.h"
 #include "weft/actor.h"
+#include "weft/task.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -17,6 +18,7 @@ union sized {
     weft_config pool_config;
     weft_actor_config actor_config;
     weft_actors_config actors_config;
+    weft_submit_options submit_options;
     weft_pool_info pool_info;
     weft_worker_info worker_info;
     weft_actor_info actor_info;

@@ -65,13 +65,6 @@ static int overflow_in_fork(weft *w, void *arg)
     return 0;
 }
 
-static int overflow_slots(weft *w, void *arg)
-{
-    for (;;)
-        w = weft_fork(w, nothing, NULL);
-    return 0;
-}
-
 static int overflow_in_scope(weft *w, void *arg)
 {
     weft_scope scope;
@@ -88,8 +81,8 @@ static int overflow_while_blocked(weft *w, void *arg)
 
 static void overflow_on(weft_pool *pool)
 {
-    static weft_actor_fn *const fns[] = {overflow, overflow_in_fork, overflow_slots,
-                                         overflow_in_scope, overflow_while_blocked};
+    static weft_actor_fn *const fns[] = {overflow, overflow_in_fork, overflow_in_scope,
+                                         overflow_while_blocked};
     for (unsigned i = 0; i < 4 * sizeof fns / sizeof fns[0]; i++) {
         weft_actor *deep = start(pool, fns[i / 4], NULL);
         weft_actor *other = start(pool, add_up, NULL);

@@ -5,6 +5,7 @@
 #include "child.h"
 #include "core/pool.h"
 #include "core/search.h"
+#include "weft/task.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -94,11 +95,16 @@ static void every_call_says_so(void *arg)
     CHECK(!weft__pool_used_cpus(parent->pool, &used)); /* it moves none of its parent's threads */
     CHECK_EQUAL(weft_run(parent->pool, count_up, &ran), -ECHILD);
     CHECK_EQUAL(weft_submit(parent->pool, &task, count_up, &ran), -ECHILD);
+    CHECK_EQUAL(weft_submit_with(parent->pool, &task, count_up, &ran, NULL), -ECHILD);
+    CHECK_EQUAL(weft_submit_detached(parent->pool, count_up, &ran, NULL), -ECHILD);
     CHECK_EQUAL(weft_broadcast(parent->pool, count_up, &ran), -ECHILD);
     CHECK_EQUAL(weft_broadcast_detached(parent->pool, count_up, &ran), -ECHILD);
     CHECK_EQUAL(weft_task_wait(&parent->pending), -ECHILD);
+    CHECK_EQUAL(weft_task_wait_until(&parent->pending, UINT64_MAX), -ECHILD);
+    CHECK_EQUAL(weft_task_cancel(&parent->pending), -ECHILD);
     CHECK(!weft_task_done(&parent->pending));
     CHECK_EQUAL(weft_task_wait(&parent->done), 0); /* was over before */
+    CHECK_EQUAL(weft_task_cancel(&parent->done), 0);
     CHECK_EQUAL(weft_pool_destroy(parent->pool), -ECHILD);
     CHECK_EQUAL(atomic_load(&ran), 0);
     CHECK(weft_here() == NULL);

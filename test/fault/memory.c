@@ -7,10 +7,13 @@
 #include "child.h"
 #include "core/pool.h"
 #include "proc.h"
+#include "weft/actor.h"
 #include "weft/lines.h"
 #include "weft/local.h"
 #include "weft/parallel.h"
 #include "weft/sort.h"
+#include "weft/sync.h"
+#include "weft/task.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -210,6 +213,34 @@ static void oom_submit_and_wait(void)
     }
 }
 
+static void end_is_told(void *ran, int error)
+{
+    CHECK_EQUAL(error, 0);
+    atomic_fetch_add((atomic_int *)ran, 1);
+}
+
+static bool try_submit_detached(uint32_t k, enum way way)
+{
+    weft_pool *pool = child_pool(1, 0, way);
+    atomic_int ran = 0;
+    until_asleep(pool, 1);
+    fail_at(k);
+    int error = weft_submit_detached(pool, count_up, &ran, end_is_told);
+    bool one_failed = failed();
+    child_pool_end(pool);
+    CHECK(error == 0 || (one_failed && error == -ENOMEM));
+    CHECK_EQUAL(atomic_load(&ran), error ? 0 : 2);
+    return one_failed;
+}
+
+static void oom_submit_detached(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        CHECK(sweep(try_submit_detached, way) >= 1);
+    }
+}
+
 static bool try_broadcast(uint32_t k, enum way way)
 {
     weft_pool *pool = child_pool(3, 0, way);
@@ -251,7 +282,7 @@ static void oom_broadcast(void)
  * that they ran; each exactly once if its spawn said so. */
 enum { SPAWNS = 300 };
 
-enum spawn_kind { SPAWN, SPAWN_FIFO, SPAWN_DETACHED };
+enum spawn_kind { SPAWN, SPAWN_FIFO, SPAWN_DETACHED, SPAWN_COPY, SPAWN_DROP };
 
 struct spawns {
     enum spawn_kind kind;
@@ -259,6 +290,11 @@ struct spawns {
     bool spawned[SPAWNS], one_failed;
     atomic_int ran[SPAWNS];
 };
+
+static void count_up_at(weft *w, void *copy)
+{
+    count_up(w, *(void **)copy);
+}
 
 static int spawn(weft *w, weft_scope *scope, enum spawn_kind kind, void *arg)
 {
@@ -269,6 +305,10 @@ static int spawn(weft *w, weft_scope *scope, enum spawn_kind kind, void *arg)
         return weft_spawn_fifo(w, scope, count_up, arg);
     case SPAWN_DETACHED:
         return weft_spawn_detached(w, count_up, arg);
+    case SPAWN_COPY:
+        return weft_spawn_copy(w, scope, count_up_at, (void *[40]){arg}, 320, count_up_at);
+    case SPAWN_DROP:
+        return weft_spawn_drop(w, scope, count_up, arg, count_up);
     }
     return -EINVAL;
 }
@@ -319,6 +359,50 @@ static bool try_spawn_fifo(uint32_t k, enum way way)
 static bool try_spawn_detached(uint32_t k, enum way way)
 {
     return try_spawns(k, way, SPAWN_DETACHED);
+}
+
+static bool try_spawn_copy(uint32_t k, enum way way)
+{
+    return try_spawns(k, way, SPAWN_COPY);
+}
+
+static bool try_spawn_drop(uint32_t k, enum way way)
+{
+    return try_spawns(k, way, SPAWN_DROP);
+}
+
+static void oom_spawn_copy(void)
+{
+    CHECK(sweep(try_spawn_copy, WAY_SPIN) > SPAWNS);
+}
+
+static void oom_spawn_drop(void)
+{
+    CHECK(sweep(try_spawn_drop, WAY_SPIN) > SPAWNS);
+}
+
+/* The other worker runs each child, and frees its node: the nodes have to come back. */
+static void spawn_for_other(weft *w, void *unused)
+{
+    enum { ROUNDS = 600 };
+    atomic_int ran = 0;
+    for (int i = 1; i <= 2 * ROUNDS; i++) {
+        weft_scope scope;
+        weft_scope_open(w, &scope);
+        CHECK_EQUAL(spawn(w, &scope, i % 2 ? SPAWN : SPAWN_DROP, &ran), 0);
+        WAIT_UNTIL(atomic_load(&ran) == i);
+        CHECK_EQUAL(weft_scope_close(w, &scope), 0);
+        if (i == ROUNDS)
+            fail_at(1);
+    }
+    CHECK(!failed());
+}
+
+static void no_memory_for_ever(void)
+{
+    weft_pool *pool = child_pool(2, WEFT_NO_GUESTS, WAY_SPIN);
+    CHECK_EQUAL(weft_run(pool, spawn_for_other, NULL), 0);
+    child_pool_end(pool);
 }
 
 static void oom_spawn(void)
@@ -574,6 +658,24 @@ static bool compute_histogram(weft *w)
     return has_numbers_below(&wide, NUMBERS);
 }
 
+static inline size_t bin_of_number(size_t number)
+{
+    return number % 4;
+}
+
+WEFT_HISTOGRAM_DEFINE(histogram_typed, size_t, bin_of_number)
+
+/* Without memory for several tables, one is enough. */
+static bool compute_typed_histogram(weft *w)
+{
+    size_t counts[4] = {0};
+    histogram_typed(w, numbers(), NUMBERS, counts, 4);
+    for (int i = 0; i < 4; i++)
+        if (counts[i] != NUMBERS / 4)
+            return false;
+    return true;
+}
+
 static void add_up(weft *w, void *left, const void *right, void *arg)
 {
     *(size_t *)left += *(const size_t *)right;
@@ -756,21 +858,13 @@ static void oom_data_parallelism(void)
         compute_fn *fn;
         unsigned allocations; /* at least, on any number of workers */
     } all[] = {
-        {compute_reduce, 1},
-        {compute_reduce_unordered, 0}, /* these only for what others take */
-        {compute_reduce_lines, 1},
-        {compute_map_reduce, 1},
-        {compute_map_reduce_until, 1},
-        {compute_histogram, 0},
-        {compute_scan, 0},
-        {compute_owned_reduce, 1},
-        {compute_owned_unordered, 0},
-        {compute_for_with, 1},
-        {compute_for_lines_with, 1},
-        {compute_for_lines_fd, 6},
-        {compute_local, 1},
-        {compute_sort_stable, 1},
-        {compute_typed_sort_stable, 1},
+        {compute_reduce, 1},         {compute_reduce_unordered, 0}, /* these only for what others
+                                                                       take */
+        {compute_reduce_lines, 1},   {compute_map_reduce, 1},        {compute_map_reduce_until, 1},
+        {compute_histogram, 0},      {compute_typed_histogram, 1},   {compute_scan, 0},
+        {compute_owned_reduce, 1},   {compute_owned_unordered, 0},   {compute_for_with, 1},
+        {compute_for_lines_with, 1}, {compute_for_lines_fd, 6},      {compute_local, 1},
+        {compute_sort_stable, 1},    {compute_typed_sort_stable, 1},
     };
     FOR_EACH_WAY(way)
     {
@@ -784,6 +878,48 @@ static void oom_data_parallelism(void)
     }
 }
 
+/* ---- Waits with a limit ---- */
+
+/* The actor can't note when its wait ends; it ends all the same. */
+struct limited {
+    uint32_t k;
+    weft_event never;
+    bool one_failed;
+};
+
+static int wait_with_limit(weft *w, void *arg)
+{
+    struct limited *limited = arg;
+    uint64_t when = weft_now() + 2000000;
+    fail_at(limited->k);
+    CHECK_EQUAL(weft_event_wait_until(w, &limited->never, when), -ETIMEDOUT);
+    limited->one_failed = failed();
+    CHECK(weft_now() >= when);
+    return 0;
+}
+
+static bool try_limit(uint32_t k, enum way way)
+{
+    weft_pool *pool = child_pool(1, 0, way);
+    struct limited limited = {.k = k};
+    weft_actor *actor;
+    until_asleep(pool, 1);
+    CHECK_EQUAL(weft_actor_create(&actor, pool, wait_with_limit, &limited, NULL), 0);
+    CHECK_EQUAL(weft_actor_run(actor), 0);
+    CHECK_EQUAL(weft_actor_wait(NULL, actor), 0);
+    weft_actor_release(actor);
+    child_pool_end(pool);
+    return limited.one_failed;
+}
+
+static void oom_limit(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        CHECK(sweep(try_limit, way) >= 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -792,13 +928,18 @@ int main(void)
         IN_CHILD(oom_destroy),
         IN_CHILD(oom_run),
         IN_CHILD(oom_submit_and_wait),
+        IN_CHILD(oom_submit_detached),
         IN_CHILD(oom_broadcast),
         IN_CHILD(oom_spawn),
         IN_CHILD(oom_spawn_fifo),
         IN_CHILD(oom_spawn_detached),
+        IN_CHILD(oom_spawn_copy),
+        IN_CHILD(oom_spawn_drop),
+        IN_CHILD(no_memory_for_ever),
         IN_CHILD(spawn_among_thieves),
         IN_CHILD(oom_fork_past_the_deques_capacity),
         IN_CHILD(oom_data_parallelism),
+        IN_CHILD(oom_limit),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }

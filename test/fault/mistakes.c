@@ -108,6 +108,20 @@ static void deep(weft *w, void *arg)
     recurses(w, 20);
 }
 
+/* Below all that a context has slots for. */
+static void returns_past_the_last_slot(weft *w, void *arg)
+{
+    weft *in = w;
+    for (long i = 0; i < 100000; i++)
+        in = weft_fork(in, nothing, NULL);
+    returns_early(in);
+    for (long i = 0; i < 100000; i++) {
+        in = weft_outer(in);
+        if (!weft_merge(in))
+            nothing(in, NULL);
+    }
+}
+
 static void returns_itself(weft *w, void *arg)
 {
     returns_early(w);
@@ -128,6 +142,9 @@ static void return_between_fork_and_merge(void **state)
     expect_named(calls_and_forks, WORDS("returned between weft_fork and weft_merge"));
     expect_named(deep, WORDS("returned between weft_fork and weft_merge"));
     expect_named(in_child_of_scope, WORDS("returned between weft_fork and weft_merge"));
+    expect_named(returns_past_the_last_slot, WORDS("returned without merging what it forked"));
+    expect_named_in_actor(returns_past_the_last_slot,
+                          WORDS("returned without merging what it forked"));
     expect_named_in_actor(returns_itself, WORDS("returned without merging what it forked"));
     expect_named_in_actor(deep, WORDS("returned between weft_fork and weft_merge"));
 }
@@ -623,6 +640,16 @@ static void waits_for_nothing(weft *w, void *arg)
     weft_event_wait(w, NULL);
 }
 
+static void locks_nothing_until(weft *w, void *arg)
+{
+    CHECK(weft_mutex_lock_until(w, NULL, 0));
+}
+
+static void waits_for_nothing_until(weft *w, void *arg)
+{
+    CHECK(weft_event_wait_until(w, NULL, 0));
+}
+
 static void sets_nothing(weft *w, void *arg)
 {
     weft_event_set(w, NULL);
@@ -632,6 +659,8 @@ static void no_object(void **state)
 {
     expect_named(locks_nothing, WORDS("weft_mutex_lock needs a mutex"));
     expect_named(waits_for_nothing, WORDS("weft_event_wait needs an event"));
+    expect_named(locks_nothing_until, WORDS("weft_mutex_lock_until needs a mutex"));
+    expect_named(waits_for_nothing_until, WORDS("weft_event_wait_until needs an event"));
     expect_named(sets_nothing, WORDS("weft_event_set needs an event"));
 }
 
@@ -643,6 +672,8 @@ static void no_channel(void)
     CHECK_EQUAL(weft_channel_send(NULL, NULL, &item), -EINVAL);
     CHECK_EQUAL(weft_channel_send(NULL, &never, &item), -EINVAL);
     CHECK_EQUAL(weft_channel_receive(NULL, &never, &item), -EINVAL);
+    CHECK_EQUAL(weft_channel_send_until(NULL, &never, &item, 0), -EINVAL);
+    CHECK_EQUAL(weft_channel_receive_until(NULL, NULL, &item, 0), -EINVAL);
     CHECK_EQUAL(weft_channel_init(&gone, "gone", sizeof item, 1), 0);
     CHECK_EQUAL(weft_channel_send(NULL, &gone, NULL), -EINVAL);
     CHECK_EQUAL(weft_channel_try_receive(NULL, &gone, NULL), -EINVAL);

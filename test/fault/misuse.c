@@ -98,6 +98,35 @@ static void merge_in_another_order(void **state)
     expect_misuse(other_order, WORDS(here(LINE_OTHER_ORDER), "another order"));
 }
 
+enum { LINE_OUTER_OF_FIRST = __LINE__ + 3, LINE_OUTER_OF_FORKED = __LINE__ + 10 };
+static void outer_of_first(weft *w, void *arg)
+{
+    CHECK(!weft_outer(w));
+}
+
+static void outer_of_forked(weft *w, void *arg)
+{
+    weft *in = weft_fork(w, nothing, NULL);
+    weft_fork(in, nothing, NULL);
+    CHECK(!weft_outer(in));
+}
+
+enum { LINE_OUTER_OF_MERGED = __LINE__ + 6 };
+static void outer_of_merged(weft *w, void *arg)
+{
+    weft *in = weft_fork(w, nothing, NULL);
+    if (!weft_merge(w))
+        nothing(w, NULL);
+    CHECK(!weft_outer(in));
+}
+
+static void outer_of_the_wrong_context(void **state)
+{
+    expect_misuse(outer_of_first, WORDS(here(LINE_OUTER_OF_FIRST), "weft_outer", "no pending"));
+    expect_misuse(outer_of_forked, WORDS(here(LINE_OUTER_OF_FORKED), "weft_outer", "not merged"));
+    expect_misuse(outer_of_merged, WORDS(here(LINE_OUTER_OF_MERGED), "weft_outer", "no pending"));
+}
+
 enum { LINE_NULL_RIGHT = __LINE__ + 3 };
 static void null_right(weft *w, void *arg)
 {
@@ -318,6 +347,7 @@ int main(void)
         cmocka_unit_test(merge_without_fork),
         cmocka_unit_test(merge_in_another_order),
         cmocka_unit_test(fork_without_function),
+        cmocka_unit_test(outer_of_the_wrong_context),
         cmocka_unit_test(job_returns_without_merging),
         cmocka_unit_test(scope_not_closed),
         cmocka_unit_test(scopes_closed_in_wrong_order),

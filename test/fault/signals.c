@@ -408,38 +408,6 @@ static void stack_overflow_without_handler(void **state)
     expect_signal(overflow_unexplained, NULL, SIGSEGV);
 }
 
-/* More forks pending in one context than there is room for. */
-static void fork_for_ever(weft *w)
-{
-    weft *in = weft_fork(w, nothing, NULL);
-    if (!enough)
-        fork_for_ever(in);
-    if (!weft_merge(w))
-        nothing(w, NULL);
-}
-
-static void fork_too_many(weft *w, void *arg)
-{
-    fork_for_ever(w);
-}
-
-static void out_of_slots(void *way)
-{
-    weft_config config = child_config(2, WEFT_NO_GUESTS, *(enum way *)way);
-    config.stack_size = 256 << 20;
-    weft_run(child_pool_of(&config), fork_too_many, NULL);
-}
-
-static void too_many_forks_are_explained(void **state)
-{
-    if (SANITIZED_THREAD)
-        return; /* so deep a stack takes it many seconds */
-    FOR_EACH_WAY(way)
-    {
-        expect_abort(out_of_slots, &way, WORDS("forks", "slots"));
-    }
-}
-
 /* ---- Other faults ---- */
 
 static char *volatile nowhere = (char *)(uintptr_t)8;
@@ -616,7 +584,6 @@ int main(void)
         cmocka_unit_test(stack_overflow_tells_how_deep),
         cmocka_unit_test(stack_overflow_without_handler),
         cmocka_unit_test(stack_overflow_is_explained_in_spite_of_own_handler),
-        cmocka_unit_test(too_many_forks_are_explained),
         cmocka_unit_test(ordinary_segv_still_kills),
         cmocka_unit_test(ordinary_bus_error_still_kills),
         cmocka_unit_test(raised_segv_still_kills),

@@ -21,17 +21,29 @@ done
 program='#include <weft.h>
 #include <weft/parallel.h>
 #include <weft/sort.h>
-extern int a, all, arg, arrays, b, base, before, begin, c, carry, d, e, element, end, ends, first, fourth,
-    from, from_right, half, halves, has_carry, held, i, ij, ik, in, j, k, l, l_last, least, left, middle,
-    more, most, n, next, nl, nr, other, out, p, pivot, q, r, r_last, right, s, same, scanner, second, t,
-    third, to, to_last, u, v, w, x, y;
+extern int a, a_n, accumulator, add, all, arg, array, arrays, b, b_n, base, before, begin, bins, c, carry,
+    count, counts, d, e, element, end, ends, first, fourth, from, from_right, half, halves, has_carry, held,
+    i, identity, ij, ik, in, j, k, kept, l, l_last, lanes, least, left, merger, middle, more, most, n, next,
+    nl, no, nr, other, out, p, part, pivot, q, r, r_last, reducer, result, right, row, s, same, scanner,
+    search, second, t, third, to, to_last, total, u, v, value, w, x, y, yes;
 static inline float twice(int number_) { return 2 * (float)number_; }
 static inline long sum(long left_, long right_) { return left_ + right_; }
 static inline bool is_odd(long number_) { return number_ % 2 != 0; }
 static inline bool comes_first(long left_, long right_) { return left_ < right_; }
 WEFT_MAP_DEFINE(map_all, int, twice, float)
 WEFT_SCAN_DEFINE(scan_all, long, sum)
+WEFT_REDUCE_DEFINE(reduce_all, long, sum, 0)
+WEFT_MAP_REDUCE_DEFINE(map_reduce_all, int, (long), long, sum, 0)
 WEFT_FILTER_DEFINE(filter_all, long, is_odd)
+static inline void rise(long *number_) { ++*number_; }
+static inline unsigned bin(long number_) { return (unsigned)number_; }
+WEFT_FOR_EACH_DEFINE(rise_all, long, rise)
+WEFT_FIND_DEFINE(find_first, long, comes_first, long)
+WEFT_SCAN_EXCLUSIVE_DEFINE(scan_before, long, 0, sum)
+WEFT_UNIQUE_DEFINE(unique_all, long, comes_first)
+WEFT_PARTITION_DEFINE(part_all, long, is_odd)
+WEFT_MERGE_SORTED_DEFINE(merge_all, long, comes_first)
+WEFT_HISTOGRAM_DEFINE(count_all, long, bin)
 WEFT_SORT_DEFINE(sort_all, long, comes_first)
 WEFT_SORT_STABLE_DEFINE(sort_all_stable, long, comes_first)'
 echo "$program" | $CC -std=c17 "$@" -Wno-unused-function -x c -

@@ -4,7 +4,9 @@
 #include "check.h"
 #include "pools.h"
 #include "watchdog.h"
+#include "weft/task.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 
@@ -28,6 +30,9 @@ static void wait_for_order(struct order *order, unsigned way)
         struct pollfd p = {.fd = weft_task_fd(&order->task), .events = POLLIN};
         CHECK(p.fd >= 0);
         CHECK(poll(&p, 1, -1) == 1);
+    } else if (way == 2) {
+        while (weft_task_wait_until(&order->task, weft_now() + 20000) == -ETIMEDOUT)
+            ;
     }
     CHECK(weft_task_wait(&order->task) == 0);
 }
@@ -35,8 +40,11 @@ static void wait_for_order(struct order *order, unsigned way)
 /* All at once; then waits for most of them in the opposite order, for some in other ways. */
 static void submit_batch(weft_pool *pool, struct order *orders, unsigned long batch)
 {
+    weft_submit_options urgently = WEFT_SUBMIT_OPTIONS_INIT;
+    urgently.urgent = true;
     for (size_t i = 0; i < BATCH; i++)
-        CHECK(weft_submit(pool, &orders[i].task, run_order, &orders[i]) == 0);
+        CHECK(weft_submit_with(pool, &orders[i].task, run_order, &orders[i],
+                               i % 3 ? NULL : &urgently) == 0);
     for (size_t i = BATCH; i-- > 0;) {
         wait_for_order(&orders[i], i % 16);
         CHECK(orders[i].ran == batch);

@@ -13,8 +13,8 @@
 
 enum { CPUS = 4, STACK_MIN = 64 << 10 };
 
-static const char *const variables[] = {"WEFT_WORKERS", "WEFT_SPIN", "WEFT_SLEEP", "WEFT_FORK",
-                                        "WEFT_QUANTUM_US"};
+static const char *const variables[] = {"WEFT_WORKERS", "WEFT_SPIN",       "WEFT_SLEEP",
+                                        "WEFT_FORK",    "WEFT_QUANTUM_US", "WEFT_SPARES"};
 
 static const char *const protocols[] = {
     [WEFT_SLEEP_TICKLE] = "tickle",
@@ -57,6 +57,7 @@ static void expect_defaults(const weft_config *config)
     assert_int_equal(config->quantum, WEFT_QUANTUM);
     assert_int_equal(config->pin, WEFT_PIN_ASLEEP);
     assert_int_equal(config->spin_rounds, WEFT__ROUNDS_DEFAULT);
+    assert_int_equal(config->spares, 16);
     assert_int_equal(config->stack_size, 0); /* for os/thread.c to choose */
     assert_string_equal(config->name, "weft");
     assert_true(!config->on_start && !config->on_exit && !config->spawn_thread && !config->data);
@@ -93,6 +94,7 @@ static void wishes(void **state)
     setenv("WEFT_SLEEP", "tickle", 1);
     setenv("WEFT_FORK", "lazy", 1);
     setenv("WEFT_QUANTUM_US", "3", 1);
+    setenv("WEFT_SPARES", "3", 1);
     weft_config given = {
         .size = sizeof given,
         .workers = WEFT_WORKERS_MAX,
@@ -108,6 +110,7 @@ static void wishes(void **state)
         .on_exit = on_thread,
         .spawn_thread = spawner,
         .data = &given,
+        .spares = 4,
     };
     weft_config full = complete(&given);
     assert_int_equal(full.workers, given.workers);
@@ -117,6 +120,7 @@ static void wishes(void **state)
     assert_int_equal(full.quantum, given.quantum);
     assert_int_equal(full.pin, given.pin);
     assert_int_equal(full.spin_rounds, given.spin_rounds);
+    assert_int_equal(full.spares, given.spares);
     assert_int_equal(full.stack_size, given.stack_size);
     assert_string_equal(full.name, given.name);
     assert_true(full.on_start == given.on_start && full.on_exit == given.on_exit);
@@ -234,6 +238,10 @@ static void readable_values(void **state)
     assert_int_equal(full.spin_rounds, -1);
     assert_string_equal(complaint("WEFT_SPIN", "5", &full), "");
     assert_int_equal(full.spin_rounds, 5);
+    assert_string_equal(complaint("WEFT_SPARES", "0", &full), "");
+    assert_int_equal(full.spares, WEFT_NONE);
+    assert_string_equal(complaint("WEFT_SPARES", "4096", &full), "");
+    assert_int_equal(full.spares, 4096);
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
         assert_string_equal(complaint(variables[i], "", &full), ""); /* as if not there */
         expect_defaults(&full);
@@ -271,6 +279,7 @@ static void unreadable_values(void **state)
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         expect_complaint("WEFT_WORKERS", numbers[i]);
         expect_complaint("WEFT_SPIN", numbers[i]);
+        expect_complaint("WEFT_SPARES", numbers[i]);
         expect_complaint("WEFT_QUANTUM_US", numbers[i]);
     }
     expect_complaint("WEFT_WORKERS", "0");

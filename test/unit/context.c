@@ -18,8 +18,9 @@ static void slots_find_their_header(void **state)
     assert_ptr_equal(context->worker, somebody);
     assert_null(context->group);
     assert_int_equal((uintptr_t)context % WEFT_BLOCK_SIZE_, 0);
-    assert_true((char *)(context->last + 1) < (char *)context + WEFT_BLOCK_SIZE_);
-    for (weft *w = context->first; w <= context->last; w++)
+    assert_ptr_equal(context->end, (char *)context + WEFT_BLOCK_SIZE_);
+    assert_ptr_equal(context->last + 1, context->end);
+    for (weft *w = context->first; w <= context->end; w++)
         assert_ptr_equal(weft__context_of(w), context);
     weft__context_free(context);
 }
@@ -130,7 +131,8 @@ static void guard(void **state)
 {
     struct weft__context *context = weft__context_make(somebody, false, 0);
     assert_non_null(context);
-    assert_ptr_equal((uintptr_t *)context, (uintptr_t *)&context->guard); /* as weft.h says */
+    assert_ptr_equal(WEFT_GUARD_(context->first), &context->guard);
+    assert_ptr_equal(WEFT_GUARD_(context->last), &context->guard);
     assert_int_equal(guard_of(context), context->first);
     weft__context_raise_guard(context);
     assert_int_equal(guard_of(context), UINTPTR_MAX);
@@ -139,6 +141,18 @@ static void guard(void **state)
     context = weft__context_make(somebody, true, 0);
     assert_non_null(context);
     assert_int_equal(guard_of(context), UINTPTR_MAX);
+    weft__context_free(context);
+}
+
+/* After the last slot, forks and merges always look up. */
+static void the_end_is_called(void **state)
+{
+    struct weft__context *context = weft__context_make(somebody, false, 0);
+    assert_non_null(context);
+    assert_true(WEFT_IS_CALLED_(context->end));
+    assert_true(is_wanted(context->end));
+    assert_false(WEFT_IS_CALLED_(context->last));
+    assert_false(is_wanted(context->last));
     weft__context_free(context);
 }
 
@@ -170,6 +184,7 @@ int main(void)
         cmocka_unit_test(top_is_found_without_a_walk),
         cmocka_unit_test(guard),
         cmocka_unit_test(merges_are_called),
+        cmocka_unit_test(the_end_is_called),
         cmocka_unit_test(many_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,6 +96,72 @@ static void claimed_ones_are_passed_over(void **state)
     expect_empty(&queue);
 }
 
+/* ---- Urgent ones ---- */
+
+static void urgent_ones_first(void **state)
+{
+    struct weft__queue queue = {0};
+    weft__queue_push_urgent(&queue, &nodes[0]); /* the only one */
+    assert_true(weft__queue_has_urgent(&queue));
+    expect_pop(&queue, 0);
+    assert_false(weft__queue_has_urgent(&queue));
+    expect_empty(&queue);
+    weft__queue_push(&queue, &nodes[0]);
+    weft__queue_push_urgent(&queue, &nodes[1]);
+    weft__queue_push(&queue, &nodes[2]);
+    weft__queue_push_urgent(&queue, &nodes[3]);
+    assert_int_equal(weft__queue_length(&queue), 4);
+    expect_pop(&queue, 1);
+    expect_pop(&queue, 3);
+    assert_false(weft__queue_has_urgent(&queue));
+    weft__queue_push_urgent(&queue, &nodes[4]);
+    expect_pop(&queue, 4);
+    expect_pop(&queue, 0);
+    expect_pop(&queue, 2);
+    expect_empty(&queue);
+}
+
+/* Whichever is taken out of the middle, and whoever is claimed. */
+static void remove_urgent(void **state)
+{
+    for (int gone = 0; gone < FEW; gone++)
+        for (int urgent = 0; urgent < 1 << FEW; urgent++) {
+            struct weft__queue queue = {0};
+            for (int i = 0; i < FEW; i++)
+                (urgent >> i & 1 ? weft__queue_push_urgent : weft__queue_push)(&queue, &nodes[i]);
+            assert_true(take_out(&queue, &nodes[gone]));
+            for (int i = 0; i < FEW; i++)
+                if (i != gone && urgent >> i & 1)
+                    expect_pop(&queue, i);
+            assert_false(weft__queue_has_urgent(&queue));
+            for (int i = 0; i < FEW; i++)
+                if (i != gone && !(urgent >> i & 1))
+                    expect_pop(&queue, i);
+            expect_empty(&queue);
+        }
+}
+
+static void ordinary_ones_are_not_starved(void **state)
+{
+    static struct weft__node urgent[3 * WEFT__URGENT_RUN];
+    struct weft__queue queue = {0};
+    for (int i = 0; i < 2; i++)
+        weft__queue_push(&queue, &nodes[i]);
+    for (int i = 0; i < 3 * WEFT__URGENT_RUN; i++)
+        weft__queue_push_urgent(&queue, &urgent[i]);
+    for (int i = 0; i < 3 * WEFT__URGENT_RUN; i++) {
+        assert_ptr_equal(weft__queue_pop(&queue), &urgent[i]);
+        if (i == WEFT__URGENT_RUN - 1)
+            expect_pop(&queue, 0);
+        if (i == 2 * WEFT__URGENT_RUN - 1) {
+            assert_true(weft__node_claim(&nodes[1])); /* gone: the next is urgent again */
+            weft__queue_push(&queue, &nodes[2]);
+            expect_pop(&queue, 2);
+        }
+    }
+    expect_empty(&queue);
+}
+
 /* ---- Many threads ---- */
 
 enum { PRODUCERS = 3, CONSUMERS = 3, EACH = SCALED(200000, 10) };
@@ -179,9 +245,15 @@ static void remove_against_pop(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_in_first_out),  cmocka_unit_test(remove_any),
-        cmocka_unit_test(remove_the_only_one), cmocka_unit_test(claimed_ones_are_passed_over),
-        cmocka_unit_test(many_to_many_once),   cmocka_unit_test(remove_against_pop),
+        cmocka_unit_test(first_in_first_out),
+        cmocka_unit_test(remove_any),
+        cmocka_unit_test(remove_the_only_one),
+        cmocka_unit_test(claimed_ones_are_passed_over),
+        cmocka_unit_test(urgent_ones_first),
+        cmocka_unit_test(remove_urgent),
+        cmocka_unit_test(ordinary_ones_are_not_starved),
+        cmocka_unit_test(many_to_many_once),
+        cmocka_unit_test(remove_against_pop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

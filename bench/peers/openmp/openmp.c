@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The peers openmp-gnu and openmp-llvm: tasks, and taskwait; `parallel for` in stencil
- * and words. */
+/* The peers openmp-gnu and openmp-llvm: tasks, and taskwait; `parallel for` in stencil,
+ * histogram and words. */
 #include "../common/runtime.h"
 
 #include "../../bursty/bursty.h"
@@ -13,6 +13,7 @@
 #include "../../sort/sort.h"
 #include "../../stencil/stencil.h"
 #include "../../treesum/treesum.h"
+#include "../../typed/typed.h"
 #include "../../words/words.h"
 
 #include <string.h>
@@ -294,6 +295,22 @@ static void stencil_run(void *data)
     }
 }
 
+/* ---- histogram ---- */
+
+/* A table for each thread, added up in the end. */
+static void histogram_run(void *data)
+{
+    struct typed *t = data;
+    for (int times = 0; times < TYPED_TIMES; times++) {
+        size_t counts[TYPED_BINS] = {0};
+#pragma omp parallel for num_threads(workers) schedule(static) reduction(+ : counts)
+        for (size_t i = 0; i < t->count; i++)
+            counts[typed_bin(t->in[i])]++;
+        for (size_t i = 0; i < TYPED_BINS; i++)
+            t->counts[i] = counts[i];
+    }
+}
+
 /* ---- words ---- */
 
 /* The first beginning of a line from `at` on. */
@@ -323,15 +340,10 @@ static void words_run(void *data)
 }
 
 const struct runtime_benchmark runtime_benchmarks[] = {
-    {&fib_kernel, fib_run},
-    {&treesum_kernel, treesum_run},
-    {&join_kernel, join_run},
-    {&increment_kernel, increment_run},
-    {&nbody_kernel, nbody_run},
-    {&nqueens_kernel, nqueens_run},
-    {&sort_kernel, sort_run},
-    {&bursty_kernel, bursty_run},
-    {&stencil_kernel, stencil_run},
-    {&words_kernel, words_run},
-    {NULL, NULL},
+    {&fib_kernel, fib_run},         {&treesum_kernel, treesum_run},
+    {&join_kernel, join_run},       {&increment_kernel, increment_run},
+    {&nbody_kernel, nbody_run},     {&nqueens_kernel, nqueens_run},
+    {&sort_kernel, sort_run},       {&bursty_kernel, bursty_run},
+    {&stencil_kernel, stencil_run}, {&histogram_kernel, histogram_run},
+    {&words_kernel, words_run},     {NULL, NULL},
 };

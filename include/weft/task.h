@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* weft/task.h: what servers want of tasks besides weft_submit() and weft_task_wait(). */
+#ifndef WEFT_TASK_H
+#define WEFT_TASK_H
+
+#include "../weft.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* As weft_task_wait(), but no longer than until weft_now() is `when`; then -ETIMEDOUT. The task
+ * goes on, and still has to be waited for. The caller does not run the task itself. A job runs
+ * other jobs meanwhile; if the time comes while it does, it returns when that job is over. In a
+ * job also -EAGAIN and the like: the thread that looks at the clock could not be started. */
+WEFT_API WEFT_MUST_USE int weft_task_wait_until(weft_task *task, uint64_t when);
+
+/* For a client that has hung up. If no thread has begun the task, none will, and it is over when
+ * this returns: weft_task_wait() returns -ECANCELED. If it runs, weft_cancelled() is true in it
+ * from now on, and what it has forked or spawned and no thread has begun is skipped. Returns at
+ * once. By any thread, any number of times; a task that is over stays as it is. -EINVAL: no task,
+ * or one that is zero and was never submitted; -ECHILD. */
+WEFT_API int weft_task_cancel(weft_task *task);
+
+/* ---- Submitting with options --------------------------------------------------- */
+
+/* Called once, when a task is over: with the task's own `arg`, and what weft_task_wait() returns.
+ * By the thread that has ended the task, which weft_task_cancel() may be, and before any thread
+ * sees that it is over. It must not block, nor wait for the task. */
+typedef void weft_done_fn(void *arg, int error);
+
+/* Starts as WEFT_SUBMIT_OPTIONS_INIT; zero means the default everywhere. */
+typedef struct weft_submit_options {
+    size_t size;        /* set by WEFT_SUBMIT_OPTIONS_INIT */
+    bool urgent;        /* before all tasks that are not; yet a task that is not is passed, once it
+                           is the first of them, by at most 16 that are */
+    uint64_t deadline;  /* once weft_now() passes this, the task is cancelled with -ETIMEDOUT, as by
+                           weft_scope_deadline(); 0: none */
+    weft_done_fn *done; /* NULL: none */
+} weft_submit_options;
+
+#define WEFT_SUBMIT_OPTIONS_INIT WEFT_SIZED_(weft_submit_options)
+
+/* As weft_submit(), with options; NULL: the defaults. If `task` is NULL, the task is detached: the
+ * library has its memory, no thread can wait for it, and weft_pool_destroy() waits until it is
+ * over. -EINVAL: no function, or options that do not start as WEFT_SUBMIT_OPTIONS_INIT; -ENOTSUP:
+ * an option this release does not have. */
+WEFT_API WEFT_MUST_USE WEFT_INLINE_ int weft_submit_with(weft_pool *pool, weft_task *task,
+                                                         weft_fn *fn, void *arg,
+                                                         const weft_submit_options *options);
+
+/* Submit and forget. `done` may be NULL. */
+WEFT_API WEFT_MUST_USE WEFT_INLINE_ int weft_submit_detached(weft_pool *pool, weft_fn *fn,
+                                                             void *arg, weft_done_fn *done);
+
+/* See weft/inline.h. */
+WEFT_API WEFT_MUST_USE int weft_submit_with_(weft_pool *pool, weft_task *task, weft_fn *fn,
+                                             void *arg, const weft_submit_options *options,
+                                             unsigned layout);
+WEFT_API WEFT_MUST_USE int weft_submit_detached_(weft_pool *pool, weft_fn *fn, void *arg,
+                                                 weft_done_fn *done, unsigned layout);
+#if defined __GNUC__
+WEFT_ENTRY_ weft_submit_with(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg,
+                             const weft_submit_options *options)
+{
+    return weft_submit_with_(pool, task, fn, arg, options, WEFT_LAYOUT_);
+}
+
+WEFT_ENTRY_ weft_submit_detached(weft_pool *pool, weft_fn *fn, void *arg, weft_done_fn *done)
+{
+    return weft_submit_detached_(pool, fn, arg, done, WEFT_LAYOUT_);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

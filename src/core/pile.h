@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* pile.h: the spawned jobs of a worker that no other thread has been told of.
+ *
+ *         first         base          end
+ *     ... | 7 | 8 | 9 | 10 | 11 | 12 | ...      the newest job is below `end`
+ *
+ * The owner pushes and pops at the end, with plain instructions: no fence, no read-modify-write. So
+ * a thief does the owner's share, as for a lazy fork (steal.c): it takes the lock of the owner's
+ * context, raises `floor` above all, waits for the owner's answer or uses a barrier, and takes the
+ * oldest jobs. The owner's pop writes `end`, then looks at `floor` (B1).
+ *
+ * A job on a pile is not counted in its scope's latch. It need not be: a scope is closed by the
+ * thread that opened it, after that thread has run what is on its own pile; and a job that another
+ * thread gave to this one is not over before the jobs that it left on the pile are counted. For
+ * that, jobs from `base` on were pushed since the job or scope on top began (a section). Whoever
+ * takes a job away from its pile counts it first (weft__spawn_share()).
+ *
+ * On the eager road, piles are empty. */
+#ifndef WEFT_CORE_PILE_H
+#define WEFT_CORE_PILE_H
+
+#include "os/atomic.h"
+
+struct weft__context;
+struct weft__group;
+struct weft__job;
+struct weft__worker;
+
+struct weft__piled {
+    struct weft__job *job;
+    struct weft__group *group; /* of the job: the owner asks before it has taken the job, when it
+                                  must not follow the other pointer */
+};
+
+struct weft__pile {
+    WEFT__ALIGNED struct atomic_uptr end; /* written by the owner */
+    uintptr_t base;                       /* see above. Owner only */
+    uintptr_t room;                       /* the ring is full, or seems so, if `end` is here. Owner
+                                             only */
+    struct weft__piled *ring;             /* what follows: owner; thieves under the lock */
+    uintptr_t mask;                       /* capacity - 1 */
+    struct weft__context *context;        /* whose lock it is. Constant */
+    struct atomic_uptr floor;             /* a pop below it takes the slow road. Written under the
+                                             lock */
+
+    WEFT__ALIGNED struct atomic_uptr first; /* the oldest job. Written under the lock */
+    struct atomic_uptr marked;              /* which job was the oldest, and when; hints, written by
+                                               thieves */
+    struct atomic_u64 marked_at;
+};
+
+int weft__pile_init(struct weft__pile *pile, struct weft__context *context); /* 0 or -ENOMEM */
+void weft__pile_destroy(struct weft__pile *pile);
+
+/* How many jobs there are. A hint, unless it is the owner who finds none. */
+static inline uintptr_t weft__pile_size(const struct weft__pile *pile)
+{
+    /* relaxed, both: the owner's own write; no thief takes more than there are. */
+    uintptr_t end = atomic_load_relaxed(&pile->end), first = atomic_load_relaxed(&pile->first);
+    return end > first ? end - first : 0;
+}
+
+/* ---- The owner ---- */
+
+bool weft__pile_grow(struct weft__pile *pile); /* false: no memory */
+
+/* False: no memory, and not done. */
+static inline bool weft__pile_push(struct weft__pile *pile, struct weft__job *job,
+                                   struct weft__group *group)
+{
+    uintptr_t end = atomic_load_relaxed(&pile->end); /* relaxed: own */
+    if (end == pile->room && !weft__pile_grow(pile))
+        return false;
+    pile->ring[end & pile->mask] = (struct weft__piled){job, group};
+    atomic_store_untold_release(&pile->end, end + 1); /* release P1: the job, and its entry */
+    return true;
+}
+
+/* Has the section any jobs? Some of them may be stolen. */
+static inline bool weft__pile_has_more(const struct weft__pile *pile)
+{
+    return atomic_load_relaxed(&pile->end) > pile->base; /* relaxed: own */
+}
+
+/* The group of the newest job. There is one, though it may be stolen. */
+static inline const struct weft__group *weft__pile_next(const struct weft__pile *pile)
+{
+    uintptr_t next = atomic_load_relaxed(&pile->end) - 1; /* relaxed: own */
+    return pile->ring[next & pile->mask].group;
+}
+
+/* Does the section hold a job of that group? */
+bool weft__pile_holds(const struct weft__pile *pile, const struct weft__group *group);
+
+/* The section has no more jobs. True: there are older ones. */
+bool weft__pile_dig(struct weft__pile *pile);
+
+/* The newest job was popped, and a thief wants, or wanted, the owner's attention. False: a thief
+ * has got that job, and all others. */
+bool weft__pile_settle(struct weft__pile *pile);
+
+/* The newest job; NULL: there is none. */
+static inline struct weft__job *weft__pile_pop(struct weft__pile *pile)
+{
+    uintptr_t next = atomic_load_relaxed(&pile->end) - 1; /* relaxed: own */
+    if (next < pile->base && !weft__pile_dig(pile))
+        return NULL;
+    atomic_store_untold_release(&pile->end, next); /* release P1: for the jobs below */
+    atomic_fence_compiler(); /* in this order; the thief's barrier does the rest (B1) */
+    if (next < atomic_load_relaxed(&pile->floor) && !weft__pile_settle(pile))
+        return NULL;
+    return pile->ring[next & pile->mask].job;
+}
+
+/* A job or a scope begins on top. Returns what ends its section. */
+static inline uintptr_t weft__pile_begin(struct weft__pile *pile)
+{
+    uintptr_t outer = pile->base;
+    pile->base = atomic_load_relaxed(&pile->end); /* relaxed: own */
+    return outer;
+}
+
+/* A job may have run older jobs while it waited: then the section around it begins further down. */
+static inline void weft__pile_end(struct weft__pile *pile, uintptr_t outer)
+{
+    if (outer < pile->base)
+        pile->base = outer;
+}
+
+#define WEFT__PILE_ALL UINTPTR_MAX
+
+/* Counts the jobs from index `from` on, puts at most so many of them, the oldest first, on the
+ * deque, and tells the pool. Those for which there is no memory stay on the pile. */
+void weft__pile_publish(struct weft__worker *me, uintptr_t from, uintptr_t most);
+
+#endif

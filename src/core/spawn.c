@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/spawn.h"
+
+#include "core/cancel.h"
+#include "core/execute.h"
+#include "core/fiber.h"
+#include "core/fork.h"
+#include "core/misuse.h"
+#include "core/pool.h"
+#include "core/search.h"
+#include "core/wait.h"
+#include "os/fatal.h"
+#include "os/memory.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+/* One that is not STOCK_PLAIN. */
+struct roomy {
+    struct weft__spawn spawn;
+    weft_fn *drop; /* called if the child is skipped; or NULL */
+    _Alignas(max_align_t) unsigned char copy[];
+};
+
+enum { SPAWN_LARGE = STOCK_SIZES, COPY_MOST = 2 * WEFT__CACHE_LINE - sizeof(struct roomy) };
+
+_Static_assert(sizeof(struct weft__spawn) <= WEFT__CACHE_LINE, "stock.c has the sizes");
+
+/* ---- Memory ---- */
+
+static inline struct weft__spawn *spawn_make(struct weft__worker *me, enum weft__stock_size size)
+{
+    struct weft__stock *stock = &me->stocks[size];
+    struct weft__node *node = stock->some;
+    if (!node) {
+        node = weft__stock_refill(me, size);
+    } else {
+        stock->some = node->next;
+        stock->count--;
+    }
+    if (node)
+        ((struct weft__spawn *)node)->size = (uint8_t)size;
+    return (struct weft__spawn *)node;
+}
+
+static inline void spawn_free(struct weft__worker *me, struct weft__spawn *spawn)
+{
+    if (spawn->size == SPAWN_LARGE) {
+        weft__free(spawn);
+        return;
+    }
+    struct weft__stock *stock = &me->stocks[spawn->size];
+    spawn->node.next = stock->some;
+    stock->some = &spawn->node;
+    if (++stock->count == WEFT__CHAIN)
+        weft__stock_store(me, spawn->size);
+}
+
+static struct weft__spawn *large_make(size_t size)
+{
+    struct weft__spawn *spawn =
+        size < SIZE_MAX / 2 ? weft__scratch(sizeof(struct roomy) + size) : NULL;
+    if (spawn)
+        spawn->size = SPAWN_LARGE;
+    return spawn;
+}
+
+static inline weft_fn *drop_of(const struct weft__spawn *spawn)
+{
+    return spawn->size == STOCK_PLAIN ? NULL : ((const struct roomy *)spawn)->drop;
+}
+
+/* ---- Running children ---- */
+
+/* A child lies in a group, which begins its scope. */
+static inline struct weft__scope *scope_of_child(const struct weft__spawn *spawn)
+{
+    return (struct weft__scope *)spawn->node.job.group;
+}
+
+static void execute_child(weft *w, struct weft__job *job);
+
+void weft__spawn_share(struct weft__job *job)
+{
+    struct weft__spawn *spawn = (struct weft__spawn *)job;
+    if (job->execute != execute_child)
+        return; /* a token: its child is counted */
+    if (!spawn->counted)
+        weft__count_latch_up(&scope_of_child(spawn)->latch);
+    spawn->counted = true;
+}
+
+static void child_is_over(void *scope)
+{
+    weft__count_latch_down(&((struct weft__scope *)scope)->latch); /* last touch of the scope */
+}
+
+/* What a child has to leave as it found it. */
+struct before {
+    struct weft__frame frame;
+    const struct weft__worker *outermost;
+    const struct weft__mutex *held;
+    unsigned block_depth;
+    size_t in_place;
+};
+
+static void expect_as_before(weft *w, const struct before *before, struct weft__group *group)
+{
+    struct weft__worker *me = weft__worker_of(w);
+    bool forked = weft__pool_is_forked(me->pool);
+    if (forked && (me->kind == WORKER_THREAD || me->kind == WORKER_SPARE))
+        weft__fatal(
+            "in a forked child, a job returned to the worker; the child should exec or exit");
+    if (me->frame != &before->frame || (weft__current != me && !forked))
+        weft__fatal("a job on worker %u was left by longjmp or an exception; jobs must return",
+                    me->index);
+    weft__expect_merged(w, before->in_place, "a job");
+    if (weft__context_of(w)->group != group)
+        weft__fatal("a job returned without closing a scope that it opened");
+    if (me->block_depth != before->block_depth)
+        weft__fatal("a job returned between weft_block_begin and weft_block_end");
+    if (before->outermost->held_mutexes != before->held)
+        weft__fatal("a job returned that holds a mutex");
+}
+
+static inline bool is_as_before(weft *w, const struct before *before, struct weft__group *group)
+{
+    struct weft__worker *me = weft__worker_of(w);
+    /* relaxed: own. */
+    return me->frame == &before->frame && weft__context_of(w)->group == group &&
+           weft__context_of(w)->in_place == before->in_place &&
+           !atomic_load_relaxed(&weft__slot_of(w)->fn) && me->block_depth == before->block_depth &&
+           before->outermost->held_mutexes == before->held && weft__current == me &&
+           !weft__pool_is_forked(me->pool);
+}
+
+/* In w, whose group is the child's: calls it as a part of the job that runs there. */
+static inline void call_here(weft *w, struct weft__worker *me, struct before *before,
+                             struct weft__spawn *child)
+{
+    struct weft__group *group = child->node.job.group;
+    weft_fn *fn = child->node.job.fn, *drop = drop_of(child);
+    void *arg = child->node.job.arg;
+    bool plain = child->size == STOCK_PLAIN;
+    if (plain)
+        spawn_free(me, child); /* first, so that the child can use it again */
+    before->frame.fn = fn;
+    atomic_store_relaxed(&me->counts.fn, fn); /* relaxed: a hint */
+    weft__count_up(&me->counts.jobs);
+    fn = weft__is_over(w) ? drop : fn;
+    if (fn)
+        WEFT__MUST_RETURN(weft__job_threw, fn(w, arg));
+    if (!is_as_before(w, before, group))
+        expect_as_before(w, before, group);
+    if (!plain)
+        spawn_free(me, child);
+}
+
+/* A job that lies above children which the thread has to run. */
+static void run_other(weft *w, struct weft__worker *me, struct weft__job *job)
+{
+    if (weft__may_help(me) && !weft__is_careful(me))
+        weft__execute(w, job);
+    else
+        weft__leave_to_others(me, job);
+}
+
+void weft__run_piled(weft *w, struct weft__scope *scope, unsigned most)
+{
+    struct weft__worker *me = weft__worker_of(w);
+    struct weft__pile *pile = &me->pile;
+    struct weft__counts *counts = &me->counts;
+    struct weft__frame *outer = me->frame;
+    struct before before = {
+        .frame = {.self = &before.frame,
+                  .outer = outer,
+                  .address = __builtin_frame_address(0),
+                  .depth = outer ? outer->depth + 1 : 0,
+                  .w = w,
+                  .group = &scope->group},
+        .outermost = weft__outermost(me),
+        .held = weft__outermost(me)->held_mutexes,
+        .block_depth = me->block_depth,
+        .in_place = weft__context_of(w)->in_place,
+    };
+    weft_fn *shown = atomic_load_relaxed(&counts->fn); /* relaxed, all: hints */
+    if (before.frame.depth > atomic_load_relaxed(&counts->depth_max))
+        atomic_store_relaxed(&counts->depth_max, before.frame.depth);
+    atomic_store_relaxed(&counts->depth, before.frame.depth + 1);
+    me->frame = &before.frame;
+    while (most-- > 0 && weft__pile_has_more(pile) && !weft__pool_is_forked(me->pool)) {
+        bool own = weft__pile_next(pile) == &scope->group;
+        if (!own && !weft__pile_holds(pile, &scope->group))
+            break;
+        struct weft__job *job = weft__pile_pop(pile);
+        if (!job)
+            break;
+        struct weft__spawn *child = (struct weft__spawn *)job;
+        if (!own)
+            run_other(w, me, job);
+        else if (job->execute != execute_child || child->careful || child->counted)
+            weft__execute(w, job);
+        else
+            call_here(w, me, &before, child);
+        if (me->own_jobs + 1 < WEFT__OWN_TURN)
+            me->own_jobs++;
+        else
+            weft__run_in_turn(w);
+    }
+    me->frame = outer;
+    atomic_store_relaxed(&counts->depth, before.frame.depth);
+    atomic_store_relaxed(&counts->fn, shown);
+}
+
+/* What a child has spawned into its own scope, and left behind. The scope is not closed before the
+ * child counts as over, so this need not be counted. But after a while, others come first. */
+static void run_left_behind(weft *w, void *scope)
+{
+    weft__run_piled(w, scope, WEFT__OWN_TURN);
+}
+
+static void execute_child(weft *w, struct weft__job *job)
+{
+    struct weft__worker *me = weft__worker_of(w);
+    struct weft__spawn *child = (struct weft__spawn *)job;
+    struct weft__scope *scope = scope_of_child(child);
+    bool counted = child->counted, plain = child->size == STOCK_PLAIN;
+    bool careful = child->careful && weft__careful_begin(me, w);
+    weft_fn *fn = job->fn, *drop = drop_of(child);
+    void *arg = job->arg;
+    if (plain)
+        spawn_free(me, child);
+    weft__call_or_drop(w, fn, arg, &scope->group, drop);
+    if (!plain)
+        spawn_free(me, child);
+    if (weft__pile_has_more(&me->pile) && !weft__steps_back(me))
+        weft__call(w, run_left_behind, scope, &scope->group);
+    if (careful)
+        weft__careful_end(me);
+    me->news = counted ? (struct weft__news){child_is_over, scope} : (struct weft__news){0};
+}
+
+/* There are as many tokens on deques as children in the queue, and each token takes one child: so
+ * the queue is not empty. */
+static struct weft__node *oldest_child(struct weft__job *token)
+{
+    struct weft__scope *scope =
+        (struct weft__scope *)((char *)token - offsetof(struct weft__scope, token));
+    return weft__queue_pop(&scope->fifo);
+}
+
+void weft__execute_oldest(weft *w, struct weft__job *token)
+{
+    execute_child(w, &oldest_child(token)->job);
+}
+
+/* Detached jobs are computations of their own; the pool counts them. */
+static void execute_detached(weft *w, struct weft__job *job)
+{
+    struct weft__worker *me = weft__worker_of(w);
+    weft_fn *fn = job->fn;
+    void *arg = job->arg;
+    spawn_free(me, (struct weft__spawn *)job);
+    weft__call_in_new_group(w, fn, arg, NULL);
+    weft__pool_leave(me->pool);
+}
+
+bool weft__job_is_spawn(const struct weft__job *job)
+{
+    return job->execute == weft__execute_oldest || job->execute == execute_child ||
+           job->execute == execute_detached;
+}
+
+struct weft__node *weft__spawn_node(struct weft__job *job)
+{
+    if (!weft__job_is_spawn(job))
+        weft__fatal("a fork was left on a deque");
+    if (job->execute == execute_child)
+        weft__spawn_share(job);
+    return job->execute == weft__execute_oldest ? oldest_child(job) : (struct weft__node *)job;
+}
+
+/* For a child that was not called, or is over. */
+void weft__spawn_discard(weft *w, struct weft__spawn *child)
+{
+    weft_fn *drop = drop_of(child);
+    if (drop && !child->begun)
+        WEFT__MUST_RETURN(weft__job_threw, drop(w, child->node.job.arg));
+    spawn_free(weft__worker_of(w), child);
+}
+
+/* ---- Spawning ---- */
+
+static inline void child_init(struct weft__spawn *child, struct weft__worker *me,
+                              struct weft__scope *scope, weft_fn *fn, void *arg)
+{
+    child->careful = weft__is_careful(me);
+    child->counted = child->begun = false;
+    child->node.job = (struct weft__job){fn, arg, &scope->group, execute_child};
+}
+
+/* On the deque, where any thread may take it. */
+static int post_openly(struct weft__worker *me, struct weft__job *job)
+{
+    weft__spawn_share(job);
+    return weft__post_spawn(me, job);
+}
+
+/* A worker should know of the job, or the owner of the context should look up. */
+static int post_slowly(weft *w, struct weft__worker *me, struct weft__job *job)
+{
+    if (weft__context_of(w)->eager || weft__membarrier_is_gone())
+        return post_openly(me, job);
+    bool wake = WEFT_IS_CALLED_(w) && weft__look_up(w);
+    if (!weft__pile_push(&me->pile, job, job->group))
+        return post_openly(me, job);
+    if (wake || (weft__deque_size(&me->deque) == 0 && weft__sleep_has_searcher(&me->pool->sleep)))
+        weft__pile_publish(me, 0, 1);
+    return 0;
+}
+
+static inline int post(weft *w, struct weft__worker *me, struct weft__job *job)
+{
+    if (!weft__context_of(w)->eager && !WEFT_IS_CALLED_(w) &&
+        !weft__sleep_has_searcher(&me->pool->sleep) && weft__pile_push(&me->pile, job, job->group))
+        return 0;
+    return post_slowly(w, me, job);
+}
+
+static int not_posted(struct weft__worker *me, struct weft__spawn *child, int error)
+{
+    if (child->counted) /* not the last: the caller has one itself, or its scope has */
+        weft__count_latch_down(&scope_of_child(child)->latch);
+    spawn_free(me, child);
+    return error;
+}
+
+/* The children of an actor are the actor's own work: see scope.c. */
+static int post_in_fiber(struct weft__spawn *child)
+{
+    weft__queue_push(&scope_of_child(child)->fifo, &child->node);
+    return 0;
+}
+
+static inline int post_child(weft *w, struct weft__worker *me, struct weft__spawn *child)
+{
+    if (weft__is_fiber(w))
+        return post_in_fiber(child);
+    int error = post(w, me, &child->node.job);
+    return error ? not_posted(me, child, error) : 0;
+}
+
+static inline struct weft__scope *scope_to_spawn(weft *w, weft_scope *public, const char *function)
+{
+    weft__expect_context(w, function);
+    return weft__scope_expect_open(public, function);
+}
+
+int weft_spawn(weft *w, weft_scope *public, weft_fn *fn, void *arg)
+{
+    if (!w || !public || !fn)
+        return -EINVAL;
+    struct weft__scope *scope = scope_to_spawn(w, public, __func__);
+    struct weft__worker *me = weft__worker_of(w);
+    if (weft__pool_is_forked(me->pool))
+        return -ECHILD;
+    struct weft__spawn *child = spawn_make(me, STOCK_PLAIN);
+    if (!child)
+        return -ENOMEM;
+    child_init(child, me, scope, fn, arg);
+    return post_child(w, me, child);
+}
+
+int weft_spawn_drop(weft *w, weft_scope *public, weft_fn *fn, void *arg, weft_fn *drop)
+{
+    if (!w || !public || !fn || !drop)
+        return -EINVAL;
+    struct weft__scope *scope = scope_to_spawn(w, public, __func__);
+    struct weft__worker *me = weft__worker_of(w);
+    if (weft__pool_is_forked(me->pool))
+        return -ECHILD;
+    struct weft__spawn *child = spawn_make(me, STOCK_ROOMY);
+    if (!child)
+        return -ENOMEM;
+    child_init(child, me, scope, fn, arg);
+    ((struct roomy *)child)->drop = drop;
+    return post_child(w, me, child);
+}
+
+int weft_spawn_copy(weft *w, weft_scope *public, weft_fn *fn, const void *arg, size_t size,
+                    weft_fn *drop)
+{
+    if (!w || !public || !fn || (!arg && size > 0))
+        return -EINVAL;
+    struct weft__scope *scope = scope_to_spawn(w, public, __func__);
+    struct weft__worker *me = weft__worker_of(w);
+    if (weft__pool_is_forked(me->pool))
+        return -ECHILD;
+    struct weft__spawn *child = size <= COPY_MOST ? spawn_make(me, STOCK_ROOMY) : large_make(size);
+    if (!child)
+        return -ENOMEM;
+    struct roomy *roomy = (struct roomy *)child;
+    child_init(child, me, scope, fn, roomy->copy);
+    roomy->drop = drop;
+    if (size > 0)
+        memcpy(roomy->copy, arg, size);
+    return post_child(w, me, child);
+}
+
+int weft_spawn_fifo(weft *w, weft_scope *public, weft_fn *fn, void *arg)
+{
+    if (!w || !public || !fn)
+        return -EINVAL;
+    struct weft__scope *scope = scope_to_spawn(w, public, __func__);
+    struct weft__worker *me = weft__worker_of(w);
+    /* A fiber's children are first in, first out; and there are no tokens for the `fifo` of its
+     * scope. */
+    if (weft__is_fiber(w) || scope->group.abandon)
+        return weft_spawn(w, public, fn, arg);
+    if (weft__pool_is_forked(me->pool))
+        return -ECHILD;
+    struct weft__spawn *child = spawn_make(me, STOCK_PLAIN);
+    if (!child)
+        return -ENOMEM;
+    child_init(child, me, scope, fn, arg);
+    weft__spawn_share(&child->node.job);
+    weft__queue_push(&scope->fifo, &child->node);
+    if (post(w, me, &scope->token) == 0)
+        return 0;
+    /* There is one token too few: one child, perhaps this one, is run here and now. */
+    weft__execute(w, &scope->token);
+    return 0;
+}
+
+int weft_spawn_detached(weft *w, weft_fn *fn, void *arg)
+{
+    if (!w || !fn)
+        return -EINVAL;
+    WEFT__EXPECT_CONTEXT(w);
+    struct weft__worker *me = weft__worker_of(w);
+    if (weft__pool_is_forked(me->pool))
+        return -ECHILD;
+    struct weft__spawn *spawn = spawn_make(me, STOCK_PLAIN);
+    if (!spawn)
+        return -ENOMEM;
+    spawn->node.job = (struct weft__job){fn, arg, NULL, execute_detached};
+    weft__pool_hold(me->pool);
+    int error = weft__post_spawn(me, &spawn->node.job);
+    if (error) {
+        weft__pool_leave(me->pool);
+        spawn_free(me, spawn);
+    }
+    return error;
+}

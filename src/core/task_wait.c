@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* Waiting for a task. */
+#include "core/alarm.h"
+#include "core/cancel.h"
+#include "core/execute.h"
+#include "core/fiber.h"
+#include "core/misuse.h"
+#include "core/pool.h"
+#include "core/run.h"
+#include "core/task.h"
+#include "core/wait.h"
+#include "os/clock.h"
+#include "os/sanitize.h"
+
+#include <errno.h>
+#include <unistd.h>
+#include <weft/task.h>
+
+/* If no thread has begun the task, the caller runs it. */
+static bool run_it_here(struct weft__task *task, const char *entry)
+{
+    struct weft_pool *pool = task->pool;
+    struct weft__worker *me = weft__worker_in(pool);
+    if (weft__fiber_here())
+        return false; /* not on an actor's stack, nor at the cost of its time */
+    if ((!me && !task->guests) || !weft__node_claim(&task->node))
+        return false;
+    weft__queue_remove(&pool->injector, &task->node); /* not begun: the pool exists */
+    if (me) {
+        weft__execute_inside(me, &task->node.job);
+        return true;
+    }
+    weft__pool_hold(pool); /* the task's own hold ends with the task */
+    int error = weft__execute_as_guest(pool, &task->node.job, entry);
+    if (error) {
+        weft__queue_push(&pool->injector, &task->node);
+        weft__sleep_new_jobs(&pool->sleep, 1, true);
+    }
+    weft__pool_leave(pool);
+    return !error;
+}
+
+/* A job that waits. Lies in the job's frame. */
+struct waiting {
+    struct weft__alarm alarm; /* of a wait with a limit */
+    struct weft__task *task;
+    struct weft__spin_latch latch;
+    bool late; /* the limit has passed: written before the latch is set */
+};
+
+/* Of the thread that ends the task and the thread of the alarm, one takes the latch out of the
+ * task, and sets it. */
+static bool take_latch(struct waiting *waiting)
+{
+    void *mine = &waiting->latch;
+    return atomic_cas_acq_rel(&waiting->task->waiter, &mine, NULL); /* acq_rel O2 */
+}
+
+static void limit_has_passed(struct weft__alarm *alarm)
+{
+    struct waiting *waiting = (struct waiting *)alarm;
+    if (!take_latch(waiting))
+        return;
+    waiting->late = true;
+    weft__spin_latch_set(&waiting->latch); /* the job takes the alarm back before it goes on */
+}
+
+/* An actor ends while it waits for the task. If the task lies on the actor's own stack, it has to
+ * be over first: then it is cancelled. True: no thread will set the latch any more. */
+static bool leave_to_itself(struct waiting *waiting)
+{
+    struct weft__task *task = waiting->task;
+    if (weft__context_of(weft__place_of_frame(task)) != weft__fiber_here())
+        return take_latch(waiting);
+    weft__cancel(task->pool, &task->group);
+    return false;
+}
+
+/* A job waits: it helps others meanwhile. `limit`: until when; NULL: without a limit. */
+static int wait_as_worker(struct weft__task *task, const uint64_t *limit)
+{
+    struct waiting waiting = {.task = task, .latch.owner = weft__thread_park()};
+    struct weft__awaited awaited = {.what = "waits for a task", .may_end = true, .timed = limit};
+    void *none = NULL;
+    /* acq_rel O2: release: hands the latch to the thread that ends the task. */
+    if (!atomic_cas_acq_rel(&task->waiter, &none, &waiting.latch)) {
+        if (none != &weft__task_over)
+            return -EBUSY;
+        weft__lock_latch_wait(&task->latch); /* it is about to be set */
+        return 0;
+    }
+    struct weft_pool *own = weft__worker_current()->pool; /* exists during the wait */
+    int error = limit ? weft__alarm_set(own, &waiting.alarm, *limit, limit_has_passed) : 0;
+    if (error && take_latch(&waiting))
+        return error;
+    bool ends = !weft__wait_anywhere(&waiting.latch, awaited);
+    if (limit)
+        weft__alarm_take_back(&waiting.alarm);
+    if (waiting.late)
+        return -ETIMEDOUT;
+    if (ends && leave_to_itself(&waiting)) {
+        weft__fiber_end_here();
+        return -ECANCELED;
+    }
+    awaited.may_end = false;
+    weft__wait_anywhere(&waiting.latch, awaited); /* unless it was set long ago */
+    return 0;
+}
+
+/* Until now this thread outside could have ended a wait in the pool. From here on, jobs that wait
+ * for an event, or for a mutex that it holds, may be stuck. The pool exists as long as the task is
+ * not over. */
+static void wait_outside(struct weft__task *task)
+{
+    struct weft__outsider me = {.thread = weft__thread_serial()};
+    void *first = atomic_load_relaxed(&task->outsiders); /* relaxed: the exchange decides */
+    do
+        me.next = first;
+    while (!atomic_cas_release(&task->outsiders, &first, &me)); /* release O4: the record */
+    if (weft__lock_latch_borrow(&task->latch)) {
+        struct weft_pool *pool = task->pool;
+        weft__block_look(pool);
+        if (!weft__lock_latch_return(&task->latch))
+            weft__pool_leave(pool);
+    }
+    weft__lock_latch_wait(&task->latch);
+}
+
+/* Is the caller a part of the task, or does the task run below it on the same stack? Then the
+ * caller would wait for itself. */
+static bool waits_for_itself(const struct weft__task *task)
+{
+    struct weft__worker *me = weft__worker_current();
+    struct weft__group *group = me ? weft__context_now(me)->group : NULL;
+    while (group && group != &task->group)
+        group = group->parent;
+    if (group)
+        return true;
+    for (me = weft__fiber_here() ? NULL : weft__worker_innermost(); me; me = me->host)
+        for (const struct weft__frame *frame = me->frame; frame; frame = frame->outer)
+            if (frame->task == task)
+                return true;
+    return false;
+}
+
+/* Returns when the task is over: 0, or why not. A thread outside that waits with a limit leaves no
+ * record of itself: it goes on by itself, and so may end any wait in the pool. Neither does it run
+ * the task, which might take longer than the limit. */
+static int wait_until_over(struct weft__task *task, const uint64_t *limit, const char *entry)
+{
+    if (task->fork_count != weft__fork_count())
+        return -ECHILD;
+    if (waits_for_itself(task))
+        return -EDEADLK;
+    if (limit && weft__clock_now() >= *limit)
+        return -ETIMEDOUT;
+    if (!limit && run_it_here(task, entry))
+        return 0;
+    if (weft__worker_current())
+        return wait_as_worker(task, limit);
+    if (limit)
+        return weft__lock_latch_wait_until(&task->latch, *limit) ? 0 : -ETIMEDOUT;
+    wait_outside(task);
+    return 0;
+}
+
+static int task_wait(weft_task *public, const uint64_t *limit, const char *entry)
+{
+    weft__worker_check_abandoned(entry);
+    if (!public)
+        return -EINVAL;
+    struct weft__task *task = weft__task_of(public);
+    if (!weft__task_was_submitted(task))
+        return -EINVAL;
+    weft__fiber_expect_room();
+    int error = weft__latch_probe(&task->latch) ? 0 : wait_until_over(task, limit, entry);
+    if (error)
+        return error;
+    int result = task->result;
+    /* acquire O1: of several waiters, one closes the descriptor. */
+    int32_t fd = atomic_exchange_acquire(&task->fd, TASK_FD_OVER);
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
+int weft_task_wait(weft_task *task)
+{
+    return task_wait(task, NULL, __builtin_frame_address(0));
+}
+
+int weft_task_wait_until(weft_task *task, uint64_t when)
+{
+    return task_wait(task, &when, __builtin_frame_address(0));
+}

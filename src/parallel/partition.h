@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* partition.h: keys of an array, sorted by a part of their hash. Each partition can be worked on by
+ * a thread alone. */
+#ifndef WEFT_PARALLEL_PARTITION_H
+#define WEFT_PARALLEL_PARTITION_H
+
+#include "core/misuse.h"
+#include "weft/hashmap.h"
+
+#include <string.h>
+
+enum { WEFT__PARTITIONS_LOG = 8, WEFT__PARTITIONS = 1 << WEFT__PARTITIONS_LOG };
+
+/* Never 0. What the program's function returns is mixed: it may be a number that counts up. */
+static inline uint64_t weft__key_hash(const weft_hashmap_kind *kind, const void *key)
+{
+    uint64_t hash = kind->hash ? kind->hash(key, kind->arg) : weft_hash(key, kind->key_size);
+    hash = (hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= hash >> 29;
+    return hash ? hash : 1;
+}
+
+static inline size_t weft__partition_of(uint64_t hash)
+{
+    return hash >> (64 - WEFT__PARTITIONS_LOG);
+}
+
+static inline bool weft__keys_equal(const weft_hashmap_kind *kind, const void *a, const void *b)
+{
+    return kind->equal ? kind->equal(a, b, kind->arg) : memcmp(a, b, kind->key_size) == 0;
+}
+
+/* Which key of the array, and its hash. */
+struct weft__hashed {
+    uint64_t hash;
+    size_t index;
+};
+
+struct weft__partitioned {
+    struct weft__hashed *keys;           /* by partition; within one, in the order of the array */
+    size_t starts[WEFT__PARTITIONS + 1]; /* where each partition begins in `keys` */
+};
+
+/* Of n keys. 0, -ENOMEM or -ECANCELED; weft__partitioned_free() in any case. */
+int weft__partition(weft *w, const void *keys, size_t n, const weft_hashmap_kind *kind,
+                    struct weft__partitioned *result);
+void weft__partitioned_free(struct weft__partitioned *partitioned);
+
+#endif
