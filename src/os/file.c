@@ -82,25 +82,23 @@ static int map_regular(int fd, off_t length, const char **bytes, size_t *size)
     return 0;
 }
 
-/* `fd` does not wait for a writer, so it would find the pipe at its end if none has come yet. */
-static int read_pipe(int fd, const char *path, const char **bytes, size_t *size)
+/* `fd` was opened without waiting for a writer, and a read before the first one would find the end.
+ * poll() waits for it: Linux tells of the end only after a writer has come and gone. To open the
+ * pipe once more and wait there would be wrong: a writer that is done by then never comes again. */
+static int read_pipe(int fd, const char **bytes, size_t *size)
 {
-    int waits = open(path, O_RDONLY | O_CLOEXEC);
-    (void)fd; /* open until then: a writer that has come already is not without a reader */
-    if (waits < 0)
-        return -errno;
-    int error = weft__fd_read_all(waits, bytes, size);
-    close(waits);
-    return error;
+    while (wait_for(fd, -1) < 0 && errno == EINTR)
+        ;
+    return weft__fd_read_all(fd, bytes, size);
 }
 
-static int map_open(int fd, const char *path, const char **bytes, size_t *size)
+static int map_open(int fd, const char **bytes, size_t *size)
 {
     struct stat status;
     if (fstat(fd, &status) < 0)
         return -errno;
     if (S_ISFIFO(status.st_mode))
-        return read_pipe(fd, path, bytes, size);
+        return read_pipe(fd, bytes, size);
     if (!S_ISREG(status.st_mode))
         return -ENODEV; /* as mmap() says of most */
     return map_regular(fd, status.st_size, bytes, size);
@@ -113,7 +111,7 @@ int weft__file_map(const char *path, const char **bytes, size_t *size)
     *size = 0;
     if (fd < 0)
         return -errno;
-    int error = map_open(fd, path, bytes, size);
+    int error = map_open(fd, bytes, size);
     close(fd);
     return error;
 }
