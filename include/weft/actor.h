@@ -144,9 +144,12 @@ WEFT_API WEFT_MUST_USE int weft_actor_try_send(weft *w, weft_actor *actor, void 
 
 /* Takes the oldest message of the actor that w belongs to. Any part of the actor may call it, a
  * right side as well as the actor itself, wherever it runs. Each message is received once. If there
- * is none, weft_receive() waits, and weft_try_receive() returns -EAGAIN. -EPERM: w belongs to no
- * actor. -ECANCELED: the actor was killed, and holds a mutex. */
+ * is none, weft_receive() waits, and weft_try_receive() returns -EAGAIN; weft_receive_until() waits
+ * until weft_now() passes `when`, and returns -ETIMEDOUT then, or -ECANCELED if its computation, or
+ * one around it, is cancelled (see weft/sync.h). -EPERM: w belongs to no actor. -ECANCELED: the
+ * actor was killed, and holds a mutex. */
 WEFT_API WEFT_MUST_USE int weft_receive(weft *w, void **message);
+WEFT_API WEFT_MUST_USE int weft_receive_until(weft *w, void **message, uint64_t when);
 WEFT_API WEFT_MUST_USE int weft_try_receive(weft *w, void **message);
 
 /* Waits until weft_now() passes `when`. Outside an actor the thread sleeps. */

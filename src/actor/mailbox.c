@@ -10,6 +10,7 @@
 #include "actor/rescue.h"
 #include "actor/ticker.h"
 #include "actor/unwind.h"
+#include "core/limit.h"
 #include "core/misuse.h"
 #include "core/wait.h"
 #include "os/clock.h"
@@ -159,51 +160,94 @@ static void leave_line(struct weft_actor *actor, const struct weft__receiver *me
         *link = me->next;
 }
 
-/* By any part of the actor, wherever it runs. A kill takes the same lock: it is seen here, or its
- * wake-up comes later. */
-static int receive(weft *w, void **message, bool wait)
+/* -EAGAIN: there is no message, and the caller stands in line, if it `waits`. -ECANCELED: its actor
+ * ends. A kill takes the same lock: it is seen here, or its wake-up comes later. */
+static int receive_or_queue(struct weft_actor *actor, struct weft__receiver *me, void **message,
+                            bool waits)
+{
+    struct weft__actor_waiter *served = NULL;
+    weft__lock_take(&actor->lock);
+    leave_line(actor, me);
+    bool ends = weft__is_ending(me->fiber);
+    bool received = !ends && receive_now(actor, message, &served);
+    if (!received && !ends && waits)
+        wait_in_line(actor, me);
+    weft__lock_drop(&actor->lock);
+    if (served)
+        weft__spin_latch_set(&served->latch);
+    return ends ? -ECANCELED : received ? 0 : -EAGAIN;
+}
+
+/* Until there is a message, the limit is reached, if there is one, or the actor ends. A message
+ * that comes while the limit is reached is received: the mailbox is looked at last. */
+static int wait_for_message(struct weft_actor *actor, struct weft__fiber *fiber, void **message,
+                            const struct weft__limit *limit)
+{
+    struct weft__receiver me = {.fiber = fiber};
+    for (;;) {
+        uint64_t left = WEFT_FOREVER;
+        int reason = limit ? weft__limit_reached(limit, &left) : 0;
+        int result = receive_or_queue(actor, &me, message, !reason);
+        if (result != -EAGAIN || reason)
+            return result != -EAGAIN ? result : reason;
+        weft__fiber_waits_for(fiber, "waits for a message");
+        if (left == WEFT_FOREVER)
+            weft__fiber_suspend(fiber);
+        else
+            weft__ticker_suspend(fiber, weft__clock_now() + left);
+    }
+}
+
+static void nudge(struct weft__limit *limit)
+{
+    weft__fiber_wake((struct weft__fiber *)limit->context);
+}
+
+enum patience { NOT_AT_ALL, WITH_LIMIT, WITHOUT_LIMIT };
+
+/* By any part of the actor, wherever it runs. `when` is for WITH_LIMIT. */
+static int receive(weft *w, void **message, enum patience patience, uint64_t when)
 {
     struct weft_actor *actor = weft_actor_self(w);
     if (!message)
         return -EINVAL;
     if (!actor)
         return -EPERM;
-    struct weft__receiver me = {.fiber = weft__fiber_of(w)};
-    weft__fiber_need_room(me.fiber);
-    for (;;) {
-        struct weft__actor_waiter *served = NULL;
-        weft__lock_take(&actor->lock);
-        leave_line(actor, &me);
-        bool ends = weft__is_ending(me.fiber);
-        bool received = !ends && receive_now(actor, message, &served);
-        if (!received && !ends && wait)
-            wait_in_line(actor, &me);
-        weft__lock_drop(&actor->lock);
-        if (ends) {
-            weft__check_ending(me.fiber, false);
-            return -ECANCELED; /* it holds a mutex, and was not unwound */
-        }
-        if (served)
-            weft__spin_latch_set(&served->latch);
-        if (received)
-            return 0;
-        if (!wait)
-            return -EAGAIN;
-        weft__fiber_waits_for(me.fiber, "waits for a message");
-        weft__fiber_suspend(me.fiber);
+    struct weft__fiber *fiber = weft__fiber_of(w);
+    int result;
+    weft__fiber_need_room(fiber);
+    if (patience == NOT_AT_ALL) {
+        result = receive_or_queue(actor, &(struct weft__receiver){.fiber = fiber}, message, false);
+    } else if (patience == WITHOUT_LIMIT) {
+        result = wait_for_message(actor, fiber, message, NULL);
+    } else {
+        struct weft__limit limit = weft__limit_until(when);
+        limit.nudge = nudge;
+        weft__limit_begin(&limit);
+        result = wait_for_message(actor, fiber, message, &limit);
+        weft__limit_end(&limit);
     }
+    if (result == -ECANCELED)
+        weft__check_ending(fiber, false); /* returns if it holds a mutex, or does not end */
+    return result;
 }
 
 int weft_receive(weft *w, void **message)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    return receive(w, message, true);
+    return receive(w, message, WITHOUT_LIMIT, 0);
+}
+
+int weft_receive_until(weft *w, void **message, uint64_t when)
+{
+    WEFT__EXPECT_OWN_OR_NULL(w);
+    return receive(w, message, WITH_LIMIT, when);
 }
 
 int weft_try_receive(weft *w, void **message)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    return receive(w, message, false);
+    return receive(w, message, NOT_AT_ALL, 0);
 }
 
 void weft_sleep_until(weft *w, uint64_t when)

@@ -3,7 +3,8 @@
  *
  * While a thread holds a lock, its waits are careful: see worker.h. An actor takes no other work on
  * top, and is not ended by a kill. An outside thread still holds its locks when it comes into a
- * pool. In all functions, `me` is what weft__sync_caller() has returned. */
+ * pool. In all functions, `me` is what weft__sync_caller() has returned,
+ * and `fiber` what weft__held_fiber() has. */
 #ifndef WEFT_SYNC_HELD_H
 #define WEFT_SYNC_HELD_H
 
@@ -11,9 +12,14 @@
 #include "core/object.h"
 #include "core/worker.h"
 
-static inline void weft__held_begin(struct weft__worker *me, weft *w)
+/* The fiber of the actor that calls; NULL: a worker or an outside thread does. */
+static inline struct weft__context *weft__held_fiber(const struct weft__worker *me)
 {
-    struct weft__context *fiber = me ? NULL : weft__fiber_here();
+    return me ? NULL : weft__fiber_here();
+}
+
+static inline void weft__held_begin(struct weft__worker *me, struct weft__context *fiber, weft *w)
+{
     if (me) {
         weft__outermost(me)->held++;
         if (weft__careful_begin(me, w ? w : me->context->first))
@@ -25,9 +31,8 @@ static inline void weft__held_begin(struct weft__worker *me, weft *w)
     }
 }
 
-static inline void weft__held_end(struct weft__worker *me)
+static inline void weft__held_end(struct weft__worker *me, struct weft__context *fiber)
 {
-    struct weft__context *fiber = me ? NULL : weft__fiber_here();
     if (me) {
         if (--weft__outermost(me)->held == 0 && me->careful_by_lock) {
             me->careful_by_lock = false;
@@ -40,11 +45,11 @@ static inline void weft__held_end(struct weft__worker *me)
     }
 }
 
-static inline uintptr_t weft__held_name(const struct weft__worker *me)
+static inline uintptr_t weft__held_name(const struct weft__worker *me,
+                                        const struct weft__context *fiber)
 {
     if (me)
         return (uintptr_t)me;
-    const struct weft__context *fiber = weft__fiber_here();
     return fiber ? weft__mutex_name_of_fiber(fiber) : weft__mutex_name(weft__thread_serial());
 }
 

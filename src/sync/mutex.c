@@ -34,32 +34,32 @@ static const char *title_of(const struct weft__mutex *mutex)
 /* ---- The mutexes that a thread holds ---- */
 
 /* The list of the mutexes that the caller holds; NULL: it is an outside thread, which has none. */
-static struct weft__mutex **list_of(struct weft__worker *me)
+static struct weft__mutex **list_of(struct weft__worker *me, struct weft__context *fiber)
 {
-    struct weft__context *fiber = me ? NULL : weft__fiber_here();
     if (me)
         return &weft__outermost(me)->held_mutexes;
     return fiber ? &fiber->held_mutexes : NULL;
 }
 
-static void note(struct weft__mutex *mutex, struct weft__worker *me, weft *w)
+static void note(struct weft__mutex *mutex, struct weft__worker *me, struct weft__context *fiber,
+                 weft *w)
 {
-    struct weft__mutex **list = list_of(me);
+    struct weft__mutex **list = list_of(me, fiber);
     if (list) {
         mutex->next_held = *list;
         *list = mutex;
     }
-    weft__held_begin(me, w);
+    weft__held_begin(me, fiber, w);
 }
 
-static void forget(struct weft__mutex *mutex, struct weft__worker *me)
+static void forget(struct weft__mutex *mutex, struct weft__worker *me, struct weft__context *fiber)
 {
-    struct weft__mutex **link = list_of(me);
+    struct weft__mutex **link = list_of(me, fiber);
     while (link && *link && *link != mutex)
         link = &(*link)->next_held;
     if (link && *link)
         *link = mutex->next_held;
-    weft__held_end(me);
+    weft__held_end(me, fiber);
 }
 
 /* A job further down on this thread's stack holds the mutex, and can't go on before the job on top.
@@ -212,12 +212,13 @@ void weft_mutex_lock(weft *w, weft_mutex *public)
     WEFT__EXPECT_OWN_OR_NULL(w);
     struct weft__mutex *mutex = mutex_of(public, __func__);
     struct weft__worker *me = weft__sync_caller(w);
-    uintptr_t name = weft__held_name(me);
+    struct weft__context *fiber = weft__held_fiber(me);
+    uintptr_t name = weft__held_name(me, fiber);
     if (!take_free(mutex, name) && !spin(mutex, me, name)) {
         struct weft__waiter waiter = {.worker = me};
         (void)wait(mutex, &waiter, name);
     }
-    note(mutex, me, w);
+    note(mutex, me, fiber, w);
 }
 
 int weft_mutex_lock_until(weft *w, weft_mutex *public, uint64_t when)
@@ -225,7 +226,8 @@ int weft_mutex_lock_until(weft *w, weft_mutex *public, uint64_t when)
     WEFT__EXPECT_OWN_OR_NULL(w);
     struct weft__mutex *mutex = mutex_of(public, __func__);
     struct weft__worker *me = weft__sync_caller(w);
-    uintptr_t name = weft__held_name(me);
+    struct weft__context *fiber = weft__held_fiber(me);
+    uintptr_t name = weft__held_name(me, fiber);
     if (!take_free(mutex, name) && !spin(mutex, me, name)) {
         struct weft__waiter waiter = {.worker = me};
         weft__waiter_limit(&waiter, when);
@@ -233,7 +235,7 @@ int weft_mutex_lock_until(weft *w, weft_mutex *public, uint64_t when)
         if (error)
             return error;
     }
-    note(mutex, me, w);
+    note(mutex, me, fiber, w);
     return 0;
 }
 
@@ -242,9 +244,10 @@ bool weft_mutex_trylock(weft *w, weft_mutex *public)
     WEFT__EXPECT_OWN_OR_NULL(w);
     struct weft__mutex *mutex = mutex_of(public, __func__);
     struct weft__worker *me = weft__sync_caller(w);
-    if (!take(mutex, weft__held_name(me)))
+    struct weft__context *fiber = weft__held_fiber(me);
+    if (!take(mutex, weft__held_name(me, fiber)))
         return false;
-    note(mutex, me, w);
+    note(mutex, me, fiber, w);
     return true;
 }
 
@@ -290,10 +293,11 @@ void weft_mutex_unlock(weft *w, weft_mutex *public)
     WEFT__EXPECT_OWN_OR_NULL(w);
     struct weft__mutex *mutex = mutex_of(public, __func__);
     struct weft__worker *me = weft__sync_caller(w);
+    struct weft__context *fiber = weft__held_fiber(me);
     uintptr_t word = atomic_load_relaxed(&mutex->word); /* relaxed: its own name */
-    if (holder_in(word) != weft__held_name(me))
+    if (holder_in(word) != weft__held_name(me, fiber))
         weft__fatal("mutex \"%s\" is unlocked by a thread that does not hold it", title_of(mutex));
-    forget(mutex, me);
+    forget(mutex, me, fiber);
     unlock(mutex);
 }
 
@@ -301,7 +305,7 @@ void weft__mutex_unlock_all(struct weft__context *fiber, unsigned but)
 {
     while (fiber->mutexes > but) {
         struct weft__mutex *mutex = fiber->held_mutexes;
-        forget(mutex, NULL);
+        forget(mutex, NULL, fiber);
         unlock(mutex);
     }
 }

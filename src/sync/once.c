@@ -59,21 +59,21 @@ struct running {
 static void abandon(struct weft__cleanup *cleanup, weft *w)
 {
     (void)w;
-    weft__held_end(NULL);
+    weft__held_end(NULL, weft__fiber_here());
     leave(((struct running *)cleanup)->once, ONCE_NEW, -EAGAIN);
 }
 
 static void run(weft *w, struct weft__worker *me, struct once *once, weft_fn *fn, void *arg)
 {
-    struct weft__context *fiber = me ? NULL : weft__fiber_here();
+    struct weft__context *fiber = weft__held_fiber(me);
     struct running running = {.once = once};
-    weft__held_begin(me, w);
+    weft__held_begin(me, fiber, w);
     if (fiber)
         weft__cleanup_push(fiber->first, &running.cleanup, abandon);
     WEFT__MUST_RETURN(weft__callee_threw, fn(w, arg));
     if (fiber)
         weft__cleanup_pop(fiber->first, &running.cleanup);
-    weft__held_end(me);
+    weft__held_end(me, fiber);
     leave(once, ONCE_DONE, 0);
 }
 
@@ -82,7 +82,7 @@ static int run_or_wait(weft *w, struct once *once, weft_fn *fn, void *arg,
                        struct weft__waiter *waiter)
 {
     struct weft__worker *me = weft__sync_caller(w);
-    uintptr_t name = weft__held_name(me);
+    uintptr_t name = weft__held_name(me, weft__held_fiber(me));
     weft__lock_take(&once->sync.lock);
     weft__sync_used_by(&once->sync, me);
     uint32_t state = atomic_load_relaxed(&once->state);

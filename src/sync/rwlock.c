@@ -112,8 +112,9 @@ static void end_hold(struct weft__cleanup *cleanup, weft *w)
     struct hold *hold = (struct hold *)cleanup;
     (void)w;
     if (hold->held) {
-        weft__held_end(NULL);
-        unlock(hold->lock, weft__held_name(NULL));
+        struct weft__context *fiber = weft__fiber_here();
+        weft__held_end(NULL, fiber);
+        unlock(hold->lock, weft__held_name(NULL, fiber));
     }
     weft__free(hold);
 }
@@ -164,7 +165,7 @@ static void expect_not_own(const struct weft__rwlock *lock, uintptr_t name)
 static int lock(struct weft__rwlock *lock, struct weft__worker *me, bool write,
                 struct weft__waiter *waiter)
 {
-    uintptr_t name = weft__held_name(me);
+    uintptr_t name = weft__held_name(me, weft__held_fiber(me));
     weft__lock_take(&lock->sync.lock);
     weft__sync_used_by(&lock->sync, me);
     bool taken = take(lock, write, name);
@@ -195,7 +196,7 @@ static int lock_and_note(weft *w, weft_rwlock *public, bool write, struct weft__
     }
     if (hold)
         hold->held = true;
-    weft__held_begin(me, w);
+    weft__held_begin(me, weft__held_fiber(me), w);
     return 0;
 }
 
@@ -246,8 +247,9 @@ void weft_rwlock_unlock(weft *w, weft_rwlock *public)
     WEFT__EXPECT_OWN_OR_NULL(w);
     struct weft__rwlock *lock = lock_of(public, __func__);
     struct weft__worker *me = weft__sync_caller(w);
-    unlock(lock, weft__held_name(me));
+    struct weft__context *fiber = weft__held_fiber(me);
+    unlock(lock, weft__held_name(me, fiber));
     if (!me)
         forget(find(lock));
-    weft__held_end(me);
+    weft__held_end(me, fiber);
 }

@@ -319,6 +319,60 @@ static void right_sides_receive_inline_and_elsewhere(void **state)
     }
 }
 
+/* ---- Receiving with a limit ---- */
+
+enum { LATE = 500 };
+
+struct late {
+    unsigned long sum;
+    atomic_ulong timeouts, received;
+};
+
+/* Limits that are reached while messages come: each is received, once. */
+static int receive_late(weft *w, void *arg)
+{
+    struct late *late = arg;
+    void *message;
+    CHECK(weft_receive_until(w, NULL, 0) == -EINVAL);
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    weft_scope_deadline(&scope, weft_now() + 1000000);
+    CHECK(weft_receive_until(w, &message, WEFT_FOREVER) == -ECANCELED);
+    CHECK(weft_scope_close(w, &scope) == -ETIMEDOUT);
+    uint64_t when = weft_now() + 1000000;
+    CHECK(weft_receive_until(w, &message, when) == -ETIMEDOUT && weft_now() >= when);
+    CHECK(weft_actor_send(w, weft_actor_self(w), arg) == 0);
+    CHECK(weft_receive_until(w, &message, 0) == 0 && message == arg); /* however late it is */
+    for (int received = 0; received < LATE;) {
+        int error = weft_receive_until(w, &message, weft_now() + 10000);
+        CHECK(error == 0 || error == -ETIMEDOUT);
+        late->sum += error ? 0 : (uintptr_t)message;
+        received += !error;
+        atomic_fetch_add(error ? &late->timeouts : &late->received, 1);
+    }
+    return weft_receive_until(w, &message, WEFT_FOREVER); /* until it is killed */
+}
+
+static void receiving_has_a_limit(void **state)
+{
+    for (unsigned workers = 1; workers <= 2; workers++) {
+        weft_pool *pool = pool_make(workers, 0);
+        struct late late = {0};
+        weft_actor *actor;
+        CHECK(weft_actor_create(&actor, pool, receive_late, &late, NULL) == 0);
+        CHECK(weft_actor_run(actor) == 0);
+        WAIT_UNTIL(atomic_load(&late.timeouts)); /* it has received its own */
+        for (uintptr_t i = 1; i <= LATE; i++)
+            CHECK(weft_actor_send(NULL, actor, (void *)i) == 0);
+        WAIT_UNTIL(atomic_load(&late.received) == LATE);
+        weft_actor_kill(actor);
+        assert_int_equal(weft_actor_wait(NULL, actor), -ECANCELED);
+        assert_int_equal(late.sum, (unsigned long)LATE * (LATE + 1) / 2);
+        weft_actor_release(actor);
+        pool_drop(pool);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +382,7 @@ int main(void)
         cmocka_unit_test(waiting_senders_learn_of_its_end),
         cmocka_unit_test(a_full_mailbox_takes_nothing_from_anybody),
         cmocka_unit_test(right_sides_receive_inline_and_elsewhere),
+        cmocka_unit_test(receiving_has_a_limit),
     };
     return cmocka_run_group_tests_name("actor_messages", tests, NULL, NULL);
 }
