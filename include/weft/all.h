@@ -12,5 +12,6 @@
 #include "sort.h"
 #include "sync.h"
 #include "task.h"
+#include "timer.h"
 
 #endif

@@ -20,6 +20,6 @@ may_include()
 may_include 'nothing' weft/base.h
 may_include 'base\.h' weft/config.h weft/info.h weft/inline.h
 may_include 'weft/(base\.h|config\.h|info\.h|inline\.h|guards\.hpp)' weft.h
-may_include '\.\./weft\.h' weft/parallel.h weft/sync.h weft/actor.h weft/task.h
+may_include '\.\./weft\.h' weft/parallel.h weft/sync.h weft/actor.h weft/task.h weft/timer.h
 may_include 'parallel\.h' weft/sort.h weft/lines.h weft/ordmap.h weft/pipeline.h
 exit $status
