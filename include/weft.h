@@ -47,9 +47,10 @@ WEFT_API const char *weft_strerror(int error);
  * -ENOMEM; or the error of starting a thread. On failure nothing remains. */
 WEFT_API WEFT_MUST_USE int weft_pool_create(weft_pool **pool, const weft_config *config);
 
-/* Finishes everything that was submitted, kills actors that are not over (weft/actor.h), then joins
- * the workers. -EDEADLK: called from inside a job of this pool; -EPERM: made with WEFT_USE_CALLER
- * by another thread; -ESHUTDOWN: another thread is destroying it already; -ECHILD: as weft_run().
+/* Finishes everything that was submitted, stops timers (weft/timer.h), kills actors that are not
+ * over (weft/actor.h), then joins the workers. -EDEADLK: called from inside a job of this pool;
+ * -EPERM: made with WEFT_USE_CALLER by another thread; -ESHUTDOWN: another thread is destroying it
+ * already; -ECHILD: as weft_run().
  */
 WEFT_API int weft_pool_destroy(weft_pool *pool);
 

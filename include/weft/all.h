@@ -15,6 +15,7 @@
 #include "sort.h"
 #include "sync.h"
 #include "task.h"
+#include "timer.h"
 #include "vector.h"
 
 #endif

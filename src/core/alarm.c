@@ -8,7 +8,8 @@
 
 static struct weft__lock lock;
 
-enum { LINGER_NS = 1000000000 }; /* how long the thread stays without an alarm */
+enum { LINGER_NS = 1000000000 };     /* how long the thread stays without an alarm */
+#define FOR_EVER_NS (UINT64_MAX / 4) /* a time that the kernel takes */
 
 void weft__alarms_lock(void)
 {
@@ -44,15 +45,16 @@ static void ring_all(struct weft__alarms *alarms, uint64_t now)
 /* Has the lock, except while it sleeps. */
 static void serve(struct weft__alarms *alarms)
 {
-    uint64_t idle = 0; /* since when there has been no alarm; 0: there is one */
+    uint64_t idle = 0; /* since when there has been no alarm; 0: there is one, or will be */
     for (;;) {
         uint64_t now = weft__clock_now();
         ring_all(alarms, now);
         const struct weft__moment *first = alarms->heap.first;
-        idle = first ? 0 : idle ? idle : now;
-        if (!first && (alarms->stop || now - idle >= LINGER_NS))
+        bool needed = first || alarms->expected > 0;
+        idle = needed ? 0 : idle ? idle : now;
+        if (!needed && (alarms->stop || now - idle >= LINGER_NS))
             break;
-        uint64_t wait = first ? first->when - now : idle + LINGER_NS - now;
+        uint64_t wait = first ? first->when - now : needed ? FOR_EVER_NS : idle + LINGER_NS - now;
         uint32_t word = atomic_load_relaxed(&alarms->word); /* relaxed: written under the lock */
         weft__alarms_unlock();
         weft__futex_wait_for(&alarms->word, word, wait);
@@ -125,6 +127,14 @@ void weft__alarm_take_back(struct weft__alarm *alarm)
     weft__alarms_lock();
     weft__alarm_take_back_locked(alarm);
     weft__alarms_unlock();
+}
+
+void weft__alarm_expect(struct weft_pool *pool, bool comes)
+{
+    struct weft__alarms *alarms = &pool->alarms;
+    alarms->expected += comes ? 1u : -1u;
+    if (alarms->expected == 0 && !alarms->heap.first)
+        look_again(alarms);
 }
 
 void weft__alarms_stop(struct weft_pool *pool)

@@ -13,6 +13,7 @@
 #include "os/thread.h"
 
 struct weft_pool;
+struct weft__timed;
 
 struct weft__alarm {
     struct weft__moment moment;
@@ -22,12 +23,16 @@ struct weft__alarm {
     struct weft_pool *pool; /* NULL: it has rung, or was taken back */
 };
 
-/* Under the lock, all but `word`. */
+/* Under the lock, all but the atomics. */
 struct weft__alarms {
     struct weft__heap heap;
     enum { ALARMS_NONE, ALARMS_SERVED, ALARMS_LEFT } state; /* LEFT: its thread is to be joined */
     bool used; /* there was an alarm: written by threads that are in the pool */
     bool stop;
+    bool closed;                /* no timer is set any more; see timer.h */
+    unsigned expected;          /* timers whose jobs are queued or run: the thread stays for them */
+    struct weft__timed *timers; /* all that are set */
+    struct atomic_u32 timers_set; /* how many that are; read by any thread */
     pthread_t thread;
     struct atomic_u32 word; /* changes when the thread has to look again */
 };
@@ -46,6 +51,10 @@ void weft__alarm_take_back_locked(struct weft__alarm *alarm); /* nothing, if it 
 int weft__alarm_set(struct weft_pool *pool, struct weft__alarm *alarm, uint64_t when,
                     void (*ring)(struct weft__alarm *alarm));
 void weft__alarm_take_back(struct weft__alarm *alarm);
+
+/* Under the lock. An alarm of the pool will be set, by a thread that can't bear an error; or the
+ * pool's thread need not stay for it any more. When it is said, the thread is there. */
+void weft__alarm_expect(struct weft_pool *pool, bool comes);
 
 /* Ends the pool's thread. There are no alarms. */
 void weft__alarms_stop(struct weft_pool *pool);

@@ -5,6 +5,7 @@
 #include "core/pool.h"
 #include "os/fatal.h"
 #include "weft/sync.h"
+#include "weft/timer.h"
 
 #include <dlfcn.h>
 
@@ -163,7 +164,8 @@ _Static_assert(WEFT_LAYOUT_ == 1 && sizeof(struct weft) == 64 &&
                    offsetof(struct weft, guard_) == 48 && offsetof(struct weft, wanted_) == 56 &&
                    WEFT_BLOCK_SIZE_ == 4 << 20 && sizeof(weft_task) == 176 &&
                    sizeof(weft_scope) == 176 && sizeof(weft_mutex) == 64 &&
-                   sizeof(weft_event) == 64 && sizeof(weft_channel) == 128,
+                   sizeof(weft_event) == 64 && sizeof(weft_channel) == 128 &&
+                   sizeof(weft_timer) == 256,
                "what programs have compiled in changes with WEFT_LAYOUT_");
 
 COLD void weft__layout_differs(unsigned layout, const char *function)

@@ -8,6 +8,7 @@
 #include "core/search.h"
 #include "core/task.h"
 #include "core/threads.h"
+#include "core/timer.h"
 #include "core/wait.h"
 #include "os/membarrier.h"
 #include "os/memory.h"
@@ -279,6 +280,7 @@ static int close_pool(struct weft_pool *pool, struct weft__spin_latch *drained)
 /* The pool is closed, and the caller has not left it yet. */
 static void wind_up(struct weft_pool *pool, struct weft__spin_latch *drained)
 {
+    weft__timers_close(pool);
     weft__lock_take(&pool->actors_lock); /* none are made from here on */
     struct weft__actors *actors = atomic_load_relaxed(&pool->actors); /* relaxed: the lock */
     weft__lock_drop(&pool->actors_lock);

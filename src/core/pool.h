@@ -67,7 +67,8 @@ int weft__pool_enter(struct weft_pool **pool);
 /* The same for a pool that is not NULL; never -ENOMEM. It may be a destroyed default pool. */
 int weft__pool_enter_known(struct weft_pool *pool);
 
-/* The same for a caller that knows that `pending` is not zero, and stays so during the call. */
+/* The same for a caller that knows that the pool is not closed, or that `pending` is not zero, and
+ * that it stays so during the call. */
 void weft__pool_hold(struct weft_pool *pool);
 
 /* Ends an enter or a hold. Last touch of the pool, unless the caller is one of its workers. */

@@ -7,6 +7,7 @@
 #include "core/pool.h"
 #include "core/standing.h"
 #include "core/task.h"
+#include "core/timer.h"
 #include "core/wait.h"
 
 bool weft__waits(const struct weft__worker *worker)
@@ -204,7 +205,8 @@ void weft__find_alive(struct weft_pool *pool)
 {
     struct weft__worker *worker = NULL;
     bool any = false, more;
-    bool from_outside = submitter_is_free(pool) || is_outside(pool->workers[0]);
+    bool from_outside =
+        submitter_is_free(pool) || is_outside(pool->workers[0]) || weft__timers_are_set(pool);
     while ((worker = weft__next_worker(pool, worker)))
         any |= worker->alive = may_be_set_going(worker, from_outside);
     do {

@@ -180,7 +180,7 @@ static void maps_are_as_the_model(weft *w, struct dice *dice)
 
 static void maps(void **state)
 {
-    property_holds(maps_are_as_the_model, SCALED(40, 2));
+    property_holds(maps_are_as_the_model, SCALED(40, 20));
 }
 
 /* ---- Many threads, single keys ---- */
@@ -324,7 +324,7 @@ static void joins_are_all_pairs(weft *w, struct dice *dice)
 
 static void joins(void **state)
 {
-    property_holds(joins_are_all_pairs, SCALED(60, 3));
+    property_holds(joins_are_all_pairs, SCALED(60, 20));
 }
 
 /* ---- Failure ---- */

@@ -84,7 +84,7 @@ static void as_many_threads_as_said(void **state)
     for (unsigned flags = 0; flags <= WEFT_NO_GUESTS; flags += WEFT_NO_GUESTS) {
         weft_pool *pool = pool_make(6, flags);
         for (unsigned width = 1; width <= 5; width++)
-            for (int i = 0; i < SCALED(10, 1); i++)
+            for (int i = 0; i < SCALED(10, 10); i++)
                 expect_once(pool, width, width, 0, 1000);
         pool_drop(pool);
     }

@@ -6,6 +6,7 @@
 #include "core/pool.h"
 #include "core/search.h"
 #include "weft/task.h"
+#include "weft/timer.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -85,6 +86,7 @@ struct parent {
     weft_pool *pool;
     weft_task done, pending;
     weft_completions *queue;
+    weft_timer timer;
 };
 
 static void every_call_says_so(void *arg)
@@ -108,6 +110,9 @@ static void every_call_says_so(void *arg)
     CHECK_EQUAL(weft_completions_next_until(parent->queue, &over, UINT64_MAX), -ECHILD);
     CHECK_EQUAL(weft_completions_fd(parent->queue), -ECHILD);
     CHECK_EQUAL(weft_completions_destroy(parent->queue), 0); /* of its copy */
+    weft_timer timer = WEFT_TIMER_INIT;
+    CHECK_EQUAL(weft_timer_start(parent->pool, &timer, 0, 0, count_up, &ran), -ECHILD);
+    CHECK_EQUAL(weft_timer_stop(&parent->timer), 0); /* the parent's goes on */
     CHECK(!weft_task_done(&parent->pending));
     CHECK_EQUAL(weft_task_wait(&parent->done), 0); /* was over before */
     CHECK_EQUAL(weft_task_cancel(&parent->done), 0);
@@ -125,12 +130,18 @@ static void bug_24_every_call_in_the_child_says_so(void)
             struct parent parent = {.pool = forked_pool(2, flags[i], way)};
             struct child_gate gate = {0};
             CHECK_EQUAL(weft_completions_create(&parent.queue), 0);
+            atomic_int ticks = 0;
+            CHECK_EQUAL(weft_timer_start(parent.pool, &parent.timer, 0, 1000, count_up, &ticks), 0);
             CHECK_EQUAL(weft_submit(parent.pool, &parent.done, nothing, NULL), 0);
             CHECK_EQUAL(weft_task_wait(&parent.done), 0);
             CHECK_EQUAL(weft_submit(parent.pool, &parent.pending, pass_gate, &gate), 0);
             UNTIL(atomic_load(&gate.started));
             CHECK_FINE(grandchild(every_call_says_so, &parent));
             CHECK_EQUAL(weft_completions_destroy(parent.queue), 0);
+            int ticked = atomic_load(&ticks);
+            /* The caller does not work, and the other worker is held. */
+            UNTIL(flags[i] == WEFT_USE_CALLER || atomic_load(&ticks) > ticked);
+            CHECK_EQUAL(weft_timer_stop(&parent.timer), 0);
             atomic_store(&gate.open, true);
             CHECK_EQUAL(weft_task_wait(&parent.pending), 0);
             use_pool(parent.pool); /* the parent's goes on */

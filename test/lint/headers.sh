@@ -20,7 +20,7 @@ may_include()
 may_include 'nothing' weft/base.h
 may_include 'base\.h' weft/config.h weft/info.h weft/inline.h
 may_include 'weft/(base\.h|config\.h|info\.h|inline\.h|guards\.hpp)' weft.h
-may_include '\.\./weft\.h' weft/define.h weft/sync.h weft/actor.h weft/graph.h weft/task.h weft/vector.h
+may_include '\.\./weft\.h' weft/define.h weft/sync.h weft/actor.h weft/graph.h weft/task.h weft/timer.h weft/vector.h
 may_include '\.\./weft\.h|define\.h' weft/parallel.h
 may_include 'parallel\.h' weft/sort.h weft/lines.h weft/ordmap.h weft/pipeline.h weft/hashmap.h weft/local.h
 exit $status
