@@ -4,6 +4,7 @@
 
 #include "../../bursty/bursty.h"
 #include "../../clock.h"
+#include "../../dfs/dfs.h"
 #include "../../fib/fib.h"
 #include "../../increment-all/increment.h"
 #include "../../join-recursively/join.h"
@@ -271,6 +272,34 @@ static void bursty_run(void *data)
     }
 }
 
+/* ---- dfs ---- */
+
+static long search(long width, long depth)
+{
+    if (depth == 0)
+        return 1;
+    long results[width], leaves = 0;
+    for (long i = 0; i < width; i++) {
+#pragma omp task shared(results)
+        results[i] = search(width, depth - 1);
+    }
+#pragma omp taskwait
+    for (long i = 0; i < width; i++)
+        leaves += results[i];
+    return leaves;
+}
+
+static void dfs_job(void *data)
+{
+    struct dfs *d = data;
+    d->result = search(d->width, d->depth);
+}
+
+static void dfs_run(void *data)
+{
+    enter(dfs_job, data);
+}
+
 /* ---- stencil ---- */
 
 /* What `parallel for` makes of a plain loop: a part for each thread. The loop is everybody's. */
@@ -291,9 +320,17 @@ static void stencil_run(void *data)
 }
 
 const struct runtime_benchmark runtime_benchmarks[] = {
-    {&fib_kernel, fib_run},         {&treesum_kernel, treesum_run},
-    {&join_kernel, join_run},       {&increment_kernel, increment_run},
-    {&nbody_kernel, nbody_run},     {&nqueens_kernel, nqueens_run},
-    {&sort_kernel, sort_run},       {&bursty_kernel, bursty_run},
-    {&stencil_kernel, stencil_run}, {NULL, NULL},
+    {&fib_kernel, fib_run},
+    {&treesum_kernel, treesum_run},
+    {&join_kernel, join_run},
+    {&increment_kernel, increment_run},
+    {&nbody_kernel, nbody_run},
+    {&nqueens_kernel, nqueens_run},
+    {&sort_kernel, sort_run},
+    {&bursty_kernel, bursty_run},
+    {&stencil_kernel, stencil_run},
+    {&dfs_2_kernel, dfs_run},
+    {&dfs_8_kernel, dfs_run},
+    {&dfs_400_kernel, dfs_run},
+    {NULL, NULL},
 };
