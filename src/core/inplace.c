@@ -45,11 +45,10 @@ static bool keep(struct weft__context *context)
         drop_newest(context);
     struct weft__kept *kept = context->kept;
     if (!kept || kept->count == sizeof kept->entries / sizeof kept->entries[0]) {
-        struct weft__kept *more = weft__scratch(sizeof *more);
+        struct weft__kept *more = weft__alloc(sizeof *more);
         if (!more)
             return false;
         more->below = kept;
-        more->count = 0;
         context->kept = kept = more;
     }
     entry = &kept->entries[kept->count++];
