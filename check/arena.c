@@ -76,10 +76,10 @@ void model_free(void *p)
 /* Between two blocks is room for what lies just behind the first. */
 void *model_block(size_t size, size_t alignment)
 {
-    if (alignment != BLOCK || size < BLOCK || size > BLOCK + LINE || blocks_used == BLOCKS)
+    if (alignment != BLOCK || size < BLOCK || size > BLOCK + 2 * LINE || blocks_used == BLOCKS)
         model_fail("no block of %zu bytes is left", size);
     char *block = blocks + 2 * (size_t)BLOCK * blocks_used++;
-    memset(block + BLOCK, 0, LINE);
+    memset(block + BLOCK, 0, 2 * LINE);
     return memset(block, 0, BLOCK_USED);
 }
 

@@ -118,7 +118,7 @@ WEFT_API WEFT_INLINE_ weft *weft_fork(weft *w, weft_fn *right, void *arg);
 WEFT_API WEFT_MUST_USE WEFT_INLINE_ bool weft_merge(weft *w);
 
 /* The way back: the context that was given to the weft_fork() that returned `w`. For any number of
- * forks in a row, merged in reverse. 65,000 pending forks of a thread, and 15,000 of an actor, can
+ * forks in a row, merged in reverse. 32,000 pending forks of a thread, and 7,500 of an actor, can
  * be taken by others; those beyond run in place.
  *
  *     for (size_t i = 0; i < n; i++)
@@ -147,6 +147,17 @@ WEFT_API WEFT_INLINE_ void weft_join(weft *w, weft_fn *left, void *l, weft_fn *r
  *     WEFT_FORK(w, fib, right, n - 2);
  *     long left = fib(right_in, n - 1);
  *     return left + WEFT_MERGE(w, fib, right);
+ *
+ * WEFT_FORK_IN(w, function, arguments...) forks it with the arguments in the context itself, 32
+ * bytes at most, and is the inner context. WEFT_MERGE_IN(w, function), with the outer context, is
+ * its result, which was left there, too. Both are expressions, for any number of children:
+ *
+ *     for (int i = 0; i < n; i++)
+ *         w = WEFT_FORK_IN(w, search, board, i);
+ *     for (int i = 0; i < n; i++) {
+ *         w = weft_outer(w);
+ *         found += WEFT_MERGE_IN(w, search);
+ *     }
  *
  * Where WEFT_DEBUG is 1, as it is in unoptimised programs, wrong forks and merges are found at
  * once, and the message names the line. */

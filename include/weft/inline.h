@@ -8,6 +8,8 @@
 
 #include "base.h"
 
+#include <string.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -25,9 +27,10 @@ extern "C" {
 struct weft {
     weft_fn *fn_; /* NULL: free */
     void *arg_;
-    uint64_t rest_[4];
-    uintptr_t guard_;  /* used in the first line of a block */
-    uintptr_t wanted_; /* 0, or above any address: so merge's test is the same as fork's */
+    uint64_t words_[4]; /* the arguments of WEFT_FORK_IN; later the result */
+    uintptr_t guard_;   /* used in the first line of a block */
+    uintptr_t wanted_;  /* 0, or above any address: so merge's test is the same as fork's */
+    uint64_t rest_[8];  /* the second cache line: the library's, once others want the slot */
 #ifdef __cplusplus
     class fork_guard; /* see guards.hpp */
     class scope_guard;
@@ -148,22 +151,55 @@ WEFT_API inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, 
 
 /* ---- Typed forks ------------------------------------------------------------- */
 
-#define WEFT_FORKABLE(type, function, arguments, ...)                                   \
-    struct function##_arguments_ {                                                      \
-        arguments                                                                       \
-    };                                                                                  \
-    struct function##_fork_ {                                                           \
-        type result;                                                                    \
-        struct function##_arguments_ arguments_;                                        \
-    };                                                                                  \
-    static inline type function##_call_(weft *w, const struct function##_arguments_ *a) \
-    {                                                                                   \
-        return __VA_ARGS__;                                                             \
-    }                                                                                   \
-    static void function##_forked_(weft *w, void *fork)                                 \
-    {                                                                                   \
-        struct function##_fork_ *f = (struct function##_fork_ *)fork;                   \
-        f->result = function##_call_(w, &f->arguments_);                                \
+#if defined __GNUC__
+#define WEFT_PERHAPS_ __attribute__((unused))
+#else
+#define WEFT_PERHAPS_
+#endif
+#define WEFT_IN_MOST_ sizeof(((weft *)0)->words_)
+#define WEFT_IN_SIZE_(x) (sizeof(x) <= WEFT_IN_MOST_ ? sizeof(x) : 0)
+
+#define WEFT_FORKABLE(type, function, arguments, ...)                                         \
+    struct function##_arguments_ {                                                            \
+        arguments                                                                             \
+    };                                                                                        \
+    struct function##_fork_ {                                                                 \
+        type result;                                                                          \
+        struct function##_arguments_ arguments_;                                              \
+    };                                                                                        \
+    static WEFT_PERHAPS_ inline type function##_call_(weft *w,                                \
+                                                      const struct function##_arguments_ *a)  \
+    {                                                                                         \
+        return __VA_ARGS__;                                                                   \
+    }                                                                                         \
+    static WEFT_PERHAPS_ inline void function##_forked_(weft *w, void *fork)                  \
+    {                                                                                         \
+        struct function##_fork_ *f = (struct function##_fork_ *)fork;                         \
+        f->result = function##_call_(w, &f->arguments_);                                      \
+    }                                                                                         \
+    static WEFT_PERHAPS_ inline void function##_put_(weft *w, struct function##_arguments_ a) \
+    {                                                                                         \
+        if (!WEFT_DEBUG || w)                                                                 \
+            memcpy(w->words_, &a, WEFT_IN_SIZE_(a));                                          \
+    }                                                                                         \
+    static WEFT_PERHAPS_ inline type function##_call_in_(weft *w, const weft *slot)           \
+    {                                                                                         \
+        struct function##_arguments_ a;                                                       \
+        memcpy(&a, slot->words_, WEFT_IN_SIZE_(a));                                           \
+        return function##_call_(w, &a);                                                       \
+    }                                                                                         \
+    static WEFT_PERHAPS_ inline void function##_forked_in_(weft *w, void *slot)               \
+    {                                                                                         \
+        type result = function##_call_in_(w, (const weft *)slot);                             \
+        memcpy(((weft *)slot)->words_, &result, WEFT_IN_SIZE_(result));                       \
+    }                                                                                         \
+    static WEFT_PERHAPS_ inline type function##_merged_in_(weft *w, bool over)                \
+    {                                                                                         \
+        if (!over)                                                                            \
+            return function##_call_in_(w, w);                                                 \
+        type result;                                                                          \
+        memcpy(&result, w->words_, WEFT_IN_SIZE_(result));                                    \
+        return result;                                                                        \
     }
 /* C++ has no compound literals. */
 /* clang-format off */
@@ -179,6 +215,27 @@ WEFT_API inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, 
     weft *right##_in = weft_fork((w), function##_forked_, &right)
 #define WEFT_MERGE(w, function, right) \
     (weft_merge(w) ? (right).result : function##_call_((w), &(right).arguments_))
+
+#ifdef __cplusplus
+#define WEFT_ASSERT_(condition, words) static_assert(condition, words)
+#else
+#define WEFT_ASSERT_(condition, words) _Static_assert(condition, words)
+#endif
+#define WEFT_FORK_IN(w, function, ...)                                                     \
+    (__extension__({                                                                       \
+        WEFT_ASSERT_(sizeof(struct function##_arguments_) <= WEFT_IN_MOST_,                \
+                     "WEFT_FORK_IN: the arguments take more than the 32 bytes of a slot"); \
+        WEFT_ASSERT_(sizeof(((struct function##_fork_ *)0)->result) <= WEFT_IN_MOST_,      \
+                     "WEFT_FORK_IN: the result takes more than the 32 bytes of a slot");   \
+        weft *weft_w_ = (w);                                                               \
+        function##_put_(weft_w_, WEFT_VALUE_(struct function##_arguments_, __VA_ARGS__));  \
+        weft_fork(weft_w_, function##_forked_in_, weft_w_);                                \
+    }))
+#define WEFT_MERGE_IN(w, function)                           \
+    (__extension__({                                         \
+        weft *weft_w_ = (w);                                 \
+        function##_merged_in_(weft_w_, weft_merge(weft_w_)); \
+    }))
 
 /* ---- Checks ------------------------------------------------------------------ */
 

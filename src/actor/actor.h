@@ -42,7 +42,8 @@ enum letter_kind {
 struct weft__actor_slot {
     struct atomic_fn fn;
     struct atomic_ptr arg;
-    struct weft__group *group;
+    uint64_t words[4], guard;
+    struct atomic_uptr wanted;
     union {
         size_t use;                 /* stamped: bytes that its member used when it was forked */
         struct weft__letter letter; /* stolen */
@@ -55,12 +56,13 @@ struct weft__actor_slot {
         uint32_t lineage; /* stolen: what its victim's lineage used when it was forked, in units of
                              ARENA_ALIGNMENT */
     };
+    struct weft__group *group;
     union {
         weft_fn *right;                 /* what `fn` was before it was stamped */
         struct weft__cleanup *deferred; /* done: what the delegate has deferred */
     };
     struct weft__member *victim;
-    struct atomic_uptr wanted;
+    uint64_t unused[3];
 };
 
 _Static_assert(sizeof(struct weft__actor_slot) == sizeof(struct weft__slot) &&

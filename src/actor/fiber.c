@@ -3,6 +3,7 @@
 
 #include "actor/delegate.h"
 #include "actor/ops.h"
+#include "core/inplace.h"
 #include "os/memory.h"
 #include "os/thread.h"
 #include "os/valgrind.h"
@@ -146,7 +147,9 @@ static void free_slab(struct weft__slab *slab)
 {
     for (unsigned i = 0; i < slab->used; i++) {
         char *block = slab->blocks + i * WEFT_BLOCK_SIZE_;
-        weft__valgrind_no_stack(((struct weft__fiber *)(void *)block)->valgrind);
+        struct weft__fiber *fiber = (struct weft__fiber *)(void *)block;
+        weft__valgrind_no_stack(fiber->valgrind);
+        weft__kept_free(&fiber->context);
     }
     weft__unmap(slab->blocks, SLAB_SIZE);
     weft__free(slab);

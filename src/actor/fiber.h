@@ -32,7 +32,7 @@ enum {
 };
 
 _Static_assert(sizeof(struct weft__fiber) <= FIBER_GUARD_BEGIN &&
-                   FIBER_SLOTS_BEGIN + 15000 * sizeof(struct weft) <= WEFT_BLOCK_SIZE_ &&
+                   FIBER_SLOTS_BEGIN + 7500 * sizeof(struct weft) <= WEFT_BLOCK_SIZE_ &&
                    FIBER_SLOTS_BEGIN % WEFT__CACHE_LINE == 0,
                "a block");
 

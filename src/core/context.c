@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/context.h"
 
+#include "core/inplace.h"
 #include "os/fatal.h"
 #include "os/memory.h"
 #include "os/thread.h"
@@ -36,6 +37,7 @@ struct weft__context *weft__context_make(struct weft__worker *worker, bool eager
 
 void weft__context_free(struct weft__context *context)
 {
+    weft__kept_free(context);
     weft__unmap(context, BLOCK_AND_END);
 }
 

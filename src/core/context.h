@@ -28,6 +28,7 @@
 #include "sleep/latch.h"
 
 struct weft__cleanup;
+struct weft__kept;
 struct weft__mutex;
 struct weft__fiber_ops;
 struct weft__worker;
@@ -36,22 +37,34 @@ struct atomic_fn {
     _Atomic(weft_fn *) value;
 };
 
-/* What is behind a `weft *`: the public struct's members, and the rest. The first four are
- * laid out as in struct weft__job: on the eager road a slot stands in a deque. */
+/* What is behind a `weft *`: the public struct's members, and the rest. Fork and merge touch the
+ * first cache line. The second is for what is needed when a worker wants the right side, and to
+ * begin a job or a scope. */
 struct weft__slot {
     struct atomic_fn fn;       /* NULL: free. Written by the owner; marked by thieves */
     struct atomic_ptr arg;     /* written by the owner before fn */
-    struct weft__group *group; /* lazy: if not NULL, the group of the fork here, and of the forks
-                                  in the slots above up to the next slot that has one. Eager: the
-                                  group of the fork here */
-    void (*execute)(weft *w, struct weft__job *job); /* NULL: it was not published on the deque */
-    struct weft__latch latch;                        /* set when a stolen right side is over */
-    bool group_is_lent;        /* lazy road: `group` was written for the deque, and goes with it */
-    weft_fn *eager_fn;         /* what to run if it was published: merge may have cleared fn */
-    struct atomic_ptr thief;   /* struct weft__worker that runs the right side, which writes it; or
-                                  NULL. In `end`, which can't be stolen, it is the guard */
+    uint64_t words[4];         /* of WEFT_FORK_IN: arguments, written by the owner before fn; a
+                                  result, written by the thief before the latch is set */
+    uint64_t guard;            /* of the next block, in `end` */
     struct atomic_uptr wanted; /* SLOT_WANTED: merge takes the slow road. On the lazy road, set and
                                   cleared under the lock */
+    union {
+        struct weft__job job; /* on the eager road, this stands in a deque */
+        struct {
+            weft_fn *eager_fn; /* what to run if it was published: merge may have cleared fn */
+            void *eager_arg;
+            struct weft__group *group; /* lazy: if not NULL, the group of the fork here, and of the
+                                          forks in the slots above up to the next slot that has
+                                          one. Eager: the group of the fork here */
+            void (*execute)(weft *w, struct weft__job *job); /* NULL: it was not published on the
+                                                                deque */
+        };
+    };
+    struct weft__latch latch; /* set when a stolen right side is over */
+    bool group_is_lent;       /* lazy road: `group` was written for the deque, and goes with it */
+    struct atomic_ptr thief;  /* struct weft__worker that runs the right side, which writes it; or
+                                 NULL */
+    uint64_t unused[2];
 };
 
 #define SLOT_WANTED UINTPTR_MAX
@@ -59,10 +72,17 @@ struct weft__slot {
 _Static_assert(sizeof(struct weft__slot) == sizeof(struct weft), "struct weft in weft/inline.h");
 _Static_assert(offsetof(struct weft__slot, fn) == offsetof(struct weft, fn_) &&
                    offsetof(struct weft__slot, arg) == offsetof(struct weft, arg_) &&
-                   offsetof(struct weft__slot, thief) == offsetof(struct weft, guard_) &&
+                   offsetof(struct weft__slot, words) == offsetof(struct weft, words_) &&
+                   offsetof(struct weft__slot, guard) == offsetof(struct weft, guard_) &&
+                   offsetof(struct weft__slot, eager_fn) == offsetof(struct weft__slot, job.fn) &&
+                   offsetof(struct weft__slot, eager_arg) == offsetof(struct weft__slot, job.arg) &&
+                   offsetof(struct weft__slot, group) == offsetof(struct weft__slot, job.group) &&
+                   offsetof(struct weft__slot, execute) ==
+                       offsetof(struct weft__slot, job.execute) &&
                    offsetof(struct weft__slot, wanted) == offsetof(struct weft, wanted_),
                "struct weft in weft/inline.h");
-_Static_assert(sizeof(struct weft__slot) == WEFT__CACHE_LINE,
+_Static_assert(sizeof(struct weft__slot) % WEFT__CACHE_LINE == 0 &&
+                   offsetof(struct weft__slot, job) == WEFT__CACHE_LINE,
                "a thief and the owner of the next slot would share a cache line");
 
 /* What a job knows of sleeping workers that could help it; see help.h. Owner only. */
@@ -83,10 +103,12 @@ struct weft__context {
                                        the block before, if there is one; as wanted_of_other */
     struct atomic_uptr guard; /* see weft/inline.h; written under the lock */
     struct atomic_uptr wanted_of_other;
+    unsigned char rest_of_other[sizeof(struct weft) - offsetof(struct weft, rest_)];
     struct weft__worker *worker; /* its owner; of a fiber: the worker that runs it */
     struct weft__group *group;   /* of the job that runs on top. Owner only */
     weft *first, *last, *end;    /* end is last + 1 */
     size_t in_place;             /* forks in `end` that are not merged. Owner only */
+    struct weft__kept *kept;     /* what their slots would have; see inplace.h. Owner only */
     uint32_t fork_count;         /* of the process, when the context was made or last locked */
     uint64_t quantum;            /* nanoseconds; constant */
     bool eager;                  /* constant */
@@ -135,6 +157,12 @@ static inline struct weft__context *weft__context_of(weft *w)
 static inline struct weft__slot *weft__slot_of(weft *w)
 {
     return (struct weft__slot *)w;
+}
+
+/* A job from a deque that is known to be a right side. */
+static inline struct weft__slot *weft__slot_of_job(struct weft__job *job)
+{
+    return (struct weft__slot *)((char *)job - offsetof(struct weft__slot, job));
 }
 
 /* The first free slot, or `end`: the context of the code that runs on top now. Owner only. */

@@ -17,6 +17,7 @@
 #include "core/cancel.h"
 #include "core/fiber.h"
 #include "core/help.h"
+#include "core/inplace.h"
 #include "core/misuse.h"
 #include "core/pool.h"
 #include "core/publish.h"
@@ -39,42 +40,6 @@ extern void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r);
 /* While little work is expected, or there is a deadline, forks in so many slots above the oldest
  * take the slow road. */
 enum { SHALLOW_SLOTS = 4 };
-
-/* ---- Past the last slot ---- */
-
-static weft *fork_in_place(struct weft__context *context)
-{
-    weft *w = context->end;
-    atomic_store_relaxed(&weft__slot_of(w)->fn, NULL); /* relaxed: read by this thread only */
-    context->in_place++;
-    weft__poll(w);
-    return w - 1; /* the left side runs in w, too */
-}
-
-static bool merge_in_place(struct weft__context *context)
-{
-    weft *w = context->end;
-    if (context->in_place == 0)
-        weft__fatal("weft_merge without weft_fork");
-    context->in_place--;
-    weft__poll(w);
-    if (context->in_place == 0)
-        return weft__is_cancelled(w); /* which tells the merges in all slots, too, and takes long */
-    bool noticed = false;
-    bool cancelled = weft__group_alarm(context->group) &&
-                     weft__group_look(context->group, &noticed) == GROUP_CANCELLED;
-    if (noticed)
-        weft__alert_parts(context);
-    return cancelled;
-}
-
-weft *weft_outer_slow_(weft *w)
-{
-    struct weft__context *context = weft__context_of(w);
-    return w == context->end && context->in_place ? w : w - 1;
-}
-
-/* ---- The slow roads ---- */
 
 /* Never called: its address stands in a slot. */
 static void waited_for(weft *w, void *arg)
@@ -172,7 +137,7 @@ weft *weft_fork_slow_(weft *w)
         weft__lacks("weft_fork", "a function", "right");
     struct weft__context *context = weft__context_of(w);
     if (w == context->end)
-        return fork_in_place(context);
+        return weft__fork_in_place(context);
     if (weft__is_fiber(w)) {
         weft__hook_fork(w);
         return w;
@@ -210,7 +175,7 @@ bool weft_merge_slow_(weft *w)
     struct weft__context *context = weft__context_of(w);
     struct weft__slot *slot = weft__slot_of(w);
     if (w == context->end)
-        return merge_in_place(context);
+        return weft__merge_in_place(context);
     if (weft__is_fiber(w))
         return weft__hook_merge(w);
     if (context->eager) {

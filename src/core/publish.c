@@ -8,10 +8,10 @@
 
 static void execute_right(weft *w, struct weft__job *job)
 {
-    struct weft__slot *slot = (struct weft__slot *)job;
+    struct weft__slot *slot = weft__slot_of_job(job);
     /* release T1: the owner may follow this pointer to help. */
     atomic_store_release(&slot->thief, weft__worker_of(w));
-    weft__call(w, slot->eager_fn, job->arg, job->group);
+    weft__call(w, job->fn, job->arg, job->group);
     weft__worker_of(w)->news = (struct weft__news){weft__right_is_over, slot};
 }
 
@@ -20,14 +20,17 @@ static struct weft__job *right_as_job(struct weft__context *context, struct weft
 {
     /* relaxed: written by this thread; or, on the lazy road, marked by a thief under the lock. */
     weft_fn *fn = atomic_load_relaxed(&slot->fn);
-    slot->group = context->group;
-    slot->execute = execute_right;
-    slot->eager_fn = weft__context_unmark(context, fn);
+    slot->job = (struct weft__job){
+        .fn = weft__context_unmark(context, fn),
+        .arg = atomic_load_relaxed(&slot->arg),
+        .group = context->group,
+        .execute = execute_right,
+    };
     atomic_store_relaxed(&slot->wanted, SLOT_WANTED); /* relaxed: read by this thread only */
     /* relaxed, both: the deque publishes them with the job. */
     atomic_store_relaxed(&slot->latch.state, LATCH_UNSET);
     atomic_store_relaxed(&slot->thief, NULL);
-    return (struct weft__job *)slot;
+    return &slot->job;
 }
 
 void weft__publish_eagerly(struct weft__context *context, struct weft__slot *slot)
@@ -67,7 +70,7 @@ bool weft__take_back(struct weft__worker *me, weft *w)
         struct weft__job *job = weft__deque_pop(&me->deque);
         if (!job)
             return false; /* stolen */
-        if (job == (struct weft__job *)slot)
+        if (job == &slot->job)
             return true;
         if (weft__may_help(me)) {
             weft__execute(w + 1, job);

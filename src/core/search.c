@@ -21,7 +21,7 @@ static uint64_t next_random(struct weft__worker *me)
 /* The slot of a job from the victim's deque, if it is a right side; NULL: it was spawned. */
 static weft *fork_of(struct weft__worker *victim, struct weft__job *job)
 {
-    weft *slot = (weft *)job;
+    weft *slot = (weft *)weft__slot_of_job(job);
     return weft__context_of(slot) == victim->context ? slot : NULL;
 }
 

@@ -283,6 +283,133 @@ static void ended_actors_leave_nothing(void **state)
     pool_drop(pool);
 }
 
+/* ---- Arguments and results in the slots ---- */
+
+struct four {
+    long a, b, c, d;
+};
+
+static struct four four(weft *w, long a, int b, char c, const atomic_ulong *d);
+WEFT_FORKABLE(struct four, four, long a; int b; char c; const atomic_ulong *d;
+              , four(w, a->a, a->b, a->c, a->d))
+
+static struct four four(weft *w, long a, int b, char c, const atomic_ulong *d)
+{
+    return (struct four){a, b, c, (long)atomic_load(d)};
+}
+
+static void check_fours(weft *w, void *arg)
+{
+    static const atomic_ulong answer = 42;
+    size_t n = *(size_t *)arg;
+    weft *in = w;
+    for (size_t i = 0; i < n; i++)
+        in = WEFT_FORK_IN(in, four, (long)i, (int)i + 1, (char)(i % 100), &answer);
+    for (size_t i = n; i-- > 0;) {
+        in = weft_outer(in);
+        struct four x = WEFT_MERGE_IN(in, four);
+        CHECK(x.a == (long)i && x.b == (int)i + 1 && x.c == (char)(i % 100) && x.d == 42);
+    }
+    CHECK(in == w);
+}
+
+static int check_fours_in_actor(weft *w, void *arg)
+{
+    check_fours(w, arg);
+    return 0;
+}
+
+static void arguments_in_slots(void **state)
+{
+    for (unsigned workers = 1; workers <= 3; workers++) {
+        weft_pool *pool = pool_make(workers, 0);
+        for (size_t n = 1; n <= MANY; n *= 10) {
+            assert_int_equal(weft_run(pool, check_fours, &n), 0);
+            assert_int_equal(run_one(pool, check_fours_in_actor, &n), 0);
+        }
+        pool_drop(pool);
+    }
+}
+
+/* A thief has it: what it returns comes back in the slot. */
+static long taken(weft *w, struct gate *gate, long x);
+WEFT_FORKABLE(long, taken, struct gate *gate; long x;, taken(w, a->gate, a->x))
+
+static long taken(weft *w, struct gate *gate, long x)
+{
+    gate_job(w, gate);
+    return 2 * x;
+}
+
+static void let_one_be_taken(weft *w, void *arg)
+{
+    struct gate gates[2] = {{0}};
+    weft *in = WEFT_FORK_IN(w, taken, &gates[0], 21);
+    in = WEFT_FORK_IN(in, taken, &gates[1], 4);
+    gate_wait_arrived(&gates[0]);
+    gate_open(&gates[0]);
+    gate_open(&gates[1]);
+    in = weft_outer(in);
+    CHECK(WEFT_MERGE_IN(in, taken) == 8);
+    in = weft_outer(in);
+    CHECK(WEFT_MERGE_IN(in, taken) == 42);
+    CHECK(in == w);
+}
+
+static void results_of_thieves(void **state)
+{
+    weft_pool *pool = pool_make(2, WEFT_NO_GUESTS);
+    for (int i = 0; i < rounds_of(20); i++)
+        assert_int_equal(weft_run(pool, let_one_be_taken, NULL), 0);
+    pool_drop(pool);
+}
+
+/* Every node forks all its children, in slots and past them. */
+static long tree(weft *w, long width, long depth);
+WEFT_FORKABLE(long, tree, long width; long depth;, tree(w, a->width, a->depth))
+
+static long tree(weft *w, long width, long depth)
+{
+    if (depth == 0)
+        return 1;
+    long sum = 0;
+    for (long i = 0; i < width; i++)
+        w = WEFT_FORK_IN(w, tree, width, depth - 1);
+    for (long i = 0; i < width; i++) {
+        w = weft_outer(w);
+        sum += WEFT_MERGE_IN(w, tree);
+    }
+    return sum;
+}
+
+static void trees(weft *w, void *arg)
+{
+    CHECK(tree(w, 2, 12) == 1 << 12);
+    CHECK(tree(w, 30, 3) == 27000);
+    size_t forks;
+    weft *in = fill(w, &forks);
+    CHECK(tree(in, 2, 12) == 1 << 12);
+    CHECK(tree(in, 30, 3) == 27000);
+    CHECK(tree(in, 2000, 1) == 2000);
+    empty(in, forks);
+}
+
+static int trees_in_actor(weft *w, void *arg)
+{
+    trees(w, arg);
+    return 0;
+}
+
+static void trees_of_any_width(void **state)
+{
+    for (unsigned workers = 1; workers <= 3; workers++) {
+        weft_pool *pool = pool_make(workers, 0);
+        assert_int_equal(weft_run(pool, trees, NULL), 0);
+        assert_int_equal(run_one(pool, trees_in_actor, NULL), 0);
+        pool_drop(pool);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +419,9 @@ int main(void)
         cmocka_unit_test(anything_goes_in_the_last_context),
         cmocka_unit_test(failure_skips_the_rest),
         cmocka_unit_test(ended_actors_leave_nothing),
+        cmocka_unit_test(arguments_in_slots),
+        cmocka_unit_test(results_of_thieves),
+        cmocka_unit_test(trees_of_any_width),
     };
     return RUN_ON_ALL_ROADS(tests);
 }

@@ -504,6 +504,52 @@ static void oom_fork_past_the_deques_capacity(void)
     }
 }
 
+/* More in a row than there are slots: what those beyond were given has to be kept. */
+enum { ROW = 40000 };
+
+static long half(weft *w, long n);
+WEFT_FORKABLE(long, half, long n;, half(w, a->n))
+
+static long half(weft *w, long n)
+{
+    return n / 2;
+}
+
+static void sum_row(weft *w, void *arg)
+{
+    long sum = 0;
+    for (long i = 0; i < ROW; i++)
+        w = WEFT_FORK_IN(w, half, 2 * i);
+    for (long i = 0; i < ROW; i++) {
+        w = weft_outer(w);
+        sum += WEFT_MERGE_IN(w, half);
+    }
+    *(long *)arg = sum;
+}
+
+static bool try_row(uint32_t k, enum way way)
+{
+    weft_pool *pool = child_pool(1, WEFT_USE_CALLER, way);
+    long sum = 0, right = (long)ROW * (ROW - 1) / 2;
+    fail_at(k);
+    int error = weft_run(pool, sum_row, &sum);
+    bool one_failed = failed();
+    CHECK(error == 0 || (one_failed && error == -ENOMEM));
+    CHECK(error || sum == right);
+    CHECK_EQUAL(weft_run(pool, sum_row, &sum), 0);
+    CHECK_EQUAL(sum, right);
+    child_pool_end(pool);
+    return one_failed;
+}
+
+static void oom_forks_past_the_last_slot(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        CHECK(sweep(try_row, way) >= 7);
+    }
+}
+
 /* ---- Data parallelism ---- */
 
 /* One rule: what finds no memory does without, or its computation fails with -ENOMEM. Here that is
@@ -1020,6 +1066,7 @@ int main(void)
         IN_CHILD(no_memory_for_ever),
         IN_CHILD(spawn_among_thieves),
         IN_CHILD(oom_fork_past_the_deques_capacity),
+        IN_CHILD(oom_forks_past_the_last_slot),
         IN_CHILD(oom_data_parallelism),
         IN_CHILD(oom_sync),
     };

@@ -127,6 +127,39 @@ static void outer_of_the_wrong_context(void **state)
     expect_misuse(outer_of_merged, WORDS(here(LINE_OUTER_OF_MERGED), "weft_outer", "no pending"));
 }
 
+static long number(weft *w, long n)
+{
+    return n;
+}
+
+WEFT_FORKABLE(long, number, long n;, number(w, a->n))
+
+enum { LINE_IN_NULL = __LINE__ + 3 };
+static void typed_in_null(weft *w, void *arg)
+{
+    CHECK(!WEFT_FORK_IN(NULL, number, 1));
+}
+
+enum { LINE_IN_UNMERGED = __LINE__ + 4 };
+static void typed_twice(weft *w, void *arg)
+{
+    CHECK(WEFT_FORK_IN(w, number, 1) != w);
+    CHECK(WEFT_FORK_IN(w, number, 2) == w);
+}
+
+enum { LINE_IN_UNFORKED = __LINE__ + 3 };
+static void typed_merge_only(weft *w, void *arg)
+{
+    CHECK(WEFT_MERGE_IN(w, number) == 1);
+}
+
+static void typed_forks_name_the_line(void **state)
+{
+    expect_misuse(typed_in_null, WORDS(here(LINE_IN_NULL), "weft_fork needs a context"));
+    expect_misuse(typed_twice, WORDS(here(LINE_IN_UNMERGED), "has forked already"));
+    expect_misuse(typed_merge_only, WORDS(here(LINE_IN_UNFORKED), "weft_merge without weft_fork"));
+}
+
 enum { LINE_NULL_RIGHT = __LINE__ + 3 };
 static void null_right(weft *w, void *arg)
 {
@@ -348,6 +381,7 @@ int main(void)
         cmocka_unit_test(merge_in_another_order),
         cmocka_unit_test(fork_without_function),
         cmocka_unit_test(outer_of_the_wrong_context),
+        cmocka_unit_test(typed_forks_name_the_line),
         cmocka_unit_test(job_returns_without_merging),
         cmocka_unit_test(scope_not_closed),
         cmocka_unit_test(scopes_closed_in_wrong_order),

@@ -9,3 +9,36 @@ for level in -O0 -O2 '-O0 -fno-exceptions' '-O2 -fno-exceptions'; do
         "$here/fib.cpp" -o fib-cxx -L"$LIBDIR" -lweft
     LD_LIBRARY_PATH=$LIBDIR ./fib-cxx
 done
+
+# What does not fit into a slot is said in plain words, in C and C++; and what fits is fine.
+for compiler in "$CC -std=c17" "$CXX -std=c++17 -x c++"; do
+    for size in 32 33; do
+        cat >slots.c <<END
+#include <weft.h>
+struct bytes {
+    char at[$size];
+};
+static long first(weft *w, struct bytes b)
+{
+    return w ? b.at[0] : 0;
+}
+WEFT_FORKABLE(long, first, struct bytes b;, first(w, a->b))
+long both(weft *w, struct bytes b);
+long both(weft *w, struct bytes b)
+{
+    weft *in = WEFT_FORK_IN(w, first, b);
+    return WEFT_MERGE_IN(weft_outer(in), first);
+}
+END
+        code=0
+        # shellcheck disable=SC2086
+        $compiler -Wall -Wextra -Wpedantic -Werror -I"$INCLUDEDIR" -c slots.c -o slots.o \
+            2>log || code=$?
+        if [ $size = 32 ]; then
+            [ $code = 0 ] || { cat log; exit 1; }
+        else
+            { [ $code != 0 ] && grep -q "arguments take more than the 32 bytes" log; } ||
+                { echo "$compiler: too many arguments fit"; cat log; exit 1; }
+        fi
+    done
+done

@@ -46,6 +46,29 @@ static void guarded(weft *w, void *arg)
     weft::fork_guard dropped(w, fib_run, &ignored);
 }
 
+/* All children in a loop, with their arguments and results in the slots. */
+static long dfs(weft *w, long width, int depth);
+WEFT_FORKABLE(long, dfs, long width; int depth;, dfs(w, a->width, a->depth))
+
+static long dfs(weft *w, long width, int depth)
+{
+    if (depth == 0)
+        return 1;
+    long sum = 0;
+    for (long i = 0; i < width; i++)
+        w = WEFT_FORK_IN(w, dfs, width, depth - 1);
+    for (long i = 0; i < width; i++) {
+        w = weft_outer(w);
+        sum += WEFT_MERGE_IN(w, dfs);
+    }
+    return sum;
+}
+
+static void in_a_row(weft *w, void *arg)
+{
+    *static_cast<long *>(arg) = dfs(w, 5, 6);
+}
+
 /* Commas that are not between arguments, where weft_fork and weft_for may be macros. */
 static void commas(weft *w, void *arg)
 {
@@ -177,6 +200,8 @@ int main()
     error |= weft_run(pool, typed, &right);
     bool reduced = false;
     error |= weft_run(pool, reductions, &reduced) | !reduced;
+    long leaves = 0;
+    error |= weft_run(pool, in_a_row, &leaves);
     weft_pool_info info = WEFT_POOL_INFO_INIT;
     weft_worker_info worker = WEFT_WORKER_INFO_INIT;
     error |= weft_pool_get_info(pool, &info) | weft_worker_get_info(pool, 0, &worker);
@@ -187,4 +212,5 @@ int main()
              about.size != sizeof about;
     return weft_pool_destroy(pool) != 0 || error != 0 || f.result != 6765 + 55 ||
            g.result != f.result || sum != 22 || !right;
+    g.result != f.result || sum != 22 || leaves != 15625;
 }

@@ -6,6 +6,7 @@
 
 #include "../../bursty/bursty.h"
 #include "../../clock.h"
+#include "../../dfs/dfs.h"
 #include "../../fib/fib.h"
 #include "../../graph/graph.h"
 #include "../../increment-all/increment.h"
@@ -281,6 +282,34 @@ static void bursty_run(void *data)
     }
 }
 
+/* ---- dfs ---- */
+
+static long search(long width, long depth)
+{
+    if (depth == 0)
+        return 1;
+    long results[width], leaves = 0;
+    for (long i = 0; i < width; i++) {
+#pragma omp task shared(results)
+        results[i] = search(width, depth - 1);
+    }
+#pragma omp taskwait
+    for (long i = 0; i < width; i++)
+        leaves += results[i];
+    return leaves;
+}
+
+static void dfs_job(void *data)
+{
+    struct dfs *d = data;
+    d->result = search(d->width, d->depth);
+}
+
+static void dfs_run(void *data)
+{
+    enter(dfs_job, data);
+}
+
 /* ---- stencil ---- */
 
 /* What `parallel for` makes of a plain loop: a part for each thread. The loop is everybody's. */
@@ -424,5 +453,8 @@ const struct runtime_benchmark runtime_benchmarks[] = {
     {&sum_i32_cached_kernel, sum_i32_run},
     {&max_f32_kernel, max_f32_run},
     {&max_f32_cached_kernel, max_f32_run},
+    {&dfs_2_kernel, dfs_run},
+    {&dfs_8_kernel, dfs_run},
+    {&dfs_400_kernel, dfs_run},
     {NULL, NULL},
 };
