@@ -41,7 +41,7 @@ extern const struct contest fib_contest, treesum_contest, join_contest, incremen
     nbody_contest, nqueens_contest, sort_contest, bursty_contest, for_contest, map_contest,
     calls_contest, reduce_contest, floats_contest, short_contest, scan_contest, filter_contest,
     find_contest, ordmap_build_contest, ordmap_union_contest, ordmap_reduce_contest, lines_contest,
-    pipeline_contest;
+    pipeline_contest, spawn_contest, sparselu_contest, health_contest;
 
 int contest_run(const struct contest *contest, const struct bench_run *run);
 

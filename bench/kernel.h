@@ -27,7 +27,8 @@ struct kernel {
 extern const struct kernel fib_kernel, treesum_kernel, join_kernel, increment_kernel, nbody_kernel,
     nqueens_kernel, sort_kernel, bursty_kernel, for_kernel, map_kernel, calls_kernel, reduce_kernel,
     floats_kernel, short_kernel, scan_kernel, filter_kernel, find_kernel, ordmap_build_kernel,
-    ordmap_union_kernel, ordmap_reduce_kernel, lines_kernel, pipeline_kernel, stencil_kernel;
+    ordmap_union_kernel, ordmap_reduce_kernel, lines_kernel, pipeline_kernel, stencil_kernel,
+    spawn_kernel, sparselu_kernel, health_kernel;
 
 /* A step of splitmix64: random numbers that are the same everywhere. */
 static inline uint64_t kernel_random(uint64_t *state)

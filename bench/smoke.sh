@@ -22,7 +22,7 @@ if grep -vxE "$line" "$out"; then
     exit 1
 fi
 
-for bench in fib treesum join-recursively increment-all nbody-parreduce nqueens sort \
+for bench in fib treesum join-recursively increment-all nbody-parreduce nqueens spawn sparselu health sort \
     sorts/random bursty for map map-calls reduce scan filter find ordmap-build ordmap-union \
     ordmap-reduce lines pipeline 2000-floats short-loops stencil/25us captured mutex \
     sleep/join-recursively sleep/increment-all sleep/nbody-parreduce sleep/noop sleep/idle \

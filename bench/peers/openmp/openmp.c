@@ -5,11 +5,14 @@
 #include "../../bursty/bursty.h"
 #include "../../clock.h"
 #include "../../fib/fib.h"
+#include "../../health/health.h"
 #include "../../increment-all/increment.h"
 #include "../../join-recursively/join.h"
 #include "../../nbody/nbody.h"
 #include "../../nqueens/nqueens.h"
 #include "../../sort/sort.h"
+#include "../../sparselu/sparselu.h"
+#include "../../spawn/spawn.h"
 #include "../../stencil/stencil.h"
 #include "../../treesum/treesum.h"
 
@@ -290,10 +293,96 @@ static void stencil_run(void *data)
     }
 }
 
+/* ---- spawn ---- */
+
+static void spawn_job(void *data)
+{
+    struct spawns *s = data;
+    for (unsigned i = 0; i < s->scopes; i++) {
+        for (int j = 0; j < SPAWN_CHILDREN; j++)
+#pragma omp task
+            spawn_work(s->sums[j]);
+#pragma omp taskwait
+    }
+}
+
+static void spawn_run(void *data)
+{
+    enter(spawn_job, data);
+}
+
+/* ---- sparselu ---- */
+
+static void sparselu_if_due(struct lu *lu, size_t k, size_t i, size_t j)
+{
+    if (lu_is_due(lu, k, i, j)) {
+#pragma omp task
+        lu_run(lu, k, i, j);
+    }
+}
+
+static void sparselu_job(void *data)
+{
+    struct lu *lu = data;
+    for (size_t k = 0; k < lu->n; k++) {
+        lu_factor(lu_at(lu, k, k));
+        for (size_t i = k + 1; i < lu->n; i++) {
+            sparselu_if_due(lu, k, k, i);
+            sparselu_if_due(lu, k, i, k);
+        }
+#pragma omp taskwait
+        for (size_t i = k + 1; i < lu->n; i++)
+            for (size_t j = k + 1; j < lu->n; j++)
+                sparselu_if_due(lu, k, i, j);
+#pragma omp taskwait
+    }
+}
+
+static void sparselu_run(void *data)
+{
+    enter(sparselu_job, data);
+}
+
+/* ---- health ---- */
+
+static void simulate(struct village *village)
+{
+    if (!village->children) {
+        health_step(village);
+        return;
+    }
+    for (int i = 0; i < HEALTH_BRANCHES; i++)
+#pragma omp task
+        simulate(&village->children[i]);
+    health_step(village);
+#pragma omp taskwait
+    health_collect(village);
+}
+
+static void health_job(void *data)
+{
+    struct health *health = data;
+    for (unsigned i = 0; i < health->steps; i++)
+        simulate(&health->villages[0]);
+}
+
+static void health_run(void *data)
+{
+    enter(health_job, data);
+}
+
 const struct runtime_benchmark runtime_benchmarks[] = {
-    {&fib_kernel, fib_run},         {&treesum_kernel, treesum_run},
-    {&join_kernel, join_run},       {&increment_kernel, increment_run},
-    {&nbody_kernel, nbody_run},     {&nqueens_kernel, nqueens_run},
-    {&sort_kernel, sort_run},       {&bursty_kernel, bursty_run},
-    {&stencil_kernel, stencil_run}, {NULL, NULL},
+    {&fib_kernel, fib_run},
+    {&treesum_kernel, treesum_run},
+    {&join_kernel, join_run},
+    {&increment_kernel, increment_run},
+    {&nbody_kernel, nbody_run},
+    {&nqueens_kernel, nqueens_run},
+    {&sort_kernel, sort_run},
+    {&bursty_kernel, bursty_run},
+    {&stencil_kernel, stencil_run},
+    {&spawn_kernel, spawn_run},
+    {&sparselu_kernel, sparselu_run},
+    {&health_kernel, health_run},
+    {NULL, NULL},
 };
