@@ -105,7 +105,7 @@ static void take_out(struct weft__pile *pile, uintptr_t from, uintptr_t count)
     } else {
         for (uintptr_t i = from + count; i < end; i++)
             pile->ring[(i - count) & pile->mask] = pile->ring[i & pile->mask];
-        atomic_store_release(&pile->end, end - count); /* release P1: for the jobs below */
+        atomic_store_relaxed(&pile->end, end - count);
     }
     settle(pile, first);
 }

@@ -46,24 +46,29 @@ static void child_is_over(void *scope)
     weft__count_latch_down(&((struct weft__scope *)scope)->latch); /* last touch of the scope */
 }
 
-/* What runs the children of a scope that are on its owner's pile. */
+static void nothing(weft *w, void *arg)
+{
+    (void)w;
+    (void)arg;
+}
+
+/* One record for all children of a scope that its owner runs from its pile. */
 struct runner {
-    struct weft__frame frame; /* one for all of them */
-    weft *w;
-    struct weft__worker *me;
-    const struct weft__worker *outermost;
-    struct weft__scope *scope;
+    struct weft__frame frame;
 
     /* What a child has to leave as it found it. */
+    const struct weft__worker *outermost;
     const struct weft__mutex *held_mutexes;
-    unsigned held;
+    unsigned held; /* these and other locks */
     unsigned block_depth;
     size_t in_place;
 };
 
-static COLD void expect_as_before(const struct runner *runner)
+/* False: this is a forked child now. */
+static COLD bool expect_as_before(weft *w, const struct weft__group *group,
+                                  const struct runner *runner)
 {
-    struct weft__worker *me = runner->me;
+    struct weft__worker *me = weft__worker_of(w);
     bool forked = weft__pool_is_forked(me->pool);
     if (forked && (me->kind == WORKER_THREAD || me->kind == WORKER_SPARE))
         weft__fatal(
@@ -71,8 +76,8 @@ static COLD void expect_as_before(const struct runner *runner)
     if (me->frame != &runner->frame || (weft__current != me && !forked))
         weft__fatal("a job on worker %u was left by longjmp or an exception; jobs must return",
                     me->index);
-    weft__expect_merged(runner->w, runner->in_place, "a job");
-    if (weft__context_of(runner->w)->group != &runner->scope->group)
+    weft__expect_merged(w, runner->in_place, "a job");
+    if (weft__context_of(w)->group != group)
         weft__fatal("a job returned without closing a scope that it opened");
     if (me->block_depth != runner->block_depth)
         weft__fatal("a job returned between weft_block_begin and weft_block_end");
@@ -80,75 +85,68 @@ static COLD void expect_as_before(const struct runner *runner)
         weft__fatal("a job returned that holds a mutex");
     if (runner->outermost->held != runner->held)
         weft__fatal("a job returned that holds a read-write lock");
+    return !forked;
 }
 
-static inline bool is_as_before(const struct runner *runner)
+static inline bool is_as_before(weft *w, const struct weft__worker *me,
+                                const struct weft__group *group, const struct runner *runner)
 {
-    const struct weft__worker *me = runner->me;
-    return me->frame == &runner->frame &&
-           weft__context_of(runner->w)->group == &runner->scope->group &&
-           weft__context_of(runner->w)->in_place == runner->in_place &&
-           !atomic_load_relaxed(&weft__slot_of(runner->w)->fn) && /* relaxed: own */
-           me->block_depth == runner->block_depth &&
-           runner->outermost->held_mutexes == runner->held_mutexes &&
-           runner->outermost->held == runner->held && !weft__pool_is_forked(me->pool);
+    return me->frame == &runner->frame && weft__context_of(w)->group == group &&
+           weft__context_of(w)->in_place == runner->in_place &&
+           !atomic_load_relaxed(&weft__slot_of(w)->fn) && /* relaxed: own */
+           me->block_depth == runner->block_depth && runner->outermost->held == runner->held &&
+           !weft__pool_is_forked(me->pool);
 }
 
-/* Calls a child as a part of the job that runs in w, whose group is the child's. */
-static inline void call_here(struct runner *runner, weft_fn *fn, void *arg, weft_fn *drop)
+/* Calls a child as a part of the job that runs in w, whose group is the child's. False: no child
+ * may follow. */
+static inline bool call_here(weft *w, struct weft__worker *me, const struct weft__group *group,
+                             struct runner *runner, weft_fn *fn, void *arg, weft_fn *drop)
 {
-    weft *w = runner->w;
     runner->frame.fn = fn;
-    atomic_store_relaxed(&runner->me->counts.fn, fn); /* relaxed: a hint */
-    weft__count_up(&runner->me->counts.jobs);
-    if (weft__group_alarm(&runner->scope->group) && weft__is_over(w))
-        fn = drop;
-    if (fn)
-        WEFT__MUST_RETURN(weft__job_threw, fn(w, arg));
-    if (!is_as_before(runner))
-        expect_as_before(runner);
+    atomic_store_relaxed(&me->counts.fn, fn); /* relaxed: a hint */
+    weft__count_up(&me->counts.jobs);
+    if (weft__group_alarm(group) && weft__is_over_slow(w))
+        fn = drop ? drop : nothing;
+    WEFT__MUST_RETURN(weft__job_threw, fn(w, arg));
+    return is_as_before(w, me, group, runner) || expect_as_before(w, group, runner);
 }
 
-static COLD void run_special(struct runner *runner, struct weft__job *job, bool own)
+static COLD bool run_special(weft *w, const struct weft__group *group, struct runner *runner,
+                             struct weft__job *job)
 {
     struct weft__spawn *child = (struct weft__spawn *)job;
-    struct weft__worker *me = runner->me;
+    struct weft__worker *me = weft__worker_of(w);
+    bool own = job->group == group, goes_on = true;
     if (own && job->execute == execute_child && !child->careful && !child->counted) {
-        call_here(runner, job->fn, job->arg, weft__drop_of(child));
+        goes_on = call_here(w, me, group, runner, job->fn, job->arg, weft__drop_of(child));
         weft__spawn_free(me, child);
     } else if (own || (weft__may_help(me) && !weft__is_careful(me))) {
-        weft__execute(runner->w, job);
+        weft__execute(w, job);
     } else {
         weft__leave_to_others(me, job);
     }
+    return goes_on;
 }
 
-/* Runs one job. False: there are no more children of the scope. */
-static inline bool run_next(struct runner *runner)
+/* Runs one job. False: there are no more children of the scope, or none may follow. */
+static inline bool run_next(weft *w, struct weft__worker *me, const struct weft__group *group,
+                            struct runner *runner)
 {
-    struct weft__worker *me = runner->me;
     struct weft__pile *pile = &me->pile;
-    struct weft__group *group = &runner->scope->group;
-    if (!weft__pile_has_more(pile))
-        return false;
-    bool own = weft__pile_next(pile) == group;
-    if (!own && !weft__pile_holds(pile, group))
+    if (!weft__pile_has_more(pile) ||
+        (weft__pile_next(pile) != group && !weft__pile_holds(pile, group)))
         return false;
     struct weft__job *job = weft__pile_pop_next(pile);
-    struct weft__spawn *child = (struct weft__spawn *)job;
     if (!job)
         return false;
-    if (own && job->execute == execute_child && child->special == 0) {
-        weft_fn *fn = job->fn;
-        void *arg = job->arg;
-        weft__spawn_free_plain(me, child); /* first, so that the child can use it again */
-        call_here(runner, fn, arg, NULL);
-    } else {
-        run_special(runner, job, own);
-    }
-    if (++me->own_jobs >= WEFT__OWN_TURN)
-        weft__run_in_turn(runner->w);
-    return true;
+    struct weft__spawn *child = (struct weft__spawn *)job;
+    if (job->group != group || job->execute != execute_child || child->special)
+        return run_special(w, group, runner, job);
+    weft_fn *fn = job->fn;
+    void *arg = job->arg;
+    weft__spawn_free_plain(me, child); /* first, so that the child can use it again */
+    return call_here(w, me, group, runner, fn, arg, NULL);
 }
 
 void weft__run_piled(weft *w, struct weft__scope *scope, unsigned most)
@@ -158,16 +156,15 @@ void weft__run_piled(weft *w, struct weft__scope *scope, unsigned most)
     struct weft__frame *outer = me->frame;
     unsigned depth = outer ? outer->depth + 1 : 0;
     struct runner runner;
+    if (weft__pool_is_forked(me->pool))
+        return;
     runner.frame = (struct weft__frame){
         &runner.frame, outer,        __builtin_frame_address(0), depth, w, NULL, NULL, NULL,
         NULL,          &scope->group};
-    runner.w = w;
-    runner.me = me;
     runner.outermost = weft__outermost(me);
-    runner.scope = scope;
-    runner.block_depth = me->block_depth;
     runner.held_mutexes = runner.outermost->held_mutexes;
     runner.held = runner.outermost->held;
+    runner.block_depth = me->block_depth;
     runner.in_place = weft__context_of(w)->in_place;
     weft_fn *shown = atomic_load_relaxed(&counts->fn); /* relaxed, all: hints */
     struct weft__group *shown_group = atomic_load_relaxed(&counts->group);
@@ -176,8 +173,9 @@ void weft__run_piled(weft *w, struct weft__scope *scope, unsigned most)
     atomic_store_relaxed(&counts->depth, depth + 1);
     atomic_store_relaxed(&counts->group, &scope->group);
     me->frame = &runner.frame;
-    while (most-- > 0 && !weft__pool_is_forked(me->pool) && run_next(&runner))
-        ;
+    while (most-- > 0 && run_next(w, me, &scope->group, &runner))
+        if (++me->own_jobs >= WEFT__OWN_TURN)
+            weft__run_in_turn(w);
     me->frame = outer;
     atomic_store_relaxed(&counts->depth, depth);
     atomic_store_relaxed(&counts->group, shown_group);

@@ -45,6 +45,7 @@ int main(int argc, char **argv)
     scopes = atol(argv[2]);
     weft_config config = WEFT_CONFIG_INIT;
     config.workers = 1;
+    config.flags = WEFT_USE_CALLER; /* no other thread, whose instructions would count, too */
     weft_pool *pool;
     if (weft_pool_create(&pool, &config) ||
         weft_run(pool, argv[1][0] == 'c' ? call_all : spawn_all, NULL))

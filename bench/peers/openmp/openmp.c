@@ -9,12 +9,15 @@
 #include "../../dfs/dfs.h"
 #include "../../fib/fib.h"
 #include "../../graph/graph.h"
+#include "../../health/health.h"
 #include "../../increment-all/increment.h"
 #include "../../join-recursively/join.h"
 #include "../../nbody/nbody.h"
 #include "../../nqueens/nqueens.h"
 #include "../../reductions/reductions.h"
 #include "../../sort/sort.h"
+#include "../../sparselu/sparselu.h"
+#include "../../spawn/spawn.h"
 #include "../../stencil/stencil.h"
 #include "../../treesum/treesum.h"
 #include "../../typed/typed.h"
@@ -429,6 +432,84 @@ REDUCTION(sum_f64, double, 0, +, all + numbers[i])
 REDUCTION(sum_i32, int32_t, 0, +, all + numbers[i])
 REDUCTION(max_f32, float, -INFINITY, max, numbers[i] > all ? numbers[i] : all)
 
+/* ---- spawn ---- */
+
+static void spawn_job(void *data)
+{
+    struct spawns *s = data;
+    for (unsigned i = 0; i < s->scopes; i++) {
+        for (int j = 0; j < SPAWN_CHILDREN; j++)
+#pragma omp task
+            spawn_work(s->sums[j]);
+#pragma omp taskwait
+    }
+}
+
+static void spawn_run(void *data)
+{
+    enter(spawn_job, data);
+}
+
+/* ---- sparselu ---- */
+
+static void sparselu_if_due(struct lu *lu, size_t k, size_t i, size_t j)
+{
+    if (lu_is_due(lu, k, i, j)) {
+#pragma omp task
+        lu_run(lu, k, i, j);
+    }
+}
+
+static void sparselu_job(void *data)
+{
+    struct lu *lu = data;
+    for (size_t k = 0; k < lu->n; k++) {
+        lu_factor(lu_at(lu, k, k));
+        for (size_t i = k + 1; i < lu->n; i++) {
+            sparselu_if_due(lu, k, k, i);
+            sparselu_if_due(lu, k, i, k);
+        }
+#pragma omp taskwait
+        for (size_t i = k + 1; i < lu->n; i++)
+            for (size_t j = k + 1; j < lu->n; j++)
+                sparselu_if_due(lu, k, i, j);
+#pragma omp taskwait
+    }
+}
+
+static void sparselu_run(void *data)
+{
+    enter(sparselu_job, data);
+}
+
+/* ---- health ---- */
+
+static void simulate(struct village *village)
+{
+    if (!village->children) {
+        health_step(village);
+        return;
+    }
+    for (int i = 0; i < HEALTH_BRANCHES; i++)
+#pragma omp task
+        simulate(&village->children[i]);
+    health_step(village);
+#pragma omp taskwait
+    health_collect(village);
+}
+
+static void health_job(void *data)
+{
+    struct health *health = data;
+    for (unsigned i = 0; i < health->steps; i++)
+        simulate(&health->villages[0]);
+}
+
+static void health_run(void *data)
+{
+    enter(health_job, data);
+}
+
 const struct runtime_benchmark runtime_benchmarks[] = {
     {&fib_kernel, fib_run},
     {&treesum_kernel, treesum_run},
@@ -456,5 +537,8 @@ const struct runtime_benchmark runtime_benchmarks[] = {
     {&dfs_2_kernel, dfs_run},
     {&dfs_8_kernel, dfs_run},
     {&dfs_400_kernel, dfs_run},
+    {&spawn_kernel, spawn_run},
+    {&sparselu_kernel, sparselu_run},
+    {&health_kernel, health_run},
     {NULL, NULL},
 };
