@@ -111,7 +111,13 @@ static void each_runs_once_in_an_actor(void **state)
 
 /* ThreadSanitizer has room for few frames. */
 #if defined __SANITIZE_THREAD__
-enum { DEPTH = 20000 };
+enum { DEPTH = 40000 };
+#elif defined __has_feature
+#if __has_feature(thread_sanitizer)
+enum { DEPTH = 40000 };
+#else
+enum { DEPTH = MANY };
+#endif
 #else
 enum { DEPTH = MANY };
 #endif
@@ -266,7 +272,7 @@ static int end_in_row(weft *w, void *arg)
     weft_scope_open(in, &scope);
     weft_actor_kill(weft_actor_self(in));
     weft_yield(in);
-    CHECK(!"it goes on");
+    check_failed(__FILE__, __LINE__, "it goes on");
     return 0;
 }
 
