@@ -99,7 +99,8 @@ static bool slow_road(struct weft__context *context, weft *w, bool wake, bool *c
     enum group_state state = weft__group_look(context->group, &noticed);
     *cancelled = state == GROUP_CANCELLED;
     context->raised = *cancelled; /* every fork and merge learns of it, until the job is over */
-    if (!stolen)                  /* a stolen slot stays wanted until it is merged */
+    /* A stolen slot stays wanted until it is merged; the end of the slots always is. */
+    if (!stolen && w != context->end)
         weft__slot_want(weft__slot_of(w), *cancelled);
     bool look_again = (context->help.wanted && !wake) || state != GROUP_FINE;
     context->shallow = look_again ? SHALLOW_SLOTS : 0;

@@ -211,6 +211,5 @@ int main()
     error |= info.workers != 2 || actors.size != sizeof actors || actor.size != sizeof actor ||
              about.size != sizeof about;
     return weft_pool_destroy(pool) != 0 || error != 0 || f.result != 6765 + 55 ||
-           g.result != f.result || sum != 22 || !right;
-    g.result != f.result || sum != 22 || leaves != 15625;
+           g.result != f.result || sum != 22 || !right || leaves != 15625;
 }
