@@ -58,13 +58,13 @@ bool weft__pile_grow(struct weft__pile *pile)
     return has_room;
 }
 
-bool weft__pile_holds(const struct weft__pile *pile, const struct weft__group *group)
+uintptr_t weft__pile_find(const struct weft__pile *pile, const struct weft__group *group)
 {
     uintptr_t i = atomic_load_relaxed(&pile->end); /* relaxed: own */
     while (i > pile->base)
         if (pile->ring[--i & pile->mask].group == group)
-            return true;
-    return false;
+            return i;
+    return 0;
 }
 
 bool weft__pile_dig(struct weft__pile *pile)

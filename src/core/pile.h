@@ -101,8 +101,8 @@ static inline const struct weft__group *weft__pile_next(const struct weft__pile 
     return pile->ring[next & pile->mask].group;
 }
 
-/* Does the section hold a job of that group? */
-bool weft__pile_holds(const struct weft__pile *pile, const struct weft__group *group);
+/* Where the newest job of that group is, in the section; 0: there is none. It may be stolen. */
+uintptr_t weft__pile_find(const struct weft__pile *pile, const struct weft__group *group);
 
 /* The section has no more jobs. True: there are older ones. */
 bool weft__pile_dig(struct weft__pile *pile);

@@ -55,6 +55,7 @@ static void nothing(weft *w, void *arg)
 /* One record for all children of a scope that its owner runs from its pile. */
 struct runner {
     struct weft__frame frame;
+    uintptr_t known; /* where the newest child of the scope was found below other jobs; or 0 */
 
     /* What a child has to leave as it found it. */
     const struct weft__worker *outermost;
@@ -129,13 +130,26 @@ static COLD bool run_special(weft *w, const struct weft__group *group, struct ru
     return goes_on;
 }
 
+/* The newest job on the pile is not of the group. Is there one of the group below? It is looked for
+ * once for all jobs above it. */
+static bool has_child_below(const struct weft__pile *pile, const struct weft__group *group,
+                            struct runner *runner)
+{
+    uintptr_t known = runner->known;
+    /* relaxed, both: own; a hint. */
+    if (known >= atomic_load_relaxed(&pile->end) || known < atomic_load_relaxed(&pile->first) ||
+        pile->ring[known & pile->mask].group != group)
+        runner->known = weft__pile_find(pile, group);
+    return runner->known != 0;
+}
+
 /* Runs one job. False: there are no more children of the scope, or none may follow. */
 static inline bool run_next(weft *w, struct weft__worker *me, const struct weft__group *group,
                             struct runner *runner)
 {
     struct weft__pile *pile = &me->pile;
     if (!weft__pile_has_more(pile) ||
-        (weft__pile_next(pile) != group && !weft__pile_holds(pile, group)))
+        (weft__pile_next(pile) != group && !has_child_below(pile, group, runner)))
         return false;
     struct weft__job *job = weft__pile_pop_next(pile);
     if (!job)
@@ -161,6 +175,7 @@ void weft__run_piled(weft *w, struct weft__scope *scope, unsigned most)
     runner.frame = (struct weft__frame){
         &runner.frame, outer,        __builtin_frame_address(0), depth, w, NULL, NULL, NULL,
         NULL,          &scope->group};
+    runner.known = 0;
     runner.outermost = weft__outermost(me);
     runner.held_mutexes = runner.outermost->held_mutexes;
     runner.held = runner.outermost->held;
@@ -346,7 +361,7 @@ static inline bool is_simple(weft *w, const struct weft__worker *me)
 {
     struct weft__context *context = weft__context_of(w);
     return !context->eager && !WEFT_IS_CALLED_(w) && !weft__pool_is_forked(me->pool) &&
-           !weft__sleep_has_searcher(&me->pool->sleep) && !me->host && !me->held_mutexes &&
+           !weft__sleep_has_searcher(&me->pool->sleep) && !me->host && !me->held &&
            !atomic_load_relaxed(&me->careful_at) && /* relaxed: own */
            me->stocks[STOCK_PLAIN].some && weft__pile_has_room(&me->pile);
 }
