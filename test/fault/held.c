@@ -4,6 +4,8 @@
  * a part of the holder's work would wait for itself. The programs here are right, so each has to
  * end. */
 #include "child.h"
+#include "core/context.h"
+#include "core/spawn.h"
 #include "weft/sync.h"
 
 #include <stdatomic.h>
@@ -189,12 +191,51 @@ static void nothing_is_held_any_more(void)
     child_pool_end(pool);
 }
 
+/* A child of a job that holds any lock is a part of what the holder does. */
+static bool newest_child_is_careful(weft *w)
+{
+    const struct weft__pile *pile = &weft__worker_of(w)->pile;
+    uintptr_t newest = atomic_load_relaxed(&pile->end) - 1;
+    return ((const struct weft__spawn *)pile->ring[newest & pile->mask].job)->careful;
+}
+
+static void spawn_under_locks(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_rwlock lock;
+    weft_rwlock_init(&lock, NULL);
+    weft_scope_open(w, &scope);
+    for (int i = 0; i < 100; i++) { /* so that the short road has memory */
+        CHECK_EQUAL(weft_spawn(w, &scope, nothing, NULL), 0);
+        CHECK(!newest_child_is_careful(w));
+    }
+    weft_rwlock_lock_read(w, &lock);
+    CHECK_EQUAL(weft_spawn(w, &scope, nothing, NULL), 0);
+    CHECK(newest_child_is_careful(w));
+    weft_rwlock_unlock(w, &lock);
+    weft_mutex_lock(w, &mutex);
+    CHECK_EQUAL(weft_spawn(w, &scope, nothing, NULL), 0);
+    CHECK(newest_child_is_careful(w));
+    weft_mutex_unlock(w, &mutex);
+    CHECK_EQUAL(weft_scope_close(w, &scope), 0);
+}
+
+static void children_of_a_holder(void)
+{
+    pool = child_pool(1, WEFT_NO_GUESTS, WAY_NO_SPIN); /* no other thread takes them */
+    weft_mutex_init(&mutex, NULL);
+    CHECK_EQUAL(weft_run(pool, spawn_under_locks, NULL), 0);
+    CHECK_EQUAL(weft_run(pool, spawn_under_locks, NULL), 0);
+    child_pool_end(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_CHILD(guest_that_helps),    IN_CHILD(thief_of_a_guest),
-        IN_CHILD(worker_in_its_place), IN_CHILD(task_of_a_holder),
-        IN_CHILD(job_of_another_pool), IN_CHILD(nothing_is_held_any_more),
+        IN_CHILD(guest_that_helps),     IN_CHILD(thief_of_a_guest),
+        IN_CHILD(worker_in_its_place),  IN_CHILD(task_of_a_holder),
+        IN_CHILD(job_of_another_pool),  IN_CHILD(nothing_is_held_any_more),
+        IN_CHILD(children_of_a_holder),
     };
     return cmocka_run_group_tests_name("held", tests, NULL, NULL);
 }
