@@ -84,8 +84,17 @@ WEFT_API void weft_histogram_by_(weft *w, const void *in, size_t n, weft_tally_f
 #define WEFT_UNROLL_
 #endif
 
+/* What is carried along is aligned as by malloc(). */
+#if defined __GNUC__
+#define WEFT_EXPECT_ALIGNMENT_(type) \
+    WEFT_ASSERT_(__alignof__(type) <= __alignof__(max_align_t), "a type of usual alignment");
+#else
+#define WEFT_EXPECT_ALIGNMENT_(type)
+#endif
+
 /* What both kinds of scans have. */
 #define WEFT_SCANNER_REPAIR_(name, type, combine)                                         \
+    WEFT_EXPECT_ALIGNMENT_(type)                                                          \
     struct name##_arrays_ {                                                               \
         type *out_;                                                                       \
         const type *in_;                                                                  \
@@ -427,6 +436,7 @@ WEFT_API void weft_histogram_by_(weft *w, const void *in, size_t n, weft_tally_f
 
 #define WEFT_REDUCER_(name, in_type, map, type, combine)                                           \
     WEFT_FOLD_ROWS_(name##_rows_, in_type, map, type, combine)                                     \
+    WEFT_EXPECT_ALIGNMENT_(type)                                                                   \
     struct name##_array_ {                                                                         \
         const in_type *in_;                                                                        \
     };                                                                                             \

@@ -7,6 +7,7 @@
 #include "core/report.h"
 #include "core/search.h"
 #include "core/spare.h"
+#include "core/timer.h"
 #include "os/clock.h"
 #include "os/fatal.h"
 
@@ -75,6 +76,12 @@ static void unmark(struct weft__worker *worker)
     weft__block_uncount(pool);
 }
 
+/* The caller of WEFT_USE_CALLER is in no census while it runs no job. */
+static struct weft__worker *inside(struct weft__worker *worker)
+{
+    return worker && worker->kind == WORKER_CALLER && !worker->frame ? NULL : worker;
+}
+
 /* A thread that stands in several pools is blocked in all of them. It is marked in all of them
  * before it rests in any: so a thread that finds one of these pools at rest, and looks at the
  * others, sees the marks. */
@@ -85,13 +92,13 @@ void weft__block_mark(struct weft__worker *me, const struct weft__blocked *what)
         weft__fatal("a job in a forked child waits for something that only threads of the parent "
                     "process do");
     uint64_t now = weft__clock_now();
-    for (; me; me = me->host)
+    for (; (me = inside(me)); me = me->host)
         mark(me, what, now);
 }
 
 void weft__block_rest(struct weft__worker *me)
 {
-    for (; me; me = me->host) {
+    for (; (me = inside(me)); me = me->host) {
         atomic_fetch_add_acq_rel(&me->rests, 1); /* release Z5: by what it is blocked */
         weft__census_rest(&me->pool->census);
     }
@@ -99,7 +106,7 @@ void weft__block_rest(struct weft__worker *me)
 
 void weft__block_rouse(struct weft__worker *worker)
 {
-    for (; worker; worker = worker->host) {
+    for (; (worker = inside(worker)); worker = worker->host) {
         struct weft_pool *pool = worker->pool;
         weft__lock_take(&pool->blocking.lock);
         atomic_fetch_sub_relaxed(&worker->rests, 1); /* relaxed: the lock */
@@ -110,7 +117,7 @@ void weft__block_rouse(struct weft__worker *worker)
 
 void weft__block_unmark(struct weft__worker *me)
 {
-    for (; me; me = me->host)
+    for (; (me = inside(me)); me = me->host)
         unmark(me);
 }
 
@@ -216,6 +223,8 @@ static struct weft_pool *look(struct weft_pool *pool, const struct weft_pool *la
      * rests in another pool; or that thread sees that all rest here. */
     atomic_fence_seq_cst();
     uint32_t marks = atomic_load_relaxed(&blocking->marks);
+    /* Before the census: a timer that is not set any more has put its job in the injector. */
+    blocking->timers = weft__timers_are_set(pool);
     bool full = weft__census_full(atomic_load_acquire(&pool->census.word)); /* acquire Z1 */
     if (full && blocking->looked != marks && wake_for_remaining_work(pool)) {
         blocking->looked = marks;

@@ -52,6 +52,7 @@ struct weft__blocking {
     uint32_t reported;            /* `marks` when a deadlock was last reported; lock */
     uint32_t noted;               /* `marks` at the last report by the plain rule of
                                      WEFT_DEADLOCK_PLAIN; lock */
+    bool timers;                  /* were any set before the last look at the census? lock */
     struct atomic_bool reporting; /* a thread looks for a deadlock: a thread that wakes up
                                      meanwhile waits for the lock */
     struct atomic_i32 reporter;   /* the kernel's number of the thread that calls the deadlock

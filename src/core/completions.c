@@ -110,6 +110,16 @@ void weft__completions_put(struct weft_completions *queue, struct weft__task *ta
     weft__lock_drop(&queue->lock);
 }
 
+static bool is_forked(const struct weft_completions *queue)
+{
+    return queue->fork_count != weft__fork_count();
+}
+
+int weft__completions_check(const struct weft_completions *queue)
+{
+    return is_forked(queue) ? -ECHILD : 0;
+}
+
 /* ---- By the program ---- */
 
 int weft_completions_create(weft_completions **out)
@@ -122,11 +132,6 @@ int weft_completions_create(weft_completions **out)
     queue->fork_count = weft__fork_count();
     queue->fd = -1;
     return 0;
-}
-
-static bool is_forked(const struct weft_completions *queue)
-{
-    return queue->fork_count != weft__fork_count();
 }
 
 int weft_completions_destroy(weft_completions *queue)

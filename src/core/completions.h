@@ -27,6 +27,9 @@ struct weft_completions {
     struct weft__consumer *first_waiting, *last_waiting; /* there are none while there are tasks */
 };
 
+/* 0, or -ECHILD: the queue is that of the parent process. */
+int weft__completions_check(const struct weft_completions *queue);
+
 void weft__completions_expect(struct weft_completions *queue); /* a task will come */
 
 /* The task is over, for all threads. Last touch of the task and of the queue. */

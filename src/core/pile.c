@@ -114,7 +114,8 @@ void weft__pile_publish(struct weft__worker *me, uintptr_t from, uintptr_t most)
 {
     struct weft__pile *pile = &me->pile;
     unsigned count = 0;
-    if (weft__pile_size(pile) == 0)
+    /* acquire PL1: what thieves took is counted, so the job around it may end. relaxed: own. */
+    if (atomic_load_acquire(&pile->first) >= atomic_load_relaxed(&pile->end))
         return;
     weft__context_answer_and_lock(pile->context);
     uintptr_t first = atomic_load_relaxed(&pile->first); /* relaxed, both: under the lock */

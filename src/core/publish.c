@@ -72,7 +72,7 @@ bool weft__take_back(struct weft__worker *me, weft *w)
             return false; /* stolen */
         if (job == &slot->job)
             return true;
-        if (weft__may_help(me)) {
+        if (weft__may_help(me) && !weft__is_careful(me)) {
             weft__execute(w + 1, job);
         } else {
             weft__queue_push(&me->pool->injector, weft__spawn_node(job));

@@ -123,6 +123,20 @@ struct weft__node *weft__queue_pop_own(struct weft__queue *queue, const struct w
     return node;
 }
 
+struct weft__node *weft__queue_pop_child(struct weft__queue *queue, const struct weft__group *scope)
+{
+    if (weft__queue_length(queue) == 0)
+        return NULL;
+    weft__lock_take(&queue->lock);
+    struct weft__node *node = queue->first;
+    while (node && (node->job.group != scope || !weft__node_claim(node)))
+        node = node->next;
+    if (node)
+        unlink_node(queue, node);
+    weft__lock_drop(&queue->lock);
+    return node;
+}
+
 void weft__queue_remove(struct weft__queue *queue, struct weft__node *node)
 {
     weft__lock_take(&queue->lock);

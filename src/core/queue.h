@@ -31,6 +31,9 @@ struct weft__node *weft__queue_pop(struct weft__queue *queue); /* NULL: empty */
 struct weft__node *weft__queue_pop_own(struct weft__queue *queue, const struct weft__group *root,
                                        void (*execute)(weft *w, struct weft__job *job));
 
+struct weft__node *weft__queue_pop_child(struct weft__queue *queue,
+                                         const struct weft__group *scope); /* the oldest, or NULL */
+
 /* Removes a node that the caller has claimed, so that no other thread runs it. A popping thread may
  * touch the node until this returns. */
 void weft__queue_remove(struct weft__queue *queue, struct weft__node *node);

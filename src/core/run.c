@@ -105,7 +105,7 @@ static int run(struct weft_pool *pool, weft_fn *fn, void *arg, bool entered, con
         return whole.result;
     }
     if (pool->config.flags & WEFT_NO_GUESTS)
-        return run_by_worker(pool, fn, arg, NULL);
+        return run_by_worker(pool, fn, arg, whole.job.group);
     int error = entered ? 0 : weft__pool_enter(&pool);
     if (error)
         return error;

@@ -217,8 +217,12 @@ bool weft__find(struct weft__worker *me, const struct weft__aim *aim, struct wef
 {
     if (found_job(found, weft__find_mail(me)))
         return true;
+    /* Children that `me` gave to others while it had to, since they were not of the scope that it
+     * waited for then. */
     if (aim->help == HELP_NONE)
-        return false;
+        return aim->scope &&
+               found_job(found,
+                         was_injected(me, weft__queue_pop_child(&me->pool->injector, aim->scope)));
     if (aim->help == HELP_STARVED)
         return found_job(found, weft__find_injected(me));
     me->saw_foreign = false;

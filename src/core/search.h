@@ -18,6 +18,7 @@ enum weft__helps {
 struct weft__aim {
     enum weft__helps help;
     const struct weft__group *root;  /* of the searcher's own computation, or NULL */
+    const struct weft__group *scope; /* HELP_NONE: whose children are taken all the same; or NULL */
     struct atomic_ptr *thief;        /* struct weft__worker to steal from first, or NULL */
     const struct weft__latch *latch; /* set when the job that the thief runs is over */
     void (*by)(weft *w, struct weft__job *job); /* HELP_OWN_ONLY: jobs of this kind, too, of any

@@ -52,6 +52,15 @@ static void nothing(weft *w, void *arg)
     (void)arg;
 }
 
+/* There are as many tokens on deques as children in the queue, and each token takes one child: so
+ * the queue is not empty. */
+static struct weft__node *oldest_child(struct weft__job *token)
+{
+    struct weft__scope *scope =
+        (struct weft__scope *)((char *)token - offsetof(struct weft__scope, token));
+    return weft__queue_pop(&scope->fifo);
+}
+
 /* One record for all children of a scope that its owner runs from its pile. */
 struct runner {
     struct weft__frame frame;
@@ -113,20 +122,31 @@ static inline bool call_here(weft *w, struct weft__worker *me, const struct weft
     return is_as_before(w, me, group, runner) || expect_as_before(w, group, runner);
 }
 
+/* A child of the scope is called, whatever is special about it: executed as a job, it would run
+ * what it leaves behind on top of itself, and a chain of children would fill the stack. */
 static COLD bool run_special(weft *w, const struct weft__group *group, struct runner *runner,
                              struct weft__job *job)
 {
-    struct weft__spawn *child = (struct weft__spawn *)job;
     struct weft__worker *me = weft__worker_of(w);
-    bool own = job->group == group, goes_on = true;
-    if (own && job->execute == execute_child && !child->careful && !child->counted) {
-        goes_on = call_here(w, me, group, runner, job->fn, job->arg, weft__drop_of(child));
-        weft__spawn_free(me, child);
-    } else if (own || (weft__may_help(me) && !weft__is_careful(me))) {
-        weft__execute(w, job);
-    } else {
-        weft__leave_to_others(me, job);
+    if (job->group != group) {
+        if (weft__may_help(me) && !weft__is_careful(me))
+            weft__execute(w, job);
+        else
+            weft__leave_to_others(me, job);
+        return true;
     }
+    bool is_token = job->execute == weft__execute_oldest;
+    struct weft__spawn *child =
+        is_token ? (struct weft__spawn *)oldest_child(job) : (struct weft__spawn *)job;
+    struct weft__scope *scope = scope_of_child(child);
+    bool counted = child->counted, careful = child->careful && weft__careful_begin(me, w);
+    bool goes_on = call_here(w, me, group, runner, child->node.job.fn, child->node.job.arg,
+                             weft__drop_of(child));
+    weft__spawn_free(me, child);
+    if (careful)
+        weft__careful_end(me);
+    if (counted) /* not the last: the caller has one itself */
+        child_is_over(scope);
     return goes_on;
 }
 
@@ -223,15 +243,6 @@ static void execute_child(weft *w, struct weft__job *job)
     if (careful)
         weft__careful_end(me);
     me->news = counted ? (struct weft__news){child_is_over, scope} : (struct weft__news){0};
-}
-
-/* There are as many tokens on deques as children in the queue, and each token takes one child: so
- * the queue is not empty. */
-static struct weft__node *oldest_child(struct weft__job *token)
-{
-    struct weft__scope *scope =
-        (struct weft__scope *)((char *)token - offsetof(struct weft__scope, token));
-    return weft__queue_pop(&scope->fifo);
 }
 
 void weft__execute_oldest(weft *w, struct weft__job *token)

@@ -185,12 +185,16 @@ static bool is_old(struct weft__pile *pile, const struct weft__context *context,
 /* Under the lock, the owner stopped. A thief that has nothing else to do takes half of the jobs,
  * since each visit costs a barrier: it runs the oldest, and the others go on its own deque, where
  * all find them. Returns how many it took. */
-static uintptr_t take_piled(struct weft__worker *me, const struct weft__pile *pile, uintptr_t first,
-                            uintptr_t end)
+static uintptr_t take_piled(struct weft__worker *me, const struct weft__worker *victim,
+                            uintptr_t first, uintptr_t end)
 {
     enum { MOST = 64 };
+    const struct weft__pile *pile = &victim->pile;
     struct weft__group *root = pile->ring[first & pile->mask].group->root;
-    uintptr_t count = 1, most = me->frame ? 1 : (end - first + 1) / 2;
+    /* What belongs to the holder of a lock stays with it: the thief may come to wait for that lock,
+     * with the jobs on its deque. relaxed: the owner is stopped. */
+    bool one = me->frame || atomic_load_relaxed(&victim->careful_at);
+    uintptr_t count = 1, most = one ? 1 : (end - first + 1) / 2;
     weft__spawn_share(pile->ring[first & pile->mask].job);
     for (; count < most && count < MOST; count++) {
         struct weft__piled *piled = &pile->ring[(first + count) & pile->mask];
@@ -225,8 +229,9 @@ enum steal_result weft__steal_piled(struct weft__worker *me, struct weft__worker
                  weft__may_take(me, root, pile->ring[first & pile->mask].group->root);
     if (taken) {
         *found = (struct weft__found){.job = pile->ring[first & pile->mask].job, .from = victim};
-        /* relaxed: the owner finds them stolen under the lock. `floor` stays up until it does. */
-        atomic_store_relaxed(&pile->first, first + take_piled(me, pile, first, end));
+        /* release PL1: the jobs are counted in their scopes. The owner finds them stolen under the
+         * lock: `floor` stays up until it does. */
+        atomic_store_release(&pile->first, first + take_piled(me, victim, first, end));
         context->robbed = true;
     }
     weft__context_set_guard(context);

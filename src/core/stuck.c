@@ -206,7 +206,7 @@ void weft__find_alive(struct weft_pool *pool)
     struct weft__worker *worker = NULL;
     bool any = false, more;
     bool from_outside =
-        submitter_is_free(pool) || is_outside(pool->workers[0]) || weft__timers_are_set(pool);
+        submitter_is_free(pool) || is_outside(pool->workers[0]) || pool->blocking.timers;
     while ((worker = weft__next_worker(pool, worker)))
         any |= worker->alive = may_be_set_going(worker, from_outside);
     do {

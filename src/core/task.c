@@ -264,8 +264,8 @@ int weft_submit_with_(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg,
     weft__worker_check_abandoned(__builtin_frame_address(0));
     weft_submit_options options;
     int error = fn ? weft__sized_read(&options, sizeof options, given) : -EINVAL;
-    if (!error && !task && options.completions)
-        error = -EINVAL;
+    if (!error && options.completions)
+        error = task ? weft__completions_check(options.completions) : -EINVAL;
     if (!error)
         error = weft__pool_enter(&pool);
     if (error)

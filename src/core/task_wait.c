@@ -72,7 +72,12 @@ static bool leave_to_itself(struct waiting *waiting)
     struct weft__task *task = waiting->task;
     if (weft__context_of(weft__place_of_frame(task)) != weft__fiber_here())
         return take_latch(waiting);
-    weft__cancel(task->pool, &task->group);
+    if (weft__lock_latch_borrow(&task->latch)) { /* so that its pool lives */
+        struct weft_pool *pool = task->pool;
+        weft__cancel(pool, &task->group);
+        if (!weft__lock_latch_return(&task->latch))
+            weft__pool_leave(pool);
+    }
     return false;
 }
 

@@ -69,7 +69,7 @@ static void unlist(struct weft__timed *timer)
         alarms->timers = timer->next;
     if (timer->next)
         timer->next->prev = timer->prev;
-    atomic_fetch_sub_relaxed(&alarms->timers_set, 1); /* relaxed: a hint */
+    atomic_fetch_sub_acq_rel(&alarms->timers_set, 1); /* release Z6: its job is in the injector */
 }
 
 /* By the thread for alarms. Either the pool is not closed, or the thread that destroys it has not
@@ -78,12 +78,12 @@ static void timer_is_due(struct weft__alarm *alarm)
 {
     struct weft__timed *timer = (struct weft__timed *)alarm;
     struct weft_pool *pool = timer->pool;
-    unlist(timer);
     timer->state = TIMER_QUEUED;
     weft__alarm_expect(pool, true);
     weft__pool_hold(pool);
     weft__queue_push(&pool->injector, &timer->node);
     weft__sleep_new_jobs(&pool->sleep, 1, false);
+    unlist(timer); /* last: until then, the report of deadlocks takes it for set */
 }
 
 static int set(struct weft__timed *timer)
@@ -298,5 +298,5 @@ void weft__timers_close(struct weft_pool *pool)
 
 bool weft__timers_are_set(struct weft_pool *pool)
 {
-    return atomic_load_relaxed(&pool->alarms.timers_set) > 0; /* relaxed: a hint */
+    return atomic_load_acquire(&pool->alarms.timers_set) > 0; /* acquire Z6 */
 }

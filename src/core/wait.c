@@ -84,14 +84,16 @@ static struct weft__aim aim_of(struct weft__wait *wait, struct weft__worker *me)
         aim.latch = wait->latch;
         aim.by = wait->awaited.by;
     }
-    if (wait->limited && !wait->despair)
+    if (wait->limited && !wait->despair) {
         aim.help = HELP_NONE;
-    else if (helps_own_only(me))
+        aim.scope = me == wait->me ? wait->awaited.scope : NULL;
+    } else if (helps_own_only(me)) {
         aim.help = HELP_OWN_ONLY;
-    else if (weft__steps_back(me))
+    } else if (weft__steps_back(me)) {
         aim.help = wait->idle.let_in ? HELP_STARVED : HELP_NONE;
-    else if (!wait->loop)
+    } else if (!wait->loop) {
         aim.help = HELP_OWN_LAST;
+    }
     return aim;
 }
 
@@ -219,7 +221,7 @@ bool weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited
     if (weft__latch_probe(latch))
         return true;
     weft__worker_check_abandoned(__builtin_frame_address(0));
-    wait.holds = weft__is_careful(me);
+    wait.holds = weft__is_careful(me) || awaited.timed;
     wait.limited = wait.holds || !weft__may_help(me);
     bool limits = wait.limited && !wait.holds;
     wait.last = limits && limit(wait.outermost);
@@ -275,7 +277,9 @@ bool weft__wait_anywhere(struct weft__spin_latch *latch, struct weft__awaited aw
             weft__sleep_uncounted(&sleeper, 0);
     } else if (me->kind == WORKER_CALLER && !me->frame) {
         weft__worker_caller_in(me);
+        me->awaited = &awaited;
         wait_unlimited(me, &latch->core);
+        me->awaited = NULL;
         weft__worker_caller_out(me);
     } else {
         return weft__wait(weft__context_top(weft__context_now(me)), &latch->core, awaited);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A hash join: both arrays are sorted by the partitions of their keys. For each partition one
  * thread makes chains of the keys of a, by their hash, and looks for each key of b there. */
+#include "core/cancel.h"
 #include "os/memory.h"
 #include "parallel/partition.h"
 
@@ -23,6 +24,7 @@ struct job {
 /* The keys of one partition of a: `heads` has the first of each chain, `next` those behind it; both
  * count from 1, and 0 is the end. */
 struct chains {
+    struct weft__cleanup cleanup;
     const struct weft__hashed *keys;
     size_t n, mask;
     size_t *heads, *next;
@@ -60,6 +62,12 @@ static void look_up(weft *w, const struct job *job, const struct chains *chains,
     }
 }
 
+static void chains_free(struct weft__cleanup *of, weft *w)
+{
+    (void)w;
+    weft__free(((struct chains *)of)->heads);
+}
+
 static void join_partition(weft *w, struct job *job, size_t p)
 {
     const struct weft__partitioned *b = &job->b.parts;
@@ -71,9 +79,13 @@ static void join_partition(weft *w, struct job *job, size_t p)
         atomic_store_relaxed(&job->no_memory, true);
         return;
     }
-    for (size_t i = b->starts[p]; i < b->starts[p + 1]; i++)
+    weft__cleanup_push(w, &chains.cleanup, chains_free);
+    for (size_t i = b->starts[p]; i < b->starts[p + 1] && !weft__is_cancelled(w); i++) {
+        weft__poll(w); /* one partition may have all the keys */
         look_up(w, job, &chains, &b->keys[i]);
-    weft__free(chains.heads);
+    }
+    weft__cleanup_pop(w, &chains.cleanup);
+    chains_free(&chains.cleanup, w);
 }
 
 static void join_some(weft *w, size_t begin, size_t end, void *arg)
@@ -106,7 +118,7 @@ int weft_equijoin(weft *w, const void *a, size_t a_n, const void *b, size_t b_n,
     struct job job = {
         .kind = kind, .a = {.keys = a, .n = a_n}, .b = {.keys = b, .n = b_n}, .fn = fn, .arg = arg};
     int error = join(w, &job);
-    weft__partitioned_free(&job.a.parts);
-    weft__partitioned_free(&job.b.parts);
+    weft__partitioned_free(w, &job.a.parts);
+    weft__partitioned_free(w, &job.b.parts);
     return error;
 }

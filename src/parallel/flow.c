@@ -30,6 +30,7 @@ struct chunk {
 
 struct flow {
     struct weft__crew crew; /* first: the crew is the flow */
+    weft_scope scope;
     struct weft__cleanup cleanup;
     weft *w;                         /* where it was opened; NULL: closed */
     const struct weft__frame *frame; /* the spawner; NULL in an actor */
@@ -281,12 +282,33 @@ static struct weft__flow_task *task_make(struct flow *flow, weft_fn *fn, void *a
 
 static const struct weft__frame nobody; /* no job has this frame */
 
-/* While something runs inside weft_flow_spawn(), that is not the spawner, and must not spawn. */
-static const struct weft__frame *step_back(struct flow *flow)
+static struct weft__group *group_of(struct flow *flow)
 {
-    const struct weft__frame *frame = flow->frame;
+    return (struct weft__group *)(void *)&flow->scope;
+}
+
+/* While something runs inside weft_flow_spawn(), that is not the spawner, and must not spawn. It is
+ * part of the flow, and not of a scope that the spawner has opened since. */
+struct spawner {
+    const struct weft__frame *frame;
+    struct weft__group *group, *here;
+};
+
+static struct spawner step_back(weft *w, struct flow *flow)
+{
+    struct weft__context *context = weft__context_of(w);
+    struct weft__slot *slot = weft__slot_of(w);
+    struct spawner spawner = {flow->frame, context->group, slot->group};
     flow->frame = &nobody;
-    return frame;
+    context->group = slot->group = group_of(flow);
+    return spawner;
+}
+
+static void step_forth(weft *w, struct flow *flow, const struct spawner *spawner)
+{
+    flow->frame = spawner->frame;
+    weft__context_of(w)->group = spawner->group;
+    weft__slot_of(w)->group = spawner->here;
 }
 
 static bool is_clear(const struct flow *flow, const weft_dep *dep)
@@ -319,20 +341,21 @@ static bool run_new(weft *w, struct flow *flow, const weft_dep *deps, size_t n, 
     for (size_t i = 0; i < n; i++)
         if (!is_clear(flow, &deps[i]))
             return false;
-    const struct weft__frame *frame = step_back(flow);
-    weft__ready_call(w, fn, arg);
-    flow->frame = frame;
+    struct spawner spawner = step_back(w, flow);
+    if (!weft__is_cancelled(w))
+        weft__ready_call(w, fn, arg);
+    step_forth(w, flow, &spawner);
     return true;
 }
 
 /* Without memory to spawn the task, it runs here. */
 static void run_or_spawn(weft *w, struct flow *flow, struct weft__flow_task *task)
 {
-    if (weft_spawn(w, &flow->crew.scope, weft__ready_job, &task->ready) == 0)
+    if (weft_spawn(w, &flow->scope, weft__ready_job, &task->ready) == 0)
         return;
-    const struct weft__frame *frame = step_back(flow);
+    struct spawner spawner = step_back(w, flow);
     weft__ready_run(w, &task->ready);
-    flow->frame = frame;
+    step_forth(w, flow, &spawner);
 }
 
 /* ---- Arguments ---- */
@@ -368,7 +391,7 @@ int weft_flow_spawn(weft *w, weft_flow *public, const weft_dep *deps, size_t n, 
     WEFT__EXPECT_CONTEXT(w);
     struct flow *flow = open_flow(w, public, __func__);
     collect(flow);
-    if (weft__is_cancelled(w))
+    if (weft__context_of(w)->group == group_of(flow) && weft__is_cancelled(w))
         return 0; /* it would never begin */
     bool many = has_many(w, flow);
     if (many && run_new(w, flow, deps, n, fn, arg))
@@ -398,9 +421,9 @@ void weft_flow_open(weft *w, weft_flow *public)
     WEFT__EXPECT_CONTEXT(w);
     WEFT__NEEDS(public, "a flow");
     struct flow *flow = flow_of(public);
-    *flow = (struct flow){.crew.run = run_task, .w = w, .frame = frame_of(w)};
+    *flow = (struct flow){.crew = {&flow->scope, run_task}, .w = w, .frame = frame_of(w)};
     weft__cleanup_push(w, &flow->cleanup, unwind);
-    weft_scope_open(w, &flow->crew.scope);
+    weft_scope_open(w, &flow->scope);
 }
 
 int weft_flow_close(weft *w, weft_flow *public)
@@ -408,7 +431,7 @@ int weft_flow_close(weft *w, weft_flow *public)
     WEFT__EXPECT_CONTEXT(w);
     WEFT__NEEDS(public, "a flow");
     struct flow *flow = open_flow(w, public, __func__);
-    int error = weft_scope_close(w, &flow->crew.scope);
+    int error = weft_scope_close(w, &flow->scope);
     weft__cleanup_pop(w, &flow->cleanup);
     free_all(flow);
     flow->w = NULL;

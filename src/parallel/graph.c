@@ -200,12 +200,14 @@ static void unwind(struct weft__cleanup *of, weft *w)
 static int run_prepared(weft *w, weft_graph *graph)
 {
     struct run run = {.graph = graph};
+    weft_scope scope;
+    graph->crew.scope = &scope;
     if (graph->unclean)
         weft__graph_set_back(graph);
     weft__cleanup_push(w, &run.cleanup, unwind);
-    weft_scope_open(w, &graph->crew.scope);
+    weft_scope_open(w, &scope);
     weft__ready_run(w, sources_of(graph));
-    int error = weft_scope_close(w, &graph->crew.scope);
+    int error = weft_scope_close(w, &scope);
     weft__cleanup_pop(w, &run.cleanup);
     return error;
 }

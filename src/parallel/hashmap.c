@@ -211,9 +211,12 @@ int weft_hashmap_put(weft *w, weft_hashmap *map, const void *key, const void *va
         return -EINVAL;
     uint64_t hash = weft__key_hash(&map->kind, key);
     struct weft__partition *partition = &map->partitions[weft__partition_of(hash)];
-    weft__lock_take(&partition->lock);
-    bool put = weft__table_put(w, map, &partition->table, hash, key, value);
-    weft__lock_drop(&partition->lock);
+    struct weft__held held;
+    bool put;
+    weft__partition_lock(w, partition, &held);
+    WEFT__MUST_RETURN(weft__callee_threw,
+                      put = weft__table_put(w, map, &partition->table, hash, key, value));
+    weft__partition_unlock(w, &held);
     return put ? 0 : -ENOMEM;
 }
 

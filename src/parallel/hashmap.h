@@ -3,6 +3,7 @@
 #ifndef WEFT_PARALLEL_HASHMAP_H
 #define WEFT_PARALLEL_HASHMAP_H
 
+#include "core/fiber.h"
 #include "os/lock.h"
 #include "parallel/partition.h"
 
@@ -24,6 +25,35 @@ struct weft_hashmap {
     size_t key_at, value_at, stride; /* in an entry */
     struct weft__partition partitions[WEFT__PARTITIONS];
 };
+
+/* A partition is locked. If an actor ends in `combine`, past its memory or its stack, it is
+ * unlocked, too. */
+struct weft__held {
+    struct weft__cleanup cleanup;
+    struct weft__partition *partition;
+};
+
+static inline void weft__held_drop(struct weft__cleanup *of, weft *w)
+{
+    (void)w;
+    weft__lock_drop(&((struct weft__held *)of)->partition->lock);
+}
+
+static inline void weft__partition_lock(weft *w, struct weft__partition *partition,
+                                        struct weft__held *held)
+{
+    weft__lock_take(&partition->lock);
+    held->partition = partition;
+    if (w)
+        weft__cleanup_push(w, &held->cleanup, weft__held_drop);
+}
+
+static inline void weft__partition_unlock(weft *w, struct weft__held *held)
+{
+    if (w)
+        weft__cleanup_pop(w, &held->cleanup);
+    weft__lock_drop(&held->partition->lock);
+}
 
 static inline char *weft__table_entry(const weft_hashmap *map, const struct weft__table *table,
                                       size_t place)

@@ -3,6 +3,8 @@
  * one thread. */
 #include "parallel/hashmap.h"
 
+#include "core/cancel.h"
+
 #include <errno.h>
 
 /* What one loop over the partitions needs. */
@@ -32,14 +34,15 @@ static void fill(weft *w, struct job *job, size_t p)
     const struct weft__hashed *keys = job->partitioned.keys;
     const weft_hashmap_kind *kind = &job->map->kind;
     bool put = true;
-    weft__lock_take(&partition->lock);
+    struct weft__held held;
+    weft__partition_lock(w, partition, &held);
     for (size_t i = job->partitioned.starts[p]; put && i < job->partitioned.starts[p + 1]; i++) {
         size_t at = keys[i].index;
         put = weft__table_put(w, job->map, &partition->table, keys[i].hash,
                               job->keys + at * kind->key_size,
                               job->values ? job->values + at * kind->value_size : NULL);
     }
-    weft__lock_drop(&partition->lock);
+    weft__partition_unlock(w, &held);
     if (!put)
         atomic_store_relaxed(&job->no_memory, true);
 }
@@ -58,7 +61,7 @@ static int put_batch(weft *w, weft_hashmap *map, const char *keys, const char *v
         weft_for(w, 0, WEFT__PARTITIONS, fill_some, &job);
         error = outcome(w, &job);
     }
-    weft__partitioned_free(&job.partitioned);
+    weft__partitioned_free(w, &job.partitioned);
     return error;
 }
 
@@ -110,9 +113,10 @@ static void move_some(weft *w, size_t begin, size_t end, void *arg)
     struct job *job = arg;
     for (size_t p = begin; p < end; p++) {
         struct weft__partition *into = &job->map->partitions[p];
-        weft__lock_take(&into->lock);
+        struct weft__held held;
+        weft__partition_lock(w, into, &held);
         bool moved = move_table(w, job->map, &into->table, &job->from->partitions[p].table);
-        weft__lock_drop(&into->lock);
+        weft__partition_unlock(w, &held);
         if (!moved)
             atomic_store_relaxed(&job->no_memory, true);
     }
@@ -143,6 +147,8 @@ static void visit_some(weft *w, size_t begin, size_t end, void *arg)
         const struct weft__table *table = &job->map->partitions[p].table;
         for (size_t i = 0; table->entries && i <= table->mask; i++) {
             char *entry = weft__table_entry(job->map, table, i);
+            if (weft__is_cancelled(w))
+                return;
             if (weft__entry_hash(entry))
                 job->fn(w, entry + job->map->key_at, entry + job->map->value_at, job->arg);
         }

@@ -11,6 +11,7 @@
 enum { BLOCK = 4096 };
 
 struct job {
+    struct weft__cleanup cleanup;
     const weft_hashmap_kind *kind;
     const char *keys;
     size_t n;
@@ -76,11 +77,26 @@ static int run(weft *w, struct job *job, size_t blocks, struct weft__partitioned
     return weft_cancelled(w) ? -ECANCELED : 0;
 }
 
+static void free_job(struct weft__cleanup *of, weft *w)
+{
+    struct job *job = (struct job *)of;
+    (void)w;
+    weft__free(job->hashes);
+    weft__free(job->counts);
+}
+
+static void free_keys(struct weft__cleanup *of, weft *w)
+{
+    (void)w;
+    weft__free(((struct weft__partitioned *)of)->keys);
+}
+
 int weft__partition(weft *w, const void *keys, size_t n, const weft_hashmap_kind *kind,
                     struct weft__partitioned *result)
 {
     size_t blocks = n / BLOCK + (n % BLOCK != 0);
-    *result = (struct weft__partitioned){.keys = NULL};
+    *result = (struct weft__partitioned){.is_begun = true};
+    weft__cleanup_push(w, &result->cleanup, free_keys);
     if (n == 0)
         return 0;
     if (n > SIZE_MAX / sizeof(struct weft__hashed))
@@ -90,14 +106,18 @@ int weft__partition(weft *w, const void *keys, size_t n, const weft_hashmap_kind
     job.counts = weft__alloc(blocks * sizeof job.counts[0]);
     job.out = result->keys = weft__scratch(n * sizeof job.out[0]);
     int error = -ENOMEM;
+    weft__cleanup_push(w, &job.cleanup, free_job);
     if (job.hashes && job.counts && job.out)
         error = run(w, &job, blocks, result);
-    weft__free(job.hashes);
-    weft__free(job.counts);
+    weft__cleanup_pop(w, &job.cleanup);
+    free_job(&job.cleanup, w);
     return error;
 }
 
-void weft__partitioned_free(struct weft__partitioned *partitioned)
+void weft__partitioned_free(weft *w, struct weft__partitioned *partitioned)
 {
-    weft__free(partitioned->keys);
+    if (!partitioned->is_begun)
+        return;
+    weft__cleanup_pop(w, &partitioned->cleanup);
+    free_keys(&partitioned->cleanup, w);
 }

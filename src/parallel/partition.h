@@ -4,6 +4,7 @@
 #ifndef WEFT_PARALLEL_PARTITION_H
 #define WEFT_PARALLEL_PARTITION_H
 
+#include "core/fiber.h"
 #include "core/misuse.h"
 #include "weft/hashmap.h"
 
@@ -37,6 +38,8 @@ struct weft__hashed {
 };
 
 struct weft__partitioned {
+    struct weft__cleanup cleanup;
+    bool is_begun;                       /* the cleanup is pushed */
     struct weft__hashed *keys;           /* by partition; within one, in the order of the array */
     size_t starts[WEFT__PARTITIONS + 1]; /* where each partition begins in `keys` */
 };
@@ -44,6 +47,6 @@ struct weft__partitioned {
 /* Of n keys. 0, -ENOMEM or -ECANCELED; weft__partitioned_free() in any case. */
 int weft__partition(weft *w, const void *keys, size_t n, const weft_hashmap_kind *kind,
                     struct weft__partitioned *result);
-void weft__partitioned_free(struct weft__partitioned *partitioned);
+void weft__partitioned_free(weft *w, struct weft__partitioned *partitioned);
 
 #endif

@@ -23,7 +23,7 @@ struct forks {
 static void share(weft *w, void *tree)
 {
     struct weft__crew *crew = ((struct weft__ready *)tree)->crew;
-    if (weft__is_fiber(w) || weft_spawn(w, &crew->scope, weft__ready_job, tree) != 0)
+    if (weft__is_fiber(w) || weft_spawn(w, crew->scope, weft__ready_job, tree) != 0)
         weft__ready_run(w, tree);
 }
 

@@ -23,7 +23,8 @@ struct weft__ready {
 
 /* What the items belong to. All of it is written before the first item runs. */
 struct weft__crew {
-    weft_scope scope; /* open */
+    weft_scope *scope; /* open, in the frame of the job that runs all this: that is still there when
+                          an actor ends, and its cleanups have run */
     /* Runs the item, and returns a tree of those that are ready then; NULL: none is. */
     struct weft__ready *(*run)(weft *w, struct weft__ready *item);
 };

@@ -83,5 +83,5 @@ void weft_for_width(weft *w, size_t begin, size_t end, unsigned width, weft_rang
     shared.runners = least(least(width, threads), shared.n);
     struct weft__pacer pacer; /* for the forks */
     weft__pacer_start(&pacer, w, WEFT__KEY(body), shared.n, 1);
-    run_all(w, &shared, &pacer, shared.runners);
+    WEFT__MUST_RETURN(weft__callee_threw, run_all(w, &shared, &pacer, shared.runners));
 }

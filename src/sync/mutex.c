@@ -188,7 +188,8 @@ static int wait(struct weft__mutex *mutex, struct weft__waiter *waiter, uintptr_
     waiter->blocked.kind = BLOCKED_MUTEX;
     waiter->blocked.object = &mutex->sync;
     waiter->withdrawn = line_withdrawn;
-    if (weft__mutex_is_of_fiber(name) && holder_of(mutex) == name) /* no report knows it */
+    if (!waiter->blocked.limit && weft__mutex_is_of_fiber(name) &&
+        holder_of(mutex) == name) /* no report knows it */
         weft__fatal(
             "weft_mutex_lock: mutex \"%s\" is held by the actor that locks it, or by one that "
             "was ended with it",
