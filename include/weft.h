@@ -187,8 +187,8 @@ WEFT_API WEFT_MUST_USE int weft_spawn_fifo(weft *w, weft_scope *scope, weft_fn *
  * scope was cancelled, drop(w, arg) is called in its place, once, with the same pointer; in _copy,
  * `drop` may be NULL. It runs where the child would have run: in any worker or guest, before the
  * scope closes (of an actor: in the actor itself, at the close, or when the actor ends). It may
- * free, close and unlock what the child was given; it must not spawn, fork or fail. If these
- * functions fail, neither is called. */
+ * free, close and unlock what the child was given; it must not spawn, fork, wait or fail. If
+ * these functions fail, neither is called. */
 WEFT_API WEFT_MUST_USE int weft_spawn_copy(weft *w, weft_scope *scope, weft_fn *fn, const void *arg,
                                            size_t size, weft_fn *drop);
 WEFT_API WEFT_MUST_USE int weft_spawn_drop(weft *w, weft_scope *scope, weft_fn *fn, void *arg,

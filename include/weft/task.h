@@ -10,9 +10,9 @@ extern "C" {
 #endif
 
 /* As weft_task_wait(), but no longer than until weft_now() is `when`; then -ETIMEDOUT. The task
- * goes on, and still has to be waited for. The caller does not run the task itself. A job runs
- * other jobs meanwhile; if the time comes while it does, it returns when that job is over. In a
- * job also -EAGAIN and the like: the thread that looks at the clock could not be started. */
+ * goes on, and still has to be waited for. The caller does not run the task itself, nor
+ * any other job, which might take longer: while a job waits here, a spare worker takes its place.
+ * In a job also -EAGAIN and the like: the thread that looks at the clock could not be started. */
 WEFT_API WEFT_MUST_USE int weft_task_wait_until(weft_task *task, uint64_t when);
 
 /* For a client that has hung up. If no thread has begun the task, none will, and it is over when
@@ -96,9 +96,9 @@ WEFT_API WEFT_MUST_USE int weft_completions_fd(weft_completions *queue);
 /* 0: *task is over, and the caller's. -EAGAIN: there is none now. -EINVAL, -ECHILD. */
 WEFT_API WEFT_MUST_USE int weft_completions_next(weft_completions *queue, weft_task **task);
 
-/* The same, but waits until there is one, or weft_now() is `when`: -ETIMEDOUT. A job runs other
- * jobs meanwhile, as in weft_task_wait_until(); from a job, wait only for tasks that it has itself
- * submitted. -ENOMEM. */
+/* The same, but waits until there is one, or weft_now() is `when`: -ETIMEDOUT. While a
+ * job waits here, a spare worker takes its place, as in weft_task_wait_until(); from a job, wait
+ * only for tasks that it has itself submitted. -ENOMEM. */
 WEFT_API WEFT_MUST_USE int weft_completions_next_until(weft_completions *queue, weft_task **task,
                                                        uint64_t when);
 

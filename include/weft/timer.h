@@ -10,7 +10,8 @@ extern "C" {
 #endif
 
 /* Memory of the program. Starts as zeros, and must stay where it is until weft_timer_stop() has
- * returned. Its contents belong to the library. */
+ * returned; if its own job stops it, until that job has returned. Its contents belong to the
+ * library. */
 typedef struct weft_timer {
     WEFT_ALIGNAS(8) unsigned char opaque[256];
 } weft_timer;

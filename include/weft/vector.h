@@ -39,11 +39,12 @@ WEFT_API void *weft_vector_at(const weft_vector *vector, size_t i);
 WEFT_API void weft_vector_clear(weft_vector *vector);
 
 /* Calls body for stretches of items that are neighbours in memory, as weft_for(): n items from
- * index `first` on. Items that are appended meanwhile are not in it. */
+ * index `first` on. No thread appends meanwhile. */
 typedef void weft_vector_fn(weft *w, void *items, size_t first, size_t n, void *arg);
 WEFT_API void weft_vector_for(weft *w, weft_vector *vector, weft_vector_fn *body, void *arg);
 
-/* Copies all items to `out`, which has room for weft_vector_size() of them. */
+/* Copies all items to `out`, which has room for weft_vector_size() of them. No thread appends
+ * meanwhile. */
 WEFT_API void weft_vector_copy(weft *w, const weft_vector *vector, void *out);
 
 #ifdef __cplusplus
