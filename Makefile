@@ -13,8 +13,8 @@
 #:                     at once, and right sides are taken at once; and counters
 #: make test-tsan-stress  the stress tests of test-tsan
 #: make test-check-long  the harnesses of weft check that take long
-#: make test-eager   in neither: WEFT_FORK=eager and tickle-seqcst
-#: make test-counters  nor this: WEFT_SLEEP=counters; likewise any other protocol
+#: make test-eager     the build of test-gcc, with WEFT_FORK=eager and WEFT_SLEEP=tickle-seqcst
+#: make test-counters  in neither: WEFT_SLEEP=counters; likewise any other protocol
 #: make lint         the lint tests alone
 #: make test-check   all harnesses of weft check, as the suite runs them
 #: make check-full   every harness of weft check without bounds, CHECK_SECONDS (60) of each at most;
@@ -34,7 +34,7 @@ BUILD := build/release
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
 MATRIX := gcc clang asan tsan
-LONG := check-long spin0 tsan-stress
+LONG := check-long spin0 tsan-stress eager
 PROTOCOLS := tickle tickle-seqcst tickle-flag tickle-swap counters counters-local counters-blocks \
 	counters-all counters-two events-plain events-latch
 
@@ -67,7 +67,7 @@ test:
 test-long:
 	@sh test/matrix.sh $(LONG)
 
-$(MATRIX:%=test-%) $(LONG:%=test-%) test-eager test-check $(PROTOCOLS:%=test-%): test-%:
+$(MATRIX:%=test-%) $(LONG:%=test-%) test-check $(PROTOCOLS:%=test-%): test-%:
 	@sh test/matrix.sh $*
 
 lint:
@@ -91,5 +91,5 @@ uninstall:
 clean:
 	@rm -rf build
 
-.PHONY: all help build demo bench server test test-long $(MATRIX:%=test-%) $(LONG:%=test-%) test-eager test-check $(PROTOCOLS:%=test-%) lint \
+.PHONY: all help build demo bench server test test-long $(MATRIX:%=test-%) $(LONG:%=test-%) test-check $(PROTOCOLS:%=test-%) lint \
 	check-full format install uninstall clean
