@@ -6,6 +6,7 @@
 #include "pools.h"
 #include "weft/actor.h"
 #include "weft/sync.h"
+#include "weft/task.h"
 
 #include <errno.h>
 
@@ -208,6 +209,30 @@ static void had_at_once(void **state)
     pool_drop(pool);
 }
 
+/* Who holds a mutex and wants it again has a limit too. */
+static int lock_own(weft *w, void *arg)
+{
+    weft_mutex mutex = WEFT_MUTEX_INIT;
+    weft_mutex_lock(w, &mutex);
+    CHECK(weft_mutex_lock_until(w, &mutex, weft_now() + MS) == -ETIMEDOUT);
+    weft_mutex_unlock(w, &mutex);
+    return 0;
+}
+
+static void lock_own_job(weft *w, void *arg)
+{
+    (void)lock_own(w, arg);
+}
+
+static void own_mutex(void **state)
+{
+    weft_pool *pool = pool_make(1, 0);
+    assert_int_equal(lock_own(NULL, NULL), 0);
+    assert_int_equal(weft_run(pool, lock_own_job, NULL), 0);
+    assert_int_equal(run_one(pool, lock_own, NULL), 0);
+    pool_drop(pool);
+}
+
 /* ---- Cancelled ---- */
 
 struct cancelled {
@@ -341,6 +366,40 @@ static void cancelled(void **state)
         cancel(2, WEFT_FOREVER, ways[i]);
         cancel(8, weft_now() + 3600000 * MS, ways[i]);
     }
+}
+
+/* A run in a pool whose workers alone run jobs belongs to the computation as well. */
+static void wait_until_cancelled(weft *w, void *event)
+{
+    CHECK(weft_event_wait_until(w, event, WEFT_FOREVER) == -ECANCELED);
+}
+
+struct handed_over {
+    weft_pool *other;
+    weft_event event;
+};
+
+static void hand_over(weft *w, void *arg)
+{
+    struct handed_over *handed = arg;
+    CHECK(weft_run(handed->other, wait_until_cancelled, &handed->event) == -ECANCELED);
+}
+
+static void cancelled_without_guests(void **state)
+{
+    weft_pool *pool = pool_make(1, 0);
+    struct handed_over handed = {pool_make(1, WEFT_NO_GUESTS), WEFT_EVENT_INIT};
+    weft_task task;
+    assert_int_equal(weft_submit(pool, &task, hand_over, &handed), 0);
+    WAIT_UNTIL(blocked_in(handed.other) == 1);
+    assert_int_equal(weft_task_cancel(&task), 0);
+    assert_int_equal(weft_task_wait(&task), -ECANCELED);
+    weft_submit_options options = WEFT_SUBMIT_OPTIONS_INIT;
+    options.deadline = weft_now() + 5 * MS;
+    assert_int_equal(weft_submit_with(pool, &task, hand_over, &handed, &options), 0);
+    assert_int_equal(weft_task_wait(&task), -ETIMEDOUT);
+    pool_drop(pool);
+    pool_drop(handed.other);
 }
 
 /* ---- In actors ---- */
@@ -547,8 +606,12 @@ static void nothing_is_lost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(time_comes),      cmocka_unit_test(had_at_once),
-        cmocka_unit_test(cancelled),       cmocka_unit_test(actors_wait),
+        cmocka_unit_test(time_comes),
+        cmocka_unit_test(had_at_once),
+        cmocka_unit_test(own_mutex),
+        cmocka_unit_test(cancelled),
+        cmocka_unit_test(cancelled_without_guests),
+        cmocka_unit_test(actors_wait),
         cmocka_unit_test(nothing_is_lost),
     };
     return RUN_ON_ALL_ROADS(tests);

@@ -249,6 +249,23 @@ static void is_no_deadlock(void **state)
     pool_drop(pool);
 }
 
+/* A worker waits, its only one too: the task, which waits for what comes after, is not on top of
+ * it. */
+static void worker_waits_then_sets(void **state)
+{
+    for (unsigned workers = 1; workers <= 2; workers++) {
+        weft_config config = WEFT_CONFIG_INIT;
+        config.workers = workers;
+        config.deadlock = told;
+        weft_pool *pool = pool_make_with(&config);
+        weft_task task;
+        assert_int_equal(weft_submit(pool, &task, wait_then_set, NULL), 0);
+        WAIT_UNTIL(weft_task_done(&task)); /* this thread runs nothing of it */
+        assert_int_equal(weft_task_wait(&task), 0);
+        pool_drop(pool);
+    }
+}
+
 /* ---- An actor that is killed while it waits ---- */
 
 struct killed {
@@ -308,6 +325,7 @@ int main(void)
         cmocka_unit_test(time_comes_while_it_helps),
         cmocka_unit_test(task_ends_at_the_limit),
         cmocka_unit_test(is_no_deadlock),
+        cmocka_unit_test(worker_waits_then_sets),
         cmocka_unit_test(killed_actor_leaves_no_alarm),
         cmocka_unit_test(bad_arguments),
     };

@@ -298,6 +298,33 @@ static void from_on_top(void **state)
     pool_drop(pool);
 }
 
+/* What the timer's job runs in a pool without guests, on a worker there, is a part of it: it does
+ * not wait for the end of what waits for it. */
+struct beyond {
+    struct below below; /* first: it is what stop_below() gets */
+    weft_pool *other;
+};
+
+static void run_beyond(weft *w, void *arg)
+{
+    struct beyond *beyond = arg;
+    CHECK(weft_run(beyond->other, stop_below, &beyond->below) == 0);
+    atomic_store(&beyond->below.over, true);
+}
+
+static void from_another_pool(void **state)
+{
+    weft_pool *pool = pool_make(1, 0);
+    struct beyond beyond = {.below.result = 1, .other = pool_make(1, WEFT_NO_GUESTS)};
+    weft_timer *timer = &beyond.below.timer;
+    assert_int_equal(weft_timer_start(pool, timer, 0, MS, run_beyond, &beyond), 0);
+    WAIT_UNTIL(atomic_load(&beyond.below.over));
+    assert_int_equal(weft_timer_stop(timer), 0);
+    assert_int_equal(atomic_load(&beyond.below.result), 0);
+    pool_drop(beyond.other);
+    pool_drop(pool);
+}
+
 /* Started and stopped all the time, by several threads. */
 static void start_and_stop(unsigned i, void *pool)
 {
@@ -374,6 +401,29 @@ static void is_no_deadlock(void **state)
     pool_drop(pool);
 }
 
+/* A timer rings just when all come to rest. */
+static void wait_for_many_rings(weft *w, void *arg)
+{
+    for (int i = 0; i < rounds_of(SCALED(300, 10)); i++) {
+        weft_event event = WEFT_EVENT_INIT;
+        weft_timer timer = WEFT_TIMER_INIT;
+        uint64_t when = in((uint64_t)(i % 200) * 500);
+        CHECK(weft_timer_start(weft_pool_of(w), &timer, when, 0, set_event, &event) == 0);
+        weft_event_wait(w, &event);
+        CHECK(weft_timer_stop(&timer) == 0);
+    }
+}
+
+static void ringing_is_no_deadlock(void **state)
+{
+    weft_config config = WEFT_CONFIG_INIT;
+    config.workers = 2;
+    config.deadlock = told;
+    weft_pool *pool = pool_make_with(&config);
+    assert_int_equal(weft_run(pool, wait_for_many_rings, NULL), 0);
+    pool_drop(pool);
+}
+
 static void bad_arguments(void **state)
 {
     weft_pool *pool = pool_make(1, 0);
@@ -395,9 +445,11 @@ int main(void)
         cmocka_unit_test(stop_before_it_begins),
         cmocka_unit_test(by_its_own_job),
         cmocka_unit_test(from_on_top),
+        cmocka_unit_test(from_another_pool),
         cmocka_unit_test(from_many_threads),
         cmocka_unit_test(destroy_stops_them),
         cmocka_unit_test(is_no_deadlock),
+        cmocka_unit_test(ringing_is_no_deadlock),
         cmocka_unit_test(bad_arguments),
     };
     return RUN_ON_ALL_ROADS(tests);

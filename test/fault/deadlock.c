@@ -7,6 +7,7 @@
 #include "pools.h"
 #include "proc.h"
 #include "weft/sync.h"
+#include "weft/task.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -903,6 +904,89 @@ static void holder_outside_is_free(void)
     pool_drop(awaited.pool);
 }
 
+/* ---- The caller of WEFT_USE_CALLER: outside its jobs it is no thread of the pool ---- */
+
+static weft_pool *callers_pool(unsigned workers)
+{
+    weft_config config = WEFT_CONFIG_INIT;
+    config.workers = workers;
+    config.flags = WEFT_USE_CALLER;
+    config.deadlock = never;
+    return pool_make_with(&config);
+}
+
+/* The caller goes on, also after a wait of its own, and sets what a worker waits for. */
+static void caller_outside_can_set(void)
+{
+    weft_pool *pool = callers_pool(2);
+    for (int i = 0; i < 3; i++) {
+        weft_event event = WEFT_EVENT_INIT, other = WEFT_EVENT_INIT;
+        weft_task task;
+        if (i > 0)
+            CHECK(weft_event_wait_until(NULL, &other, weft_now() + 1000000) == -ETIMEDOUT);
+        CHECK(weft_submit(pool, &task, wait_for_event, &event) == 0);
+        WAIT_UNTIL(blocked_in(pool) == 1 && threads_all_sleep(gettid())); /* they have looked */
+        weft_event_set(NULL, &event);
+        CHECK(weft_task_wait(&task) == 0);
+    }
+    pool_drop(pool);
+}
+
+/* The caller waits without a limit, in no job of the pool, for what a job of the pool sets when all
+ * others sleep. */
+struct caller_waits {
+    weft_event event;
+    atomic_bool begun;
+};
+
+static void set_when_others_sleep(weft *w, void *arg)
+{
+    struct caller_waits *waits = arg;
+    WAIT_UNTIL(atomic_load(&waits->begun) && threads_all_sleep(gettid()));
+    weft_event_set(w, &waits->event);
+}
+
+static void caller_waits_outside(void)
+{
+    weft_pool *pool = callers_pool(3), *other = pool_make(1, 0);
+    for (int i = 0; i < 4; i++) {
+        struct caller_waits waits = {.event = WEFT_EVENT_INIT};
+        weft_task task;
+        CHECK(weft_submit(pool, &task, set_when_others_sleep, &waits) == 0);
+        atomic_store(&waits.begun, true);
+        if (i % 2)
+            CHECK(weft_run(other, wait_for_event, &waits.event) == 0);
+        else
+            weft_event_wait(NULL, &waits.event);
+        CHECK(weft_task_wait(&task) == 0);
+    }
+    pool_drop(other);
+    pool_drop(pool);
+}
+
+/* It waits with a limit for a task, or for any, and then sets what the task waits for. */
+static void caller_with_limit_is_alive(void)
+{
+    weft_pool *pool = callers_pool(2);
+    weft_submit_options options = WEFT_SUBMIT_OPTIONS_INIT;
+    weft_task task, *over;
+    CHECK(weft_completions_create(&options.completions) == 0);
+    for (int i = 0; i < 2; i++) {
+        weft_event event = WEFT_EVENT_INIT;
+        CHECK(weft_submit_with(pool, &task, wait_for_event, &event, i ? &options : NULL) == 0);
+        WAIT_UNTIL(blocked_in(pool) == 1); /* the worker has it, not the caller */
+        uint64_t when = weft_now() + 20000000;
+        int error = i ? weft_completions_next_until(options.completions, &over, when)
+                      : weft_task_wait_until(&task, when);
+        CHECK(error == -ETIMEDOUT);
+        weft_event_set(NULL, &event);
+        CHECK(i == 0 || weft_completions_next_until(options.completions, &over, WEFT_FOREVER) == 0);
+        CHECK(weft_task_wait(&task) == 0);
+    }
+    CHECK(weft_completions_destroy(options.completions) == 0);
+    pool_drop(pool);
+}
+
 /* ---- The plain rule: all are blocked or asleep, and one is blocked ---- */
 
 static struct {
@@ -1074,6 +1158,9 @@ int main(void)
         IN_CHILD(task_wants_what_its_waiter_holds),
         IN_CHILD(task_wants_what_one_of_its_waiters_holds),
         IN_CHILD(holder_outside_is_free),
+        IN_CHILD(caller_outside_can_set),
+        IN_CHILD(caller_waits_outside),
+        IN_CHILD(caller_with_limit_is_alive),
         IN_CHILD(plain_rule_tells_what_outside_ends),
         IN_CHILD(graph_alone_does_not),
         IN_CHILD(plain_rule_waits_for_the_last_one),

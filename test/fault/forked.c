@@ -150,6 +150,30 @@ static void bug_24_every_call_in_the_child_says_so(void)
     }
 }
 
+/* Its own pool takes no task that is to be told to the parent's queue. */
+static void submit_for_queue(void *queue)
+{
+    atomic_int ran = 0;
+    weft_task task;
+    weft_submit_options options = WEFT_SUBMIT_OPTIONS_INIT;
+    options.completions = queue;
+    CHECK_EQUAL(weft_submit_with(NULL, &task, count_up, &ran, &options), -ECHILD);
+    use_pool(NULL);
+    CHECK_EQUAL(weft_completions_destroy(queue), 0); /* of its copy */
+    child_pool_end(weft_pool_default());
+    CHECK_EQUAL(atomic_load(&ran), 0);
+}
+
+static void child_has_no_queue_of_the_parent(void)
+{
+    weft_completions *queue;
+    CHECK_EQUAL(weft_completions_create(&queue), 0);
+    use_pool(NULL);
+    CHECK_FINE(grandchild(submit_for_queue, queue));
+    CHECK_EQUAL(weft_completions_destroy(queue), 0);
+    child_pool_end(weft_pool_default());
+}
+
 /* Deadlines and failures of other threads are not the child's; those of the job that forked are. */
 static enum group_state state_of(const weft *w)
 {
@@ -658,6 +682,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_CHILD(bug_24_every_call_in_the_child_says_so),
+        IN_CHILD(child_has_no_queue_of_the_parent),
         IN_CHILD(bug_24_child_has_no_deadlines_of_others),
         IN_CHILD(bug_24_default_pool_starts_anew),
         IN_CHILD(bug_24_child_of_a_process_that_makes_pools),
