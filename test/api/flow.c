@@ -125,6 +125,48 @@ static void failures_end_it(void **state)
     property_holds(failing_program, SCALED(60, 6));
 }
 
+/* A task belongs to its flow, whichever scope is the innermost where it is spawned: neither fails
+ * for the other. */
+static void task_fails(weft *w, void *arg)
+{
+    weft_fail(w, -EDOM);
+}
+
+static void task_counts(weft *w, void *count)
+{
+    atomic_fetch_add((atomic_int *)count, 1);
+}
+
+static void spawn_inside_scope(weft *w, void *arg)
+{
+    atomic_int count = 0;
+    weft_dep dep = {&count, WEFT_INOUT};
+    weft_flow flow;
+    weft_scope scope;
+    weft_flow_open(w, &flow);
+    weft_scope_open(w, &scope);
+    CHECK(weft_flow_spawn(w, &flow, &dep, 1, task_fails, NULL) == 0);
+    int error = weft_scope_close(w, &scope);
+    CHECK(error == 0 || error == -ECANCELED); /* as part of the flow; not by a failure of its own */
+    CHECK(weft_flow_close(w, &flow) == -EDOM);
+    weft_flow_open(w, &flow);
+    weft_scope_open(w, &scope);
+    weft_fail(w, -EIO);
+    CHECK(weft_flow_spawn(w, &flow, &dep, 1, task_counts, &count) == 0);
+    CHECK(weft_scope_close(w, &scope) == -EIO);
+    CHECK(weft_flow_close(w, &flow) == 0);
+    CHECK(count == 1);
+}
+
+static void scopes_inside_a_flow(void **state)
+{
+    for (unsigned workers = 1; workers <= 4; workers += 3) {
+        weft_pool *pool = pool_make(workers, 0);
+        assert_int_equal(weft_run(pool, spawn_inside_scope, NULL), 0);
+        pool_drop(pool);
+    }
+}
+
 /* ---- What may run at the same time ---- */
 
 static void meet(weft *w, void *arg)
@@ -379,6 +421,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tasks_run_as_if_in_order),
         cmocka_unit_test(failures_end_it),
+        cmocka_unit_test(scopes_inside_a_flow),
         cmocka_unit_test(readers_and_others_do_not_wait),
         cmocka_unit_test(nothing_is_forgotten_too_early),
         cmocka_unit_test(long_flows),

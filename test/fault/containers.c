@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* containers.c: hash maps and vectors without memory: each allocation fails once. Nothing is lost,
- * put twice or leaked. */
+ * put twice or leaked. And their functions when the job fails, or the actor ends, inside them. */
+#include "actors.h"
 #include "child.h"
 #include "os/memory.h"
 #include "weft/hashmap.h"
@@ -159,14 +160,19 @@ static void sweep(weft *w, void *arg)
     CHECK(k > 2);                         /* there is more than one allocation */
 }
 
-static void no_memory(void)
+static void fill_keys(void)
 {
-    static try_fn *const tries[] = {try_create, try_put,  try_put_all,
-                                    try_merge,  try_join, try_append};
     for (uint32_t i = 0; i < 2 * KEYS; i++) {
         keys[i] = i % KEYS;
         ones[i] = 1;
     }
+}
+
+static void no_memory(void)
+{
+    static try_fn *const tries[] = {try_create, try_put,  try_put_all,
+                                    try_merge,  try_join, try_append};
+    fill_keys();
     for (unsigned workers = 1; workers <= 3; workers += 2) {
         weft_pool *pool = child_pool(workers, 0, WAY_SPIN);
         for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++)
@@ -175,8 +181,111 @@ static void no_memory(void)
     }
 }
 
+/* ---- Failures in the functions that are called ---- */
+
+enum { SAME = 1000 };
+static const uint32_t same[SAME]; /* one key: all pairs belong to one partition */
+static long calls;
+
+static void fail_in_pair(weft *w, size_t i, size_t j, void *arg)
+{
+    calls++;
+    weft_fail(w, -EIO);
+}
+
+static void fail_in_visit(weft *w, const void *key, void *value, void *arg)
+{
+    calls++;
+    weft_fail(w, -EIO);
+}
+
+static void fail_inside(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_hashmap *map = make();
+    weft_scope_open(w, &scope);
+    calls = 0;
+    (void)weft_equijoin(w, same, SAME, same, SAME, &kind, fail_in_pair, NULL);
+    CHECK_EQUAL(weft_scope_close(w, &scope), -EIO);
+    CHECK(calls >= 1 && calls <= SAME); /* the pairs of one key at most */
+    CHECK_EQUAL(weft_hashmap_put_all(w, map, keys, ones, 2 * KEYS), 0);
+    weft_scope_open(w, &scope);
+    calls = 0;
+    weft_hashmap_for(w, map, fail_in_visit, NULL);
+    CHECK_EQUAL(weft_scope_close(w, &scope), -EIO);
+    CHECK_EQUAL(calls, 1);
+    weft_hashmap_destroy(map);
+}
+
+static void kill_in_pair(weft *w, size_t i, size_t j, void *arg)
+{
+    calls++;
+    weft_actor_kill(weft_actor_self(w));
+}
+
+static int join_until_killed(weft *w, void *arg)
+{
+    return weft_equijoin(w, same, SAME, same, SAME, &kind, kill_in_pair, NULL);
+}
+
+/* One worker: nobody else is in the middle of something. */
+static void failures_end_loops(void)
+{
+    fill_keys();
+    FOR_EACH_WAY(way)
+    {
+        weft_pool *pool = child_pool(1, WEFT_NO_GUESTS, way);
+        CHECK_EQUAL(weft_run(pool, fail_inside, NULL), 0);
+        calls = 0;
+        CHECK_EQUAL(run_one(pool, join_until_killed, NULL), -ECANCELED);
+        CHECK(calls >= 1 && calls <= SAME);
+        child_pool_end(pool);
+    }
+}
+
+/* An actor past its memory ends in `combine`, and leaves the map to others. */
+static void combine_too_much(weft *w, void *left, const void *right, void *arg)
+{
+    if (weft_actor_self(w))
+        weft_alloc(w, (size_t)256 << 20);
+}
+
+static int put_twice(weft *w, void *map)
+{
+    CHECK_EQUAL(weft_hashmap_put(w, map, &keys[1], &ones[0]), 0);
+    return weft_hashmap_put(w, map, &keys[1], &ones[0]);
+}
+
+static int put_all_twice(weft *w, void *map)
+{
+    return weft_hashmap_put_all(w, map, keys, ones, 2 * KEYS);
+}
+
+static void actor_ends_in_combine(void)
+{
+    static weft_actor_fn *const puts[] = {put_twice, put_all_twice};
+    weft_hashmap_kind greedy = kind;
+    greedy.combine = combine_too_much;
+    fill_keys();
+    weft_pool *pool = child_pool(2, 0, WAY_NO_SPIN);
+    for (size_t i = 0; i < 2; i++) {
+        weft_hashmap *map;
+        uint64_t value = 0;
+        CHECK_EQUAL(weft_hashmap_create(&map, &greedy, 0), 0);
+        CHECK_EQUAL(run_one(pool, puts[i], map), -ENOMEM);
+        for (uint32_t key = 0; key < KEYS; key++) /* no lock is held */
+            (void)weft_hashmap_get(map, &key, &value);
+        weft_hashmap_destroy(map);
+    }
+    child_pool_end(pool);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {IN_CHILD(no_memory)};
+    const struct CMUnitTest tests[] = {
+        IN_CHILD(no_memory),
+        IN_CHILD(failures_end_loops),
+        IN_CHILD(actor_ends_in_combine),
+    };
     return cmocka_run_group_tests_name("containers", tests, NULL, NULL);
 }

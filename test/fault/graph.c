@@ -4,6 +4,7 @@
 #include "weft/graph.h"
 #include "child.h"
 #include "os/memory.h"
+#include "weft/actor.h"
 
 #include <errno.h>
 
@@ -146,6 +147,49 @@ static void flows_without_memory(void)
     CHECK(refused > 5); /* tasks, links, the table as it grows */
 }
 
+/* ---- An actor that ends inside a run ---- */
+
+static void drop_graph(weft *w, void *graph)
+{
+    weft_graph_destroy(graph);
+}
+
+static void until_killed(weft *w, void *started)
+{
+    atomic_store((atomic_int *)started, 1);
+    for (;;)
+        weft_poll(w);
+}
+
+static int run_own_graph(weft *w, void *started)
+{
+    weft_graph *graph;
+    CHECK_EQUAL(weft_graph_create(&graph), 0);
+    CHECK_EQUAL(weft_defer(w, drop_graph, graph), 0);
+    weft_graph_add(graph, "endless", until_killed, started);
+    return weft_graph_run(w, graph);
+}
+
+/* The deferred function destroys the graph: what ends after that does not look at it. */
+static void killed_in_its_graph(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        weft_pool *pool = child_pool(2, 0, way);
+        for (int i = 0; i < 10; i++) {
+            weft_actor *actor;
+            atomic_int started = 0;
+            CHECK_EQUAL(weft_actor_create(&actor, pool, run_own_graph, &started, NULL), 0);
+            CHECK_EQUAL(weft_actor_run(actor), 0);
+            UNTIL(atomic_load(&started));
+            weft_actor_kill(actor);
+            CHECK_EQUAL(weft_actor_wait(NULL, actor), -ECANCELED);
+            weft_actor_release(actor);
+        }
+        child_pool_end(pool);
+    }
+}
+
 /* ---- Broken rules ---- */
 
 struct mistake {
@@ -248,11 +292,9 @@ static void node_leaves_a_fork(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_CHILD(graphs_without_memory),
-        IN_CHILD(runs_do_not_allocate),
-        IN_CHILD(flows_without_memory),
-        cmocka_unit_test(flow_of_another_job),
-        cmocka_unit_test(destroyed_while_running),
+        IN_CHILD(graphs_without_memory),       IN_CHILD(runs_do_not_allocate),
+        IN_CHILD(flows_without_memory),        IN_CHILD(killed_in_its_graph),
+        cmocka_unit_test(flow_of_another_job), cmocka_unit_test(destroyed_while_running),
         cmocka_unit_test(node_leaves_a_fork),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

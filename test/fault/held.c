@@ -229,13 +229,230 @@ static void children_of_a_holder(void)
     child_pool_end(pool);
 }
 
+/* ---- What a holder spawns and forks is done, whoever else wants the mutex ---- */
+
+enum { WANTERS = 8, SPARES = 2 };
+static weft_task wanters[WANTERS];
+
+static void submit_wanters(void)
+{
+    for (int i = 0; i < WANTERS; i++)
+        CHECK_EQUAL(weft_submit(pool, &wanters[i], want_mutex, NULL), 0);
+}
+
+/* The job begins with the mutex and without wanters. */
+static void run_before_wanters(const weft_config *config, weft_fn *fn)
+{
+    weft_mutex_init(&mutex, "wanted by many");
+    pool = child_pool_of(config);
+    CHECK_EQUAL(weft_run(pool, fn, NULL), 0);
+    for (int i = 0; i < WANTERS; i++)
+        CHECK_EQUAL(weft_task_wait(&wanters[i]), 0);
+    child_pool_end(pool);
+}
+
+/* A child of the outer scope is on top of one of the inner scope, which is closed first. */
+static void close_inner_first(weft *w, void *arg)
+{
+    weft_scope outer, inner;
+    atomic_int count = 0;
+    weft_mutex_lock(w, &mutex);
+    weft_scope_open(w, &outer);
+    weft_scope_open(w, &inner);
+    CHECK_EQUAL(weft_spawn(w, &inner, count_up, &count), 0);
+    CHECK_EQUAL(weft_spawn(w, &outer, count_up, &count), 0);
+    CHECK_EQUAL(weft_scope_close(w, &inner), 0);
+    CHECK_EQUAL(weft_scope_close(w, &outer), 0);
+    CHECK_EQUAL(count, 2);
+    weft_mutex_unlock(w, &mutex);
+}
+
+static void scopes_of_a_holder(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        weft_config config = child_config(1, WEFT_USE_CALLER, way);
+        config.spares = WEFT_NONE; /* nobody else does it */
+        pool = child_pool_of(&config);
+        weft_mutex_init(&mutex, NULL);
+        CHECK_EQUAL(weft_run(pool, close_inner_first, NULL), 0);
+        child_pool_end(pool);
+    }
+}
+
+/* All threads but the holder and the one that runs its first child wait for the mutex; then that
+ * one does, too. So the second child is left to the holder. */
+static void spawn_before_and_behind_wanters(weft *w, void *arg)
+{
+    struct child_gate gate = {0};
+    atomic_int count = 0;
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
+    weft_scope outer, inner;
+    weft_mutex_lock(w, &mutex);
+    weft_scope_open(w, &outer);
+    weft_scope_open(w, &inner);
+    CHECK_EQUAL(weft_spawn(w, &inner, pass_gate, &gate), 0);
+    UNTIL(atomic_load(&gate.started));
+    submit_wanters();
+    UNTIL((weft_pool_get_info(pool, &info), info.spares == SPARES));
+    CHECK_EQUAL(weft_spawn(w, &outer, count_up, &count), 0);
+    atomic_store(&gate.open, true);
+    CHECK_EQUAL(weft_scope_close(w, &inner), 0);
+    CHECK_EQUAL(weft_scope_close(w, &outer), 0);
+    CHECK_EQUAL(count, 1);
+    weft_mutex_unlock(w, &mutex);
+}
+
+static void child_behind_wanters(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        weft_config config = child_config(2, 0, way);
+        config.spares = SPARES;
+        run_before_wanters(&config, spawn_before_and_behind_wanters);
+    }
+}
+
+/* A thief has some of the holder's children with it when the wanters come. */
+static void child_in_the_middle(weft *w, void *count)
+{
+    if (atomic_fetch_add((atomic_int *)count, 1) == 30)
+        submit_wanters();
+    for (int i = 0; i < 20; i++)
+        sched_yield();
+}
+
+static void spawn_many(weft *w, void *arg)
+{
+    enum { CHILDREN = 300 };
+    weft_scope scope;
+    atomic_int count = 0;
+    weft_mutex_lock(w, &mutex);
+    weft_scope_open(w, &scope);
+    for (int i = 0; i < CHILDREN; i++)
+        CHECK_EQUAL(weft_spawn(w, &scope, child_in_the_middle, &count), 0);
+    CHECK_EQUAL(weft_scope_close(w, &scope), 0);
+    CHECK_EQUAL(count, CHILDREN);
+    weft_mutex_unlock(w, &mutex);
+}
+
+static void children_taken_by_a_thief(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        weft_config config = child_config(2, 0, way);
+        config.spares = SPARES;
+        run_before_wanters(&config, spawn_many);
+    }
+}
+
+/* While the holder waits for its right side, it does not take the children that want its mutex,
+ * of the job below it. */
+static void long_right_side(weft *w, void *started)
+{
+    atomic_store((atomic_int *)started, 1);
+    for (int i = 0; i < 2000; i++) /* so that the holder looks for work */
+        sched_yield();
+}
+
+static void hold_and_merge(weft *w, void *arg)
+{
+    atomic_int started = 0;
+    weft_mutex_lock(w, &mutex);
+    weft *inner = weft_fork(w, long_right_side, &started);
+    weft_block_begin(inner); /* all that is in the row may be taken, and maybe is */
+    for (int i = 0; i < 500 && !atomic_load(&started); i++)
+        sched_yield();
+    weft_block_end(inner);
+    if (!weft_merge(w))
+        long_right_side(w, &started);
+    weft_mutex_unlock(w, &mutex);
+}
+
+static void spawn_below_a_holder(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK_EQUAL(weft_spawn(w, &scope, count_up, &child_runs), 0);
+    UNTIL(atomic_load(&child_runs)); /* a thief has come, and gone */
+    for (int i = 0; i < 20; i++)
+        CHECK_EQUAL(weft_spawn(w, &scope, want_mutex, NULL), 0);
+    CHECK_EQUAL(weft_run(pool, hold_and_merge, NULL), 0);
+    CHECK_EQUAL(weft_scope_close(w, &scope), 0);
+}
+
+static void merge_of_a_holder(void)
+{
+    weft_config config = child_config(2, 0, WAY_NO_SPIN);
+    config.quantum = 1000000000; /* the right side stays until the block begins */
+    config.spares = WEFT_NONE;
+    weft_mutex_init(&mutex, NULL);
+    pool = child_pool_of(&config);
+    until_asleep(pool, 2);
+    CHECK_EQUAL(weft_run(pool, spawn_below_a_holder, NULL), 0);
+    child_pool_end(pool);
+}
+
+/* ---- A child that spawns the next: the stack does not grow with the chain ---- */
+
+struct chain {
+    weft_scope scope;
+    bool fifo;
+    long left;
+    uintptr_t lowest; /* address on the stack */
+};
+
+static void link_of_chain(weft *w, void *arg)
+{
+    struct chain *chain = arg;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    if (here < chain->lowest)
+        chain->lowest = here;
+    if (chain->left-- > 0)
+        CHECK_EQUAL(chain->fifo ? weft_spawn_fifo(w, &chain->scope, link_of_chain, chain)
+                                : weft_spawn(w, &chain->scope, link_of_chain, chain),
+                    0);
+}
+
+static void run_chain(weft *w, void *arg)
+{
+    struct chain *chain = arg;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    chain->lowest = here;
+    if (!chain->fifo)
+        weft_mutex_lock(w, &mutex);
+    weft_scope_open(w, &chain->scope);
+    link_of_chain(w, chain);
+    CHECK_EQUAL(weft_scope_close(w, &chain->scope), 0);
+    if (!chain->fifo)
+        weft_mutex_unlock(w, &mutex);
+    CHECK_EQUAL(chain->left, -1);
+    CHECK(here - chain->lowest < 64 * 1024);
+}
+
+static void chains_are_shallow(void)
+{
+    FOR_EACH_WAY(way)
+    {
+        pool = child_pool(1, WEFT_USE_CALLER, way);
+        weft_mutex_init(&mutex, NULL);
+        for (int fifo = 0; fifo < 2; fifo++) {
+            struct chain chain = {.fifo = fifo, .left = SCALED(100000, 10)};
+            CHECK_EQUAL(weft_run(pool, run_chain, &chain), 0);
+        }
+        child_pool_end(pool);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_CHILD(guest_that_helps),     IN_CHILD(thief_of_a_guest),
         IN_CHILD(worker_in_its_place),  IN_CHILD(task_of_a_holder),
         IN_CHILD(job_of_another_pool),  IN_CHILD(nothing_is_held_any_more),
-        IN_CHILD(children_of_a_holder),
+        IN_CHILD(children_of_a_holder), IN_CHILD(scopes_of_a_holder),
+        IN_CHILD(child_behind_wanters), IN_CHILD(children_taken_by_a_thief),
+        IN_CHILD(merge_of_a_holder),    IN_CHILD(chains_are_shallow),
     };
     return cmocka_run_group_tests_name("held", tests, NULL, NULL);
 }
