@@ -81,7 +81,8 @@ static bool leave_to_itself(struct waiting *waiting)
     return false;
 }
 
-/* A job waits: it helps others meanwhile, unless there is a limit. `limit`: until when; NULL: without a limit. */
+/* A job waits: it helps others meanwhile, unless there is a limit. `limit`: until when; NULL:
+ * without a limit. */
 static int wait_as_worker(struct weft__task *task, const uint64_t *limit)
 {
     struct waiting waiting = {.task = task, .latch.owner = weft__thread_park()};
