@@ -7,6 +7,7 @@
 #include "weft/actor.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,7 +172,10 @@ static void finish(weft *w, struct handle *handle, uint64_t *random)
     default: {
         int reason = weft_actor_wait(w, actor);
         CHECK(weft_actor_done(actor));
-        CHECK(reason == record->expected || (record->killed && reason == -ECANCELED));
+        bool right = reason == record->expected || (record->killed && reason == -ECANCELED);
+        if (!right)
+            fprintf(stderr, "ended with %d, not %d\n", reason, record->expected);
+        CHECK(right);
         CHECK(atomic_load(&record->supervised) == 1);
         CHECK(atomic_load(&record->reason) == reason);
     }
