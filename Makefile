@@ -5,14 +5,16 @@
 #: make server       build, and run the example whose requests are actors (ARGS="--port 0")
 #: make test         build and test everything that follows
 #: make test-gcc     one of them: gcc, with the lint and installation tests
-#: make test-clang     clang, without libhwloc
 #: make test-asan      AddressSanitizer and UBSan, not optimised, checks on
-#: make test-tsan      ThreadSanitizer
+#: make test-tsan      ThreadSanitizer: unit, api and actor
 #: make test-long    not part of make test, but of CI:
+#: make test-clang     clang, without libhwloc
+#: make test-check-long  the harnesses of weft check that take long
+#: make test-stress    the stress tests of test-gcc
+#: make test-asan-stress  those that look for leaks, too
+#: make test-tsan-long the other tests of test-tsan
 #: make test-spin0     the build of test-gcc, with WEFT_SPIN=0 and WEFT_QUANTUM_US=0: workers sleep
 #:                     at once, and right sides are taken at once; and counters
-#: make test-tsan-stress  the stress tests of test-tsan
-#: make test-check-long  the harnesses of weft check that take long
 #: make test-eager     the build of test-gcc, with WEFT_FORK=eager and WEFT_SLEEP=tickle-seqcst
 #: make test-counters  in neither: WEFT_SLEEP=counters; likewise any other protocol
 #: make lint         the lint tests alone
@@ -33,8 +35,8 @@ PEERS := OFF
 BUILD := build/release
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
-MATRIX := gcc clang asan tsan
-LONG := check-long spin0 tsan-stress eager
+MATRIX := gcc asan tsan
+LONG := clang check-long stress asan-stress tsan-long spin0 eager
 PROTOCOLS := tickle tickle-seqcst tickle-flag tickle-swap counters counters-local counters-blocks \
 	counters-all counters-two events-plain events-latch
 
