@@ -33,6 +33,7 @@ ARGS ?=
 CHECK_SECONDS ?= 60
 PEERS := OFF
 BUILD := build/release
+TARGET := all
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
 MATRIX := gcc asan tsan
@@ -45,13 +46,13 @@ all: build
 help:
 	@sed -n 's/^#: //p' Makefile
 
-build:
+build: # all, or one target
 	@cmake -S . -B $(BUILD) $(GENERATOR) -DWEFT_TESTS=OFF -DWEFT_PEERS=$(PEERS) \
 	    -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
-	@cmake --build $(BUILD) -j $(JOBS)
+	@cmake --build $(BUILD) -j $(JOBS) --target $(TARGET)
 
+demo: TARGET := weft_tool
 demo: build
-	@test -x $(BUILD)/weft || { echo "the program needs libpng (Debian: libpng-dev)"; exit 1; }
 	@$(BUILD)/weft demo $(ARGS)
 
 bench: PEERS := ON # other runtimes, to compare with; Rayon takes a while to build
