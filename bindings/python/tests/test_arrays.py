@@ -33,7 +33,7 @@ class Buffers(unittest.TestCase):
                     self.assertTrue(math.isclose(total, math.fsum(numbers), abs_tol=1e-6))
                 else:
                     self.assertEqual((total - sum(numbers)) % 2**64, 0)
-                        self.assertTrue(total >= 0 if code.isupper() else -(2**63) <= total < 2**63)
+                    self.assertTrue(total >= 0 if code.isupper() else -(2**63) <= total < 2**63)
                 self.assertEqual(weft.min(numbers), min(numbers))
                 self.assertEqual(weft.max(numbers), max(numbers))
                 if numbers.itemsize >= 4:
