@@ -26,7 +26,7 @@ class Buffers(unittest.TestCase):
 
     def test_every_type(self):
         for code in INTEGERS + "fd":
-            for n in (1, 2, 1000, 100000):
+            for n in (1, 2, 1000, 20000):
                 numbers = self.numbers(code, n)
                 total = weft.sum(numbers)
                 if code in "fd":
@@ -42,7 +42,7 @@ class Buffers(unittest.TestCase):
                     self.assertEqual(list(numbers), in_order)
 
     def test_the_same_bits_for_any_number_of_workers(self):
-        numbers = self.numbers("d", 300000)
+        numbers = self.numbers("d", 100000)
         want = weft.sum(numbers)
         for workers in (1, 2, 3, 16):
             with weft.Pool(workers) as pool:

@@ -10,7 +10,7 @@ import unittest
 
 def run(program, **environment):
     return subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE,
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(program)], stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True, timeout=300, env={**os.environ, **environment},
     )
 

@@ -13,7 +13,7 @@ fn main() {
     );
     assert_eq!(odd, Some(500_000));
 
-    let mut numbers: Vec<f64> = (0..1_000_000).map(|i| ((i * 7919) % 1_000_003) as f64).collect();
+    let mut numbers: Vec<f64> = (0..1_000_000u64).map(|i| (i * 7919 % 1_000_003) as f64).collect();
     weft::sort(&mut numbers);
     assert!(numbers.windows(2).all(|pair| pair[0] <= pair[1]));
     println!("{} odd ones; the median is {}", odd.unwrap(), numbers[numbers.len() / 2]);

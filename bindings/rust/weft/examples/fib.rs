@@ -33,7 +33,7 @@ fn without(n: u64) -> u64 {
 fn measure(name: &str, f: impl Fn() -> u64) {
     let begin = Instant::now();
     let result = f();
-    let joins = result.max(1) as f64; // fib(n) has about as many joins
+    let joins = result as f64 * 1.618; // fib(n + 1), nearly
     let ns = begin.elapsed().as_nanos() as f64;
     println!("{name:13} {result:12}  {:8.1} ms  {:5.1} ns a join", ns / 1e6, ns / joins);
 }

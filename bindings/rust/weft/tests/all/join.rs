@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Joins: results, panics, and who drops what.
 
+use crate::quietly;
 use std::cell::Cell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -16,18 +17,6 @@ fn message(f: impl FnOnce()) -> String {
     match payload.downcast::<String>() {
         Ok(text) => *text,
         Err(payload) => payload.downcast::<&str>().expect("a text").to_string(),
-    }
-}
-
-fn quietly(f: impl FnOnce()) {
-    static HOOK: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    let _one_at_a_time = HOOK.lock();
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| {}));
-    let result = catch_unwind(AssertUnwindSafe(f));
-    std::panic::set_hook(hook);
-    if let Err(payload) = result {
-        std::panic::resume_unwind(payload);
     }
 }
 
