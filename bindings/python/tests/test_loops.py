@@ -2,10 +2,12 @@
 """Loops with bodies in Python and in C: every element once, or an exception."""
 
 import ctypes
+import gc
 import os
 import sys
 import threading
 import unittest
+import weakref
 
 import weft
 
@@ -181,6 +183,26 @@ class Loops(unittest.TestCase):
         meeting = threading.Barrier(2)
         with weft.Pool(2) as pool:
             weft.for_(2, lambda lo, hi: meeting.wait(), min=1, pool=pool)
+
+    def test_nothing_is_kept(self):
+        def failing(lo, hi):
+            raise ValueError
+
+        def fine(lo, hi):
+            pass
+
+        kept = [weakref.ref(fine), weakref.ref(failing)]
+        gc.disable()  # nothing waits for the collector
+        try:
+            weft.for_(100, fine, min=1)
+            try:
+                weft.for_(100, failing, min=1)
+            except ValueError:
+                pass
+            del fine, failing
+            self.assertEqual([ref() for ref in kept], [None, None])
+        finally:
+            gc.enable()
 
     def test_map(self):
         self.assertEqual(weft.map(str, range(1000)), [str(i) for i in range(1000)])

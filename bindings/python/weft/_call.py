@@ -50,7 +50,10 @@ class Call:
         error, self.error = self.error, None
         self.job = self.fn = None  # they refer to this call
         if error is not None:
-            raise error
+            try:
+                raise error
+            finally:
+                del error  # or it would refer to itself, by way of this frame
         if code:
             raise error_of(code)
         if not self.complete:

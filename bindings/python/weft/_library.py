@@ -83,7 +83,13 @@ declare(slow, "weft_run", c_int, c_void_p, FN, c_void_p)
 declare(slow, "weft_submit", c_int, c_void_p, c_void_p, FN, c_void_p)
 declare(slow, "weft_task_wait", c_int, c_void_p)
 declare(slow, "weft_task_cancel", c_int, c_void_p)
-declare(slow, "weft_for_min", None, c_void_p, c_size_t, c_size_t, c_size_t, c_void_p, c_void_p)
+# Twice: for bodies in Python, and in C.
+for_min = slow["weft_for_min"]
+for_min.restype = None
+for_min.argtypes = c_void_p, c_size_t, c_size_t, c_size_t, RANGE_FN, c_void_p
+for_min_native = slow["weft_for_min"]
+for_min_native.restype = None
+for_min_native.argtypes = c_void_p, c_size_t, c_size_t, c_size_t, c_void_p, c_void_p
 for _name, _type in NUMBERS.items():
     _sum = c_double if _name[0] == "f" else c_int64 if _name[0] == "i" else c_uint64
     declare(slow, f"weft_sum_{_name}", _sum, c_void_p, c_void_p, c_size_t)

@@ -6,7 +6,7 @@ import operator
 import threading
 
 from ._call import CANCELED, run, weft_fail
-from ._library import RANGE_FN, slow
+from ._library import RANGE_FN, for_min, for_min_native
 from ._pool import workers_of
 
 # Into so many ranges for each worker, at most, is a loop cut. A call of a Python body costs some
@@ -46,8 +46,7 @@ def for_(n, body, *, min=None, pool=None):
                     call.error = error
                 weft_fail(w, CANCELED)
 
-        thunk = RANGE_FN(step)
-        slow.weft_for_min(whole, 0, n, least, ctypes.cast(thunk, ctypes.c_void_p), None)
+        for_min(whole, 0, n, least, RANGE_FN(step), None)
         # If there is no room for the call of step() itself, Python prints RecursionError or
         # MemoryError and forgets it. So elements are counted.
         return left == 0
@@ -68,7 +67,7 @@ def for_native(n, function, arg=None, *, min=1, pool=None):
     address = address_of(function)
 
     def job(_call, w):
-        slow.weft_for_min(w, 0, n, least, address, arg)
+        for_min_native(w, 0, n, least, address, arg)
         return True
 
     run(job, pool)
