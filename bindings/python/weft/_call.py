@@ -146,7 +146,9 @@ def poll(call):
     if descriptor >= 0:  # else: too many are open; then the wait can't be interrupted
         poller = select.poll()
         poller.register(descriptor, select.POLLIN)
-        poller.poll()
+        # A signal that comes just before poll(2) does not interrupt it. So it is not one long wait.
+        while not poller.poll(100):
+            pass
 
 
 def close():
