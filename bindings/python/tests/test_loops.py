@@ -6,10 +6,13 @@ import gc
 import os
 import sys
 import threading
+import time
 import unittest
 import weakref
+from unittest import mock
 
 import weft
+from weft import _call, _loops
 
 WIDTHS = (1, 2, 4, 16)
 
@@ -48,9 +51,11 @@ class Loops(unittest.TestCase):
 
     def test_no_more_than_64_ranges_for_each_worker(self):
         with weft.Pool(2) as pool:
-            count = Count()
-            weft.for_(10**9, count, pool=pool)
-            self.assertLessEqual(len(count.ranges), 128)
+            for n in (127, 129, 255, 10**9):
+                count = Count()
+                weft.for_(n, lambda lo, hi: (count(lo, hi), time.sleep(0.0001)), pool=pool)
+                self.assertLessEqual(len(count.ranges), 128)
+                self.assertTrue(count.covers(n))
 
     def test_an_exception_travels_to_the_caller(self):
         for workers in WIDTHS:
@@ -158,6 +163,34 @@ class Loops(unittest.TestCase):
         self.assertGreater(ends["done"], 0)
         self.assertGreater(ends["refused"], 0)
         weft.for_(10, lambda lo, hi: None)
+
+    def test_a_callback_that_python_does_not_begin(self):
+        """As if there were no memory for its frame: ctypes prints that, and goes on."""
+
+        def not_first(kind):
+            def make(callback):
+                def called(*arguments):
+                    if missed:
+                        return callback(*arguments)
+                    missed.append(True)
+                    raise MemoryError
+
+                return kind(called)
+
+            return make
+
+        for place, name in ((_loops, "RANGE_FN"), (_call, "FN")):
+            missed = []
+            with mock.patch.object(place, name, not_first(getattr(place, name))), mock.patch(
+                "sys.unraisablehook", id
+            ), self.assertRaisesRegex(RuntimeError, "did not begin a callback"):
+                weft.for_(1000, lambda lo, hi: None, min=1)
+
+    def test_a_call_whose_end_was_interrupted(self):
+        call = _call.Call(None, None)
+        _call.calls.add(call)
+        weft.for_(1, lambda lo, hi: None)
+        self.assertNotIn(call, _call.calls)
 
     def test_many_threads_at_once(self):
         def work():

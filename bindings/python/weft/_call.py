@@ -13,7 +13,6 @@ library, and help there.
 
 import atexit
 import ctypes
-import errno
 import os
 import select
 import threading
@@ -38,10 +37,8 @@ class Call:
         try:
             self.complete = self.job(self, w)
         except BaseException as error:
-            # Without a call before it: there may be no room for one.
             if self.error is None:
                 self.error = error
-            weft_fail(w, CANCELED)
 
     def is_over(self):
         return self.over or quick.weft_task_done(self.address)
@@ -62,9 +59,6 @@ class Call:
                 "weft: Python did not begin a callback; it has written the reason to stderr"
             )
 
-
-weft_fail = quick.weft_fail  # what has not begun never does
-CANCELED = -errno.ECANCELED
 
 # All calls that the library may still use. Guarded by the lock, like `closing`.
 calls = set()

@@ -2,11 +2,12 @@
 """Loops over ranges, with bodies in Python or in C."""
 
 import ctypes
+import errno
 import operator
 import threading
 
-from ._call import CANCELED, run, weft_fail
-from ._library import RANGE_FN, for_min, for_min_native
+from ._call import run
+from ._library import RANGE_FN, for_min, for_min_native, quick
 from ._pool import workers_of
 
 # Into so many ranges for each worker, at most, is a loop cut. A call of a Python body costs some
@@ -28,7 +29,9 @@ def for_(n, body, *, min=None, pool=None):
     n = size_of(n, "n")
     if not callable(body):
         raise TypeError(f"weft: the body of a loop is a function of (lo, hi), not {body!r}")
-    least = size_of(min, "min") if min is not None else n // (RANGES * (workers_of(pool) or 1))
+    if min is None:
+        min = -(-n // (RANGES * workers_of(pool)))
+    least = size_of(min, "min")
     if n == 0:
         return
     left = n
@@ -42,9 +45,10 @@ def for_(n, body, *, min=None, pool=None):
                 with counting:
                     left -= hi - lo
             except BaseException as error:
+                # First without a call: there may be no room for one.
                 if call.error is None:
                     call.error = error
-                weft_fail(w, CANCELED)
+                quick.weft_fail(w, -errno.ECANCELED)  # what has not begun never does
 
         for_min(whole, 0, n, least, RANGE_FN(step), None)
         # If there is no room for the call of step() itself, Python prints RecursionError or

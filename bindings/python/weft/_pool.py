@@ -62,4 +62,5 @@ class Pool:
 
 
 def workers_of(pool):
-    return pool.workers if pool else quick.weft_pool_workers(slow.weft_pool_default())
+    """1: there is no default pool, and the call itself will say why."""
+    return pool.workers if pool else quick.weft_pool_workers(slow.weft_pool_default()) or 1
