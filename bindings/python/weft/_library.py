@@ -8,16 +8,10 @@ from ctypes import POINTER, c_bool, c_char_p, c_double, c_float, c_int, c_int64,
 from ctypes import c_uint, c_uint64, c_void_p
 
 SONAME = "libweft.so.0.2"
-RELEASE = "0.2."  # what is compiled in here, the size of a task, holds for these releases
+RELEASE = "0.2."  # what is written down here holds for these releases
 
 FN = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
 RANGE_FN = ctypes.CFUNCTYPE(None, c_void_p, c_size_t, c_size_t, c_void_p)
-
-
-class Task(ctypes.Structure):
-    """weft_task: 176 bytes, aligned to 8."""
-
-    _fields_ = [("opaque", c_uint64 * 22)]
 
 
 class Config(ctypes.Structure):
@@ -49,6 +43,10 @@ def load():
 
 
 library, version = load()
+
+# A task, in words: it is aligned to 8 bytes. Libraries without weft_sizeof() have 176 bytes.
+TASK_SIZE = library.weft_sizeof(b"weft_task") if hasattr(library, "weft_sizeof") else 176
+Task = c_uint64 * (TASK_SIZE // 8)
 
 # The same library twice. ctypes lets go of the GIL in calls of `slow`, and keeps it in calls of
 # `quick`: these neither wait nor take long.
