@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Signals, forks, the end of the interpreter, and a missing library: each in a process of its own."""
+"""Signals, forks, the end of the interpreter, a missing library: each in a process of its own."""
 
 import os
 import subprocess

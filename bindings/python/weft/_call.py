@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How Python code gets into a pool, and its exceptions out of it.
 
-    run() ── submits a task ──▶ any worker ──▶ Call.enter ──▶ job(w) ──▶ weft_for(w, ...) ──▶ bodies
+    run() ── submits a task ──▶ any worker ──▶ Call.enter ──▶ job(w) ──▶ weft_for ──▶ bodies
 
 Python runs its signal handlers on the main thread, between any two instructions: also in the first
 one of a callback, where no `try` can catch what the handler raises, and ctypes then prints the

@@ -4,7 +4,7 @@
 use crate::job::catch;
 use crate::{meaning, Context};
 use std::any::Any;
-use std::mem::MaybeUninit;
+use std::mem::{self, MaybeUninit};
 use std::ops::Range;
 use std::os::raw::c_void;
 use std::panic;
@@ -26,7 +26,12 @@ unsafe extern "C" fn call<F: Fn(Range<usize>) + Sync>(
 ) {
     let all = &*arg.cast::<Loop<F>>();
     if let Err(payload) = catch(|| (all.body)(begin..end)) {
-        all.panic.lock().unwrap().get_or_insert(payload);
+        let mut first = all.panic.lock().unwrap();
+        match *first {
+            None => *first = Some(payload),
+            Some(_) => mem::forget(payload), // its destructor might panic, and the caller is C
+        }
+        drop(first);
         sys::weft_fail(w, -sys::ECANCELED); // what has not begun never does
     }
 }

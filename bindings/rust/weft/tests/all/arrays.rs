@@ -143,3 +143,25 @@ fn sorts() {
     want.sort_by(f64::total_cmp);
     assert!(odd.iter().zip(&want).all(|(x, y)| x.to_bits() == y.to_bits()));
 }
+
+/// A panic whose payload panics when it is dropped.
+struct Nasty;
+
+impl Drop for Nasty {
+    fn drop(&mut self) {
+        panic!("while it is dropped");
+    }
+}
+
+#[test]
+fn panics_in_every_call_of_a_loop() {
+    quietly(|| {
+        let pool = Pool::new(16).unwrap();
+        for _ in 0..20 {
+            let payload = catch_unwind(AssertUnwindSafe(|| {
+                pool.run(|cx| cx.for_each_range(0..1000, |_| std::panic::panic_any(Nasty)))
+            }));
+            std::mem::forget(payload);
+        }
+    });
+}
