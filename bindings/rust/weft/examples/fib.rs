@@ -40,7 +40,7 @@ fn measure(name: &str, f: impl Fn() -> u64) {
 
 fn main() {
     let n = std::env::args().nth(1).map_or(32, |text| text.parse().expect("a number"));
-    measure("plain", || plain(std::hint::black_box(n)));
+    measure("plain", || plain(n));
     measure("cx.join", || weft::run(|cx| with_context(cx, n)));
     measure("weft::join", || weft::run(|_| without(n)));
 }
