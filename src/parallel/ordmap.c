@@ -118,8 +118,7 @@ const void *weft_ordmap_find(const weft_ordmap *map, const void *key)
         return NULL;
     while (!weft__tree_is_leaf(tree))
         tree = tree->child[weft__tree_side(&map->kind, tree, key)];
-    const struct weft__slice leaf = weft__slice_all(tree);
-    size_t i = weft__slice_seek(&map->kind, &leaf, key, &found);
+    size_t i = weft__leaf_seek(&map->kind, tree, 0, tree->size, key, &found);
     return found ? weft__leaf_value(&map->kind, tree, i) : NULL;
 }
 
@@ -137,8 +136,7 @@ size_t weft_ordmap_rank(const weft_ordmap *map, const void *key)
         smaller += side == WEFT__RIGHT ? tree->child[WEFT__LEFT]->size : 0;
         tree = tree->child[side];
     }
-    const struct weft__slice leaf = weft__slice_all(tree);
-    return smaller + weft__slice_seek(&map->kind, &leaf, key, &found);
+    return smaller + weft__leaf_seek(&map->kind, tree, 0, tree->size, key, &found);
 }
 
 bool weft_ordmap_at(const weft_ordmap *map, size_t rank, weft_ordmap_entry *entry)

@@ -3,8 +3,6 @@
  * it, the key, and what is after it. */
 #include "parallel/ordmap_leaf.h"
 
-#include "parallel/element.h"
-
 #define FAILED WEFT__TREE_FAILED
 
 /* ---- Looking ---- */
@@ -23,21 +21,7 @@ const struct weft__tree *weft__leaf_at(const struct weft__tree *tree, size_t *ra
 size_t weft__slice_seek(const struct weft__tree_kind *kind, const struct weft__slice *slice,
                         const void *key, bool *found)
 {
-    weft_compare_fn *compare = kind->given.compare;
-    void *arg = kind->given.arg;
-    size_t begin = slice->begin, end = slice->end;
-    while (begin < end) {
-        size_t middle = begin + (end - begin) / 2;
-        int order = compare(key, weft__leaf_key(kind, slice->tree, middle), arg);
-        if (order == 0) {
-            *found = true;
-            return middle;
-        }
-        begin = order > 0 ? middle + 1 : begin;
-        end = order > 0 ? end : middle;
-    }
-    *found = false;
-    return begin;
+    return weft__leaf_seek(kind, slice->tree, slice->begin, weft__slice_size(slice), key, found);
 }
 
 /* ---- Making ---- */

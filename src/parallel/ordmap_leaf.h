@@ -4,6 +4,7 @@
 #ifndef WEFT_PARALLEL_ORDMAP_LEAF_H
 #define WEFT_PARALLEL_ORDMAP_LEAF_H
 
+#include "parallel/element.h"
 #include "parallel/ordmap_tree.h"
 
 /* A leaf has about a kilobyte. To insert a key is to copy a leaf: with longer ones that takes
@@ -55,7 +56,25 @@ static inline size_t weft__slice_size(const struct weft__slice *slice)
     return slice->end - slice->begin;
 }
 
-/* Where the key is in a slice of a leaf, or where it would be. */
+/* Where the key is among n > 0 entries of a leaf, or where it would be. No branch depends on the
+ * keys, because the processor would guess it wrong every other time. */
+WEFT__ALWAYS_INLINE size_t weft__leaf_seek(const struct weft__tree_kind *kind,
+                                           const struct weft__tree *leaf, size_t begin, size_t n,
+                                           const void *key, bool *found)
+{
+    const weft_ordmap_kind *given = &kind->given;
+    while (n > 1) {
+        size_t half = n / 2;
+        int order = given->compare(key, weft__leaf_key(kind, leaf, begin + half), given->arg);
+        begin += half & -(size_t)(order >= 0);
+        n -= half;
+    }
+    int order = given->compare(key, weft__leaf_key(kind, leaf, begin), given->arg);
+    *found = order == 0;
+    return begin + (order > 0);
+}
+
+/* The same in a slice of a leaf. */
 size_t weft__slice_seek(const struct weft__tree_kind *kind, const struct weft__slice *slice,
                         const void *key, bool *found);
 

@@ -33,8 +33,8 @@ enum weft__side { WEFT__LEFT, WEFT__RIGHT };
 struct weft__tree {
     struct atomic_u64 references;
     struct weft__tree *child[2]; /* of a leaf: NULL */
-    uint64_t size : 56;          /* how many entries the tree has */
     uint64_t height : 8;         /* 1: a leaf */
+    uint64_t size : 56;          /* how many entries the tree has */
     _Alignas(
         max_align_t) char data[]; /* of a node: its key; of a leaf: its keys, then its values */
 };
