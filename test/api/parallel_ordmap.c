@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LONGEST = 400 }; /* values, so that some leaves have few */
+
 /* A key is a number, and bytes that follow from it. */
 static void key_make(unsigned char *key, size_t size, uint32_t number)
 {
@@ -91,7 +93,7 @@ static bool visit_entry(const void *key, const void *value, void *arg)
 {
     struct visit *visit = arg;
     const weft_ordmap_kind *kind = &visit->model->world->kind;
-    unsigned char expected[64];
+    unsigned char expected[LONGEST];
     while (!visit->model->has[visit->next])
         visit->next++;
     key_make(expected, kind->key_size, visit->next);
@@ -103,7 +105,7 @@ static bool visit_entry(const void *key, const void *value, void *arg)
 
 static void look_for(const struct model *model, uint32_t number)
 {
-    unsigned char key[64];
+    unsigned char key[LONGEST];
     const weft_ordmap_kind *kind = &model->world->kind;
     weft_ordmap_entry entry;
     key_make(key, kind->key_size, number);
@@ -188,7 +190,7 @@ static void build(weft *w, struct model *to, struct dice *dice)
 {
     const weft_ordmap_kind *kind = &to->world->kind;
     unsigned char *keys = malloc(to->world->universe * kind->key_size);
-    unsigned char *values = malloc(to->world->universe * kind->value_size + 1), value[64];
+    unsigned char *values = malloc(to->world->universe * kind->value_size + 1), value[LONGEST];
     size_t from = dice_below(dice, to->world->universe), odds = 1 + dice_below(dice, 5);
     bool zeros = dice_below(dice, 4) == 0;
     HOLDS(keys && values);
@@ -210,7 +212,7 @@ static void build(weft *w, struct model *to, struct dice *dice)
 static void insert_and_remove(struct model *to, struct dice *dice)
 {
     const weft_ordmap_kind *kind = &to->world->kind;
-    unsigned char key[64], value[64];
+    unsigned char key[LONGEST], value[LONGEST];
     for (size_t i = dice_size(dice, 60); i > 0; i--) {
         uint32_t number = (uint32_t)dice_below(dice, to->world->universe);
         weft_ordmap *before = to->map;
@@ -237,7 +239,7 @@ static void become(struct model *to, const struct model *from)
 static void map_all(weft *w, struct model *to, const struct model *from)
 {
     const struct world *world = to->world;
-    unsigned char key[64];
+    unsigned char key[LONGEST];
     void *arg = (void *)(uintptr_t)world;
     HOLDS(weft_ordmap_map(w, from->map, change, arg, &to->map, world->kind.value_size) == 0);
     become(to, from);
@@ -252,7 +254,7 @@ static void map_all(weft *w, struct model *to, const struct model *from)
 
 static void filter_all(weft *w, struct model *to, const struct model *from)
 {
-    unsigned char key[64];
+    unsigned char key[LONGEST];
     struct world fast = *to->world;
     HOLDS(weft_ordmap_filter(w, from->map, keep, (void *)(uintptr_t)to->world, &to->map) == 0);
     fast.slow = false;
@@ -310,7 +312,7 @@ static struct world any_world(struct dice *dice)
 {
     return (struct world){
         .kind = {.key_size = 4 + dice_size(dice, 40),
-                 .value_size = dice_size(dice, 60),
+                 .value_size = dice_size(dice, dice_below(dice, 3) ? 60 : LONGEST),
                  .compare = compare},
         .universe = 1 + (uint32_t)dice_size(dice, 6000),
         .slow = dice_below(dice, 4) == 0,
