@@ -33,17 +33,16 @@ static struct weft__tree *build_leaf(const struct range *range)
     return weft__tree_grow(all->kind, &run, run.n);
 }
 
-/* The sizes of the two sides differ by one entry at most, so the tree is balanced, and its leaves
- * are half full. */
 static void build(weft *w, void *arg)
 {
     struct range *range = arg;
     const struct building *all = range->all;
-    size_t n = range->end - range->begin, middle = range->begin + n / 2;
+    size_t n = range->end - range->begin;
     if (n <= all->kind->most) {
         range->result = build_leaf(range);
         return;
     }
+    size_t middle = range->begin + weft__tree_middle(all->kind, n);
     struct range left = {all, range->begin, middle, FAILED};
     struct range right = {all, middle, range->end, FAILED};
     struct weft__trees trees = {.of = {&left.result, &right.result}};

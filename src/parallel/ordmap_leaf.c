@@ -68,17 +68,17 @@ static struct weft__tree *make_leaf(const struct weft__tree_kind *kind, struct w
     return leaf;
 }
 
-/* Leaves are at least half full, because the two halves of more than fit into one are. */
 static struct weft__tree *grow(const struct weft__tree_kind *kind, struct weft__run **next,
                                size_t n)
 {
     if (n <= kind->most)
         return make_leaf(kind, next, n);
-    struct weft__tree *left = grow(kind, next, n / 2);
+    size_t middle = weft__tree_middle(kind, n);
+    struct weft__tree *left = grow(kind, next, middle);
     while ((*next)->n == 0)
         ++*next;
     struct weft__tree *node = weft__tree_node(kind, (*next)->keys);
-    return weft__tree_join(kind, left, node, grow(kind, next, n - n / 2));
+    return weft__tree_join(kind, left, node, grow(kind, next, n - middle));
 }
 
 struct weft__tree *weft__tree_grow(const struct weft__tree_kind *kind, struct weft__run *runs,

@@ -7,9 +7,18 @@
 #include "parallel/element.h"
 #include "parallel/ordmap_tree.h"
 
-/* A leaf has about a kilobyte. To insert a key is to copy a leaf: with longer ones that takes
- * longer, with shorter ones there are more nodes. */
-enum { WEFT__LEAF_BYTES = 1024, WEFT__LEAF_FEWEST = 4, WEFT__LEAF_MOST = 64 };
+/* A leaf has less than a kilobyte. To insert a key is to copy a leaf: with longer ones that takes
+ * longer, with shorter ones there are more nodes. And glibc's malloc() is slow from 1 KB on: it
+ * first merges all small blocks that were freed. */
+enum { WEFT__LEAF_BYTES = 960, WEFT__LEAF_FEWEST = 4, WEFT__LEAF_MOST = 64 };
+
+/* How many of n entries, more than fit into a leaf, are on the left side of their tree. As few
+ * leaves as possible, all of about the same size: they are at least half full. */
+static inline size_t weft__tree_middle(const struct weft__tree_kind *kind, size_t n)
+{
+    size_t leaves = (n - 1) / kind->most + 1, left = leaves / 2;
+    return n / leaves * left + n % leaves * left / leaves;
+}
 
 static inline const char *weft__leaf_key(const struct weft__tree_kind *kind,
                                          const struct weft__tree *leaf, size_t i)
