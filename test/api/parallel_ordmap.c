@@ -6,6 +6,7 @@
 #include "weft/parallel.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -644,9 +645,42 @@ static void fail_sometimes(weft *w, void *left, const void *right, void *arg)
         weft_fail(w, -EDOM);
 }
 
+struct failing {
+    uint32_t bad;
+    atomic_size_t calls;
+};
+
 static void map_failing(weft *w, const void *key, const void *value, void *out, void *arg)
 {
-    fail_sometimes(w, out, value, arg);
+    struct failing *failing = arg;
+    atomic_fetch_add(&failing->calls, 1);
+    fail_sometimes(w, out, value, &failing->bad);
+}
+
+static bool keep_failing(weft *w, const void *key, const void *value, void *arg)
+{
+    map_failing(w, key, value, NULL, arg);
+    return true;
+}
+
+/* A map that was made all the same is complete. */
+static void cancelled_one_by_one(weft *w, struct dice *dice)
+{
+    size_t n = 1 + dice_size(dice, 500), which = dice_below(dice, 2);
+    uint32_t *numbers = numbers_below(n);
+    struct failing failing = {.bad = 3 * (uint32_t)dice_below(dice, n)};
+    const weft_ordmap_kind kind = {4, 4, compare, NULL};
+    weft_ordmap *map, *result = NULL;
+    weft_scope scope;
+    HOLDS(weft_ordmap_build(w, numbers, numbers, n, &kind, &map) == 0);
+    weft_scope_open(w, &scope);
+    int error = which ? weft_ordmap_map(w, map, map_failing, &failing, &result, 4)
+                      : weft_ordmap_filter(w, map, keep_failing, &failing, &result);
+    HOLDS(error == -ECANCELED || (error == 0 && atomic_load(&failing.calls) == n));
+    HOLDS(weft_scope_close(w, &scope) == -EDOM);
+    weft_ordmap_release(result);
+    weft_ordmap_release(map);
+    free(numbers);
 }
 
 static void cancelled(weft *w, struct dice *dice)
@@ -665,7 +699,7 @@ static void cancelled(weft *w, struct dice *dice)
     else if (which == 1)
         error = weft_ordmap_intersection(w, a, b, fail_sometimes, &bad, &result);
     else if (which == 2)
-        error = weft_ordmap_map(w, a, map_failing, &bad, &result, 4);
+        error = weft_ordmap_map(w, a, map_failing, &(struct failing){.bad = bad}, &result, 4);
     else
         weft_ordmap_reduce(w, a, NULL, fail_sometimes, &bad, &total, 4);
     HOLDS(error == -ECANCELED || error == 0); /* it may have been the last one */
@@ -684,6 +718,7 @@ static void cancelled(weft *w, struct dice *dice)
 static void cancelled_ones_leave_nothing_behind(void **state)
 {
     property_holds(cancelled, SCALED(40, 5));
+    property_holds(cancelled_one_by_one, SCALED(40, 5));
 }
 
 int main(void)

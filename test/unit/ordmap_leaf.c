@@ -247,6 +247,15 @@ static void reduce_all(weft *w, const weft_ordmap *map, const struct list *list)
     CHECK(memcmp(&hash, &expected, sizeof hash) == 0);
 }
 
+static size_t count_leaves(const struct weft__tree *tree)
+{
+    if (!tree)
+        return 0;
+    return weft__tree_is_leaf(tree)
+               ? 1
+               : count_leaves(tree->child[WEFT__LEFT]) + count_leaves(tree->child[WEFT__RIGHT]);
+}
+
 static void sizes_job(weft *w, void *arg)
 {
     for (size_t k = 0; k < 2; k++)
@@ -254,6 +263,7 @@ static void sizes_job(weft *w, void *arg)
             struct list list = list_make(n, 2, 2);
             weft_ordmap *map = build(w, &list, &kinds[k]);
             expect_same(map, &list);
+            CHECK(count_leaves(map->root) == (n + map->kind.most - 1) / map->kind.most);
             look_everywhere(map, &list);
             insert_everywhere(map, &list);
             replace_everywhere(map, &list);
