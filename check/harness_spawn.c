@@ -149,18 +149,18 @@ static void spawn_narrow(weft *w, void *arg)
     MODEL_ASSERT(ran[0] == 1 && ran[1] == 1 && turn == 2);
 }
 
-/* Two places: a child that spawns a third one, for which there may be no room. The first one is on
- * the deque, because the owner blocks. */
+/* Two places: a child that spawns a third one, for which there may be no room. One token is on the
+ * deque, because the owner blocks. */
 static void spawn_two_places(weft *w, void *arg)
 {
     weft_scope scope;
     before = 1;
     weft_scope_open(w, open = &scope);
     weft_scope_width(&scope, 2);
-    spawn(w, &scope, leave_behind, 0);
+    spawn(w, &scope, child, 1);
     weft_block_begin(w);
     weft_block_end(w);
-    spawn(w, &scope, child, 1);
+    spawn(w, &scope, leave_behind, 0);
     MODEL_ASSERT(weft_scope_close(w, &scope) == 0);
     MODEL_ASSERT(ran[0] == 1 && ran[1] == 1 && ran[2] == 1);
 }
