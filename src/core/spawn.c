@@ -43,7 +43,8 @@ static int post_slowly(weft *w, struct weft__worker *me, struct weft__job *job)
     bool wake = WEFT_IS_CALLED_(w) && weft__look_up(w);
     if (!weft__pile_push(&me->pile, job, job->group))
         return post_openly(me, job);
-    if (wake || (weft__deque_size(&me->deque) == 0 && weft__sleep_has_searcher(&me->pool->sleep)))
+    if (wake || (weft__deque_size(&me->deque) == 0 && weft__sleep_has_searcher(&me->pool->sleep) &&
+                 weft__offer_is_due(&me->offers)))
         weft__pile_publish(me, 0, 1);
     return 0;
 }
