@@ -175,6 +175,13 @@ WEFT_API void weft_scope_open(weft *w, weft_scope *scope);
 /* Cancels the scope with -ETIMEDOUT once weft_now() passes `when`. Call it after open. */
 WEFT_API void weft_scope_deadline(weft_scope *scope, uint64_t when);
 
+/* At most `width` children of the scope run at a time, the one that runs in weft_scope_close()
+ * among them; 0: any number. Call it after open, before the first spawn. Children begin first in,
+ * first out, whatever spawned them; one that waits or blocks keeps its place. If it is 1, they run
+ * one after the other, and each sees what the ones before it did. What a child forks, or spawns
+ * into other scopes, is not limited. */
+WEFT_API void weft_scope_width(weft_scope *scope, unsigned width);
+
 /* Runs fn(w, arg) sometime before the scope closes. A worker runs its own spawned jobs
  * last in, first out; the _fifo kind first in, first out. -EINVAL, -ENOMEM, or -ECHILD in a
  * forked child: not spawned. To spawn into a closed scope is a broken rule. */

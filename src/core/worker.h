@@ -121,6 +121,7 @@ struct weft__worker {
     uint64_t random;
     uint32_t short_loops;                   /* see weft__pace_is_turn() */
     struct weft__stock stocks[STOCK_SIZES]; /* nodes of spawned jobs, to use again */
+    struct weft__offers offers;
 
     /* Why the worker does not move. Written by its thread; reports read it while the thread
      * rests. */

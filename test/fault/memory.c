@@ -304,7 +304,7 @@ static void oom_broadcast(void)
  * that they ran; each exactly once if its spawn said so. */
 enum { SPAWNS = 300 };
 
-enum spawn_kind { SPAWN, SPAWN_FIFO, SPAWN_DETACHED, SPAWN_COPY, SPAWN_DROP };
+enum spawn_kind { SPAWN, SPAWN_FIFO, SPAWN_DETACHED, SPAWN_COPY, SPAWN_DROP, SPAWN_NARROW };
 
 struct spawns {
     enum spawn_kind kind;
@@ -330,6 +330,7 @@ static int spawn(weft *w, weft_scope *scope, enum spawn_kind kind, void *arg)
     case SPAWN_COPY:
         return weft_spawn_copy(w, scope, count_up_at, (void *[40]){arg}, 320, count_up_at);
     case SPAWN_DROP:
+    case SPAWN_NARROW:
         return weft_spawn_drop(w, scope, count_up, arg, count_up);
     }
     return -EINVAL;
@@ -340,6 +341,8 @@ static void spawn_all(weft *w, void *arg)
     struct spawns *spawns = arg;
     weft_scope scope;
     weft_scope_open(w, &scope);
+    if (spawns->kind == SPAWN_NARROW)
+        weft_scope_width(&scope, SPAWNS - 20); /* so many tokens, and some children wait */
     fail_at(spawns->k);
     for (int i = 0; i < SPAWNS; i++) {
         int error = spawn(w, &scope, spawns->kind, &spawns->ran[i]);
@@ -391,6 +394,16 @@ static bool try_spawn_copy(uint32_t k, enum way way)
 static bool try_spawn_drop(uint32_t k, enum way way)
 {
     return try_spawns(k, way, SPAWN_DROP);
+}
+
+static bool try_spawn_narrow(uint32_t k, enum way way)
+{
+    return try_spawns(k, way, SPAWN_NARROW);
+}
+
+static void oom_spawn_narrow(void)
+{
+    CHECK(sweep(try_spawn_narrow, WAY_SPIN) > SPAWNS);
 }
 
 static void oom_spawn_copy(void)
@@ -1065,6 +1078,7 @@ int main(void)
         IN_CHILD(oom_spawn_detached),
         IN_CHILD(oom_spawn_copy),
         IN_CHILD(oom_spawn_drop),
+        IN_CHILD(oom_spawn_narrow),
         IN_CHILD(no_memory_for_ever),
         IN_CHILD(spawn_among_thieves),
         IN_CHILD(oom_fork_past_the_deques_capacity),
