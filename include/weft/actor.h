@@ -110,6 +110,12 @@ WEFT_API int weft_actor_run(weft_actor *actor);
  * -ECANCELED (killed, or never started). -EDEADLK: the caller is that actor. `w`: the caller's
  * context, or NULL. */
 WEFT_API int weft_actor_wait(weft *w, weft_actor *actor);
+
+/* The same, but no longer than until weft_now() passes `when`: then -ETIMEDOUT. -ECANCELED, too:
+ * the caller's computation, or one around it, is cancelled (see weft/sync.h). An actor may end with
+ * the same reasons: weft_actor_done() tells whether it is over. While a job waits here, a spare
+ * worker takes its place. */
+WEFT_API WEFT_MUST_USE int weft_actor_wait_until(weft *w, weft_actor *actor, uint64_t when);
 WEFT_API bool weft_actor_done(const weft_actor *actor);
 
 /* The caller needs the handle no more. The actor goes on, and is freed when it is over; if it was
@@ -138,8 +144,13 @@ WEFT_API weft_actor *weft_actor_self(weft *w); /* NULL: w belongs to no actor */
  * there is room, and weft_actor_try_send() returns -EAGAIN. -EPIPE: the actor is over; the message
  * is still the caller's. -EDEADLK: the caller is that actor, and its mailbox is full. -ECANCELED:
  * the caller was killed while it waited, and holds a mutex. `w`: the caller's context, or NULL in a
- * thread outside. */
+ * thread outside. weft_actor_send_until() waits until weft_now() passes `when`, and returns
+ * -ETIMEDOUT then, or -ECANCELED if its computation, or one around it, is cancelled (see
+ * weft/sync.h); the message is still the caller's. While a job waits there, a spare worker takes
+ * its place. */
 WEFT_API WEFT_MUST_USE int weft_actor_send(weft *w, weft_actor *actor, void *message);
+WEFT_API WEFT_MUST_USE int weft_actor_send_until(weft *w, weft_actor *actor, void *message,
+                                                 uint64_t when);
 WEFT_API WEFT_MUST_USE int weft_actor_try_send(weft *w, weft_actor *actor, void *message);
 
 /* Takes the oldest message of the actor that w belongs to. Any part of the actor may call it, a

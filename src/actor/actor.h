@@ -18,6 +18,7 @@
 #include "os/lock.h"
 #include "os/strand.h"
 #include "sleep/latch.h"
+#include "sync/sync.h"
 #include "weft/actor.h"
 
 #include <setjmp.h>
@@ -171,13 +172,6 @@ struct weft__fiber {
 
 /* ---- Actors ---- */
 
-struct weft__actor_waiter {
-    struct weft__spin_latch latch;
-    struct weft__actor_waiter *next;
-    void *message; /* what a sender sends */
-    int result;
-};
-
 /* A member that waits for a message. */
 struct weft__receiver {
     struct weft__receiver *next;
@@ -201,8 +195,10 @@ struct weft__actor_counts {
 /* What the actor itself waits for; see deadlock.h. */
 struct weft__awaits {
     struct atomic_ptr actor;             /* struct weft_actor: its end, or room in its mailbox */
-    const struct weft__blocked *blocked; /* a mutex, an event or a channel; the actor's lock */
-    struct atomic_u64 changes;           /* counts the changes of both */
+    struct weft__lock lock;              /* of `blocked`; taken with the lock of the object held */
+    const struct weft__blocked *blocked; /* a mutex, an event, a channel and so on; or an actor, for
+                                            which it waits with a limit */
+    struct atomic_u64 changes;           /* counts the changes of `actor` and `blocked` */
 };
 
 enum actor_state { ACTOR_NEW, ACTOR_STARTED, ACTOR_OVER };
@@ -240,13 +236,13 @@ struct weft_actor {
     void *data;
     struct weft_actor *next, *prev; /* in the system's list; the system's lock */
 
-    struct weft__lock lock; /* of what follows, up to `awaits.blocked` */
+    struct weft__sync sync; /* its lock: of what follows, up to `waiters`; its name: the actor's */
     void **messages;
     size_t mailbox, first, count;
-    struct weft__receiver *receivers;                  /* its parts that wait for a message */
-    bool closed;                                       /* it is over, or about to be */
-    struct weft__actor_waiter *senders, **senders_end; /* wait for room in the mailbox */
-    struct weft__actor_waiter *waiters;                /* wait for its end */
+    struct weft__receiver *receivers; /* its parts that wait for a message */
+    bool closed;                      /* it is over, or about to be */
+    struct weft__line senders;        /* wait for room in the mailbox */
+    struct weft__line waiters;        /* wait for its end */
     struct weft__awaits awaits;
 
     struct weft__lock posse_lock;

@@ -110,6 +110,8 @@ int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_
     configure(actor, config);
     atomic_store_relaxed(&actor->refs, 2); /* relaxed, both: no other thread has it yet */
     atomic_store_relaxed(&actor->handle, HANDLE_KEPT);
+    actor->sync.name = actor->name;
+    atomic_store_relaxed(&actor->sync.outside, true); /* relaxed, as above: any thread may send */
     weft__group_begin(&actor->group, NULL);
     int error = enlist(actor);
     if (error)

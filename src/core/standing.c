@@ -11,7 +11,7 @@ static const char *const kinds[] = {"worker", "caller", "guest", "spare"};
 /* By enum blocked_kind. */
 static const char *const object_kinds[] = {
     "",          "mutex",     "event",   "channel", "channel", "read-write lock", "read-write lock",
-    "semaphore", "condition", "barrier", "once",    "channel"};
+    "semaphore", "condition", "barrier", "once",    "channel", "actor",           "actor"};
 
 const char *weft__kind_of(const struct weft__worker *worker)
 {
@@ -123,7 +123,9 @@ const char *weft__blocked_words(enum blocked_kind kind)
                                         "waits for condition",
                                         "waits at barrier",
                                         "waits for the end of once",
-                                        "waits in weft_select for channel"};
+                                        "waits in weft_select for channel",
+                                        "waits for the end of an actor",
+                                        "waits for room in the mailbox of an actor"};
     return words[kind];
 }
 

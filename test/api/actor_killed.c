@@ -148,6 +148,16 @@ static int wait_actor(weft *w, struct waits *waits)
     return weft_actor_wait(w, waits->deaf);
 }
 
+static int wait_send_until(weft *w, struct waits *waits)
+{
+    return weft_actor_send_until(w, waits->deaf, NULL, WEFT_FOREVER);
+}
+
+static int wait_actor_until(weft *w, struct waits *waits)
+{
+    return weft_actor_wait_until(w, waits->deaf, weft_now() + 3600 * UINT64_C(1000000000));
+}
+
 static int wait_task(weft *w, struct waits *waits)
 {
     return weft_task_wait(&waits->task);
@@ -157,8 +167,9 @@ static int wait_own_task(weft *w, struct waits *waits);
 
 typedef int wait_fn(weft *w, struct waits *waits);
 static wait_fn *const wait_fns[] = {
-    wait_mutex,   wait_event, wait_channel_send, wait_channel_receive, wait_send,
-    wait_receive, wait_actor, wait_task,         wait_own_task,
+    wait_mutex,       wait_event,   wait_channel_send, wait_channel_receive,
+    wait_send,        wait_receive, wait_actor,        wait_send_until,
+    wait_actor_until, wait_task,    wait_own_task,
 };
 enum { WAITS = sizeof wait_fns / sizeof wait_fns[0] };
 
