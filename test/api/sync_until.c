@@ -380,9 +380,19 @@ static void fail_another_pool(weft *w, void *arg)
     CHECK(weft_scope_close(w, &scope) == -EIO);
 }
 
+/* All of them can block at the same time. */
+static weft_pool *pool_for_waits(unsigned workers)
+{
+    weft_config config = WEFT_CONFIG_INIT;
+    config.workers = workers;
+    config.spares = 2 * WAITS;
+    return pool_make_with(&config);
+}
+
 static void cancel(unsigned workers, uint64_t when, weft_fn *fn)
 {
-    struct cancelled c = {.pool = pool_make(workers, 0), .other = pool_make(2, 0), .when = when};
+    struct cancelled c = {
+        .pool = pool_for_waits(workers), .other = pool_for_waits(2), .when = when};
     make_things(&c.things);
     assert_int_equal(weft_run(c.pool, fn, &c), 0);
     /* Children that had not begun when it was cancelled never do. */
