@@ -26,58 +26,90 @@ static bool leave(struct weft_actor *actor, struct weft__line *line, struct wait
     return in_line;
 }
 
-/* Both: under the lock, which they drop. 0: a thread has ended the wait; or why the caller has left
- * the line. */
+/* Both: under the lock, which they drop. The result that the waker gave; or why the caller has left
+ * the line: then *left. */
 
-static int wait_for_latch(struct weft_actor *actor, struct weft__line *line, struct waiter *me)
+static int wait_for_latch(struct weft_actor *actor, struct weft__line *line, enum blocked_kind kind,
+                          void *item, struct weft__park *park, bool *left)
 {
-    struct weft__awaited awaited = {.what = weft__blocked_words(me->line.blocked.kind),
-                                    .may_end = true,
-                                    .by = weft__executor_execute};
-    weft__line_push(line, &me->line);
+    struct weft__awaited awaited = {
+        .what = weft__blocked_words(kind), .may_end = true, .by = weft__executor_execute};
+    struct waiter me;
+    /* What the line and the waker look at. Zeros everywhere would take as long as all else here. */
+    me.line.item = item;
+    me.line.fiber = NULL;
+    me.line.choice = NULL;
+    me.line.blocked.limit = NULL;
+    me.line.vain = 0;
+    atomic_store_relaxed(&me.line.state, 0); /* relaxed, both: the lock shares them */
+    atomic_store_relaxed(&me.latch.core.state, LATCH_UNSET);
+    me.latch.owner = park;
+    weft__line_push(line, &me.line);
     weft__lock_drop(&actor->sync.lock);
-    bool served = weft__wait_anywhere(&me->latch, awaited);
-    if (!served && leave(actor, line, me))
+    bool served = weft__wait_anywhere(&me.latch, awaited);
+    if (!served && (*left = leave(actor, line, &me)))
         return -ECANCELED;
     awaited.may_end = false;
     if (!served)
-        weft__wait_anywhere(&me->latch, awaited);
-    weft__thread_unpark(me->latch.owner);
-    return 0;
+        weft__wait_anywhere(&me.latch, awaited);
+    return me.line.result;
 }
 
-static int wait_with_limit(struct weft_actor *actor, struct weft__line *line, struct waiter *me,
-                           uint64_t when)
+static int wait_with_limit(struct weft_actor *actor, struct weft__line *line,
+                           enum blocked_kind kind, void *item, uint64_t when, bool *left)
 {
-    weft__waiter_limit(&me->line, when);
-    weft__sync_queue(&actor->sync, line, &me->line);
-    return weft__sync_sleep(&actor->sync, line, &me->line);
+    struct waiter me = {.line = {.item = item,
+                                 .worker = weft__fiber_here() ? NULL : weft__worker_current(),
+                                 .blocked = {.kind = kind, .object = &actor->sync}}};
+    weft__waiter_limit(&me.line, when);
+    weft__sync_queue(&actor->sync, line, &me.line);
+    int reason = weft__sync_sleep(&actor->sync, line, &me.line);
+    *left = reason != 0;
+    return reason ? reason : me.line.result;
 }
 
 int weft__actor_await(struct weft_actor *actor, struct weft__line *line, enum blocked_kind kind,
-                      void *item, const uint64_t *limit)
+                      void *item, const uint64_t *limit, struct weft__fiber *here)
 {
-    struct weft__worker *worker = weft__worker_current();
-    struct weft__fiber *here = (struct weft__fiber *)weft__fiber_here();
-    struct waiter me = {
-        .line = {.item = item,
-                 .worker = here ? NULL : worker,
-                 .blocked = {.kind = kind, .object = &actor->sync}},
-        .latch.owner = limit ? NULL : weft__thread_park(),
-    };
-    if (!limit && !me.latch.owner) {
+    struct weft__park *park = limit ? NULL : here ? &here->park : weft__thread_park();
+    bool left = false;
+    if (!limit && !park) {
         weft__lock_drop(&actor->sync.lock);
         return -ENOMEM;
     }
     weft__actor_ref(actor); /* it may be over, and released, before the waiter goes on */
     weft__deadlock_waits(here, actor, weft__blocked_words(kind));
-    int reason =
-        limit ? wait_with_limit(actor, line, &me, *limit) : wait_for_latch(actor, line, &me);
+    int result = limit ? wait_with_limit(actor, line, kind, item, *limit, &left)
+                       : wait_for_latch(actor, line, kind, item, park, &left);
     weft__deadlock_waits(here, NULL, weft__blocked_words(kind));
     weft__actor_unref(actor);
-    if (reason && here)
+    if (here && left)
         weft__fiber_end_here();
-    return reason ? reason : me.line.result;
+    if (!here && park)
+        weft__thread_unpark(park);
+    return result;
+}
+
+struct weft__waiter *weft__actor_rouse_all(struct weft__line *line, int result)
+{
+    struct weft__waiter *all = line->first;
+    bool limited = false;
+    line->first = NULL;
+    for (struct weft__waiter *one = all; one; one = one->next) {
+        one->in_line = false;
+        one->result = result;
+        limited |= one->blocked.limit != NULL;
+    }
+    if (limited)
+        weft__sync_rouse(all, result);
+    return all;
+}
+
+struct weft__waiter *weft__actor_rouse_first(struct weft__line *line)
+{
+    struct weft__waiter *first = weft__line_pop(line);
+    weft__sync_rouse(first, 0);
+    return first;
 }
 
 /* The waiters' frames are gone once they are let go. */

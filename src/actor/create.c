@@ -101,7 +101,7 @@ int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_
     struct weft_actor *actor = weft__small(sizeof *actor); /* aligned memory takes longer */
     if (!actor)
         return -ENOMEM;
-    memset(actor, 0, sizeof *actor);
+    memset(actor, 0, offsetof(struct weft_actor, root.entry)); /* that is large, and comes last */
     actor->system = system;
     actor->executors = system->executor_count;
     actor->fn = fn;

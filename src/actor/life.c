@@ -64,6 +64,8 @@ void weft__actor_free(struct weft_actor *actor)
 /* The mailbox is closed. */
 static void drop_messages(struct weft_actor *actor)
 {
+    if (actor->count == 0)
+        return;
     for (size_t i = 0; i < actor->count && actor->drop; i++)
         actor->drop(actor->messages[(actor->first + i) % actor->mailbox], actor->data);
     weft__lock_take(&actor->sync.lock); /* infos read the count */
@@ -84,10 +86,11 @@ static void close_to_senders(struct weft_actor *actor)
 {
     weft__lock_take(&actor->sync.lock);
     actor->closed = true;
-    struct weft__waiter *senders = weft__line_take(&actor->senders);
-    weft__sync_rouse(senders, -EPIPE);
+    struct weft__waiter *senders =
+        actor->senders.first ? weft__actor_rouse_all(&actor->senders, -EPIPE) : NULL;
     weft__lock_drop(&actor->sync.lock);
-    weft__actor_let_go(senders);
+    if (senders)
+        weft__actor_let_go(senders);
 }
 
 void weft__actor_over(struct weft_actor *actor, int reason)
@@ -101,8 +104,7 @@ void weft__actor_over(struct weft_actor *actor, int reason)
         actor->supervisor(actor, reason, actor->data);
     weft__lock_take(&actor->sync.lock);
     atomic_store_release(&actor->state, ACTOR_OVER); /* release A11: the reason */
-    struct weft__waiter *waiters = weft__line_take(&actor->waiters);
-    weft__sync_rouse(waiters, reason);
+    struct weft__waiter *waiters = weft__actor_rouse_all(&actor->waiters, reason);
     weft__lock_drop(&actor->sync.lock);
     weft__actor_let_go(waiters);
     weft__actor_unref(actor);
@@ -124,7 +126,7 @@ bool weft_actor_done(const weft_actor *actor)
     return weft__actor_is_over(actor);
 }
 
-static int wait_for_end(struct weft_actor *actor, const uint64_t *limit)
+static inline int wait_for_end(struct weft_actor *actor, const uint64_t *limit)
 {
     struct weft__fiber *here = (struct weft__fiber *)weft__fiber_here();
     if (here && here->actor == actor)
@@ -133,7 +135,7 @@ static int wait_for_end(struct weft_actor *actor, const uint64_t *limit)
         weft__fiber_need_room(here);
     weft__lock_take(&actor->sync.lock);
     if (!weft__actor_is_over(actor))
-        return weft__actor_await(actor, &actor->waiters, BLOCKED_ACTOR, NULL, limit);
+        return weft__actor_await(actor, &actor->waiters, BLOCKED_ACTOR, NULL, limit, here);
     weft__lock_drop(&actor->sync.lock);
     return actor->reason;
 }
@@ -202,12 +204,6 @@ int weft_actor_pin(weft_actor *actor, int executor)
         return -EINVAL;
     atomic_store_relaxed(&actor->pin, executor); /* relaxed: a request */
     return 0;
-}
-
-struct weft_actor *weft__actor_here(void)
-{
-    struct weft__context *here = weft__fiber_here();
-    return here ? ((struct weft__fiber *)here)->actor : NULL;
 }
 
 weft_actor *weft_actor_self(weft *w)

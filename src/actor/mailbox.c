@@ -45,13 +45,15 @@ enum patience { NOT_AT_ALL, WITH_LIMIT, WITHOUT_LIMIT };
 /* `when` is for WITH_LIMIT. */
 static int send(struct weft_actor *actor, void *message, enum patience patience, uint64_t when)
 {
-    weft__fiber_expect_room();
+    struct weft__fiber *here = (struct weft__fiber *)weft__fiber_here();
+    if (here)
+        weft__fiber_need_room(here);
     weft__lock_take(&actor->sync.lock);
     int error = send_now(actor, message);
     if (error == -EAGAIN && patience != NOT_AT_ALL) {
-        if (weft__actor_here() != actor)
+        if (!here || here->actor != actor)
             return weft__actor_await(actor, &actor->senders, BLOCKED_MAILBOX, message,
-                                     patience == WITH_LIMIT ? &when : NULL);
+                                     patience == WITH_LIMIT ? &when : NULL, here);
         error = -EDEADLK;
     }
     /* The first message starts the actor; under the lock, so that it is not over yet. */
@@ -97,10 +99,8 @@ static bool receive_now(struct weft_actor *actor, void **message, struct weft__w
     *message = actor->messages[actor->first];
     actor->first = (actor->first + 1) % actor->mailbox;
     actor->count--;
-    if ((*served = weft__line_pop(&actor->senders))) {
+    if ((*served = weft__actor_rouse_first(&actor->senders)))
         put(actor, (*served)->item);
-        weft__sync_rouse(*served, 0);
-    }
     return true;
 }
 
