@@ -56,7 +56,11 @@ WEFT_API int weft_pool_destroy(weft_pool *pool);
 
 /* The default pool is made on first use, with default values; NULL if that fails. It may be
  * destroyed like any other, also while other threads use it as NULL: a use that has begun is
- * finished, the next use makes a new pool. A forked child gets a default pool of its own. */
+ * finished, the next use makes a new pool. A forked child gets a default pool of its own. If the
+ * system does not let the process have enough threads, it has fewer workers; without any thread,
+ * those who call weft_run() do all the work (weft_pool_info.threads is 0), and what needs a worker
+ * returns -EAGAIN at once: weft_submit(), weft_spawn_detached(), weft_broadcast(), timers and
+ * actors. */
 WEFT_API weft_pool *weft_pool_default(void);
 
 WEFT_API unsigned weft_pool_workers(const weft_pool *pool); /* 0: there is no default pool */

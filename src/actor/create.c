@@ -132,7 +132,7 @@ int weft_actor_create_(weft_actor **out, weft_pool *pool, weft_actor_fn *fn, voi
     if (!out || !fn)
         return -EINVAL;
     *out = NULL;
-    int error = weft__pool_enter(&pool); /* until the actor is over */
+    int error = weft__pool_enter_threads(&pool); /* until the actor is over */
     if (error)
         return error;
     struct weft__actors *system = weft__actors_of(pool, NULL, &error);
