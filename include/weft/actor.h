@@ -203,7 +203,7 @@ WEFT_API int weft_undefer(weft *w, weft_fn *fn, void *arg);
 /* For loops that neither fork nor wait for a long time. One comparison, unless the turn is over. */
 WEFT_API void weft_poll_slow_(weft *w);
 #if defined __GNUC__
-static inline void weft_poll(weft *w)
+WEFT_API inline void weft_poll(weft *w)
 {
     if (WEFT_IS_CALLED_(w))
         weft_poll_slow_(w);

@@ -19,6 +19,11 @@ const char *weft_version(void)
     return STRING(WEFT_VERSION_MAJOR) "." STRING(WEFT_VERSION_MINOR) "." STRING(WEFT_VERSION_PATCH);
 }
 
+unsigned weft_version_number(void)
+{
+    return WEFT_VERSION;
+}
+
 weft *weft_here(void)
 {
     struct weft__worker *me = weft__worker_current();
