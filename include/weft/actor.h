@@ -94,10 +94,10 @@ WEFT_API WEFT_MUST_USE int weft_actor_create_(weft_actor **actor, weft_pool *poo
                                               weft_actor_fn *fn, void *arg,
                                               const weft_actor_config *config, unsigned layout);
 #if defined __GNUC__
-WEFT_ENTRY_ weft_actor_create(weft_actor **actor, weft_pool *pool, weft_actor_fn *fn, void *arg,
-                              const weft_actor_config *config)
+WEFT_ENTRY_ weft_actor_create(weft_actor **actor_, weft_pool *pool_, weft_actor_fn *fn_, void *arg_,
+                              const weft_actor_config *config_)
 {
-    return weft_actor_create_(actor, pool, fn, arg, config, WEFT_LAYOUT_);
+    return weft_actor_create_(actor_, pool_, fn_, arg_, config_, WEFT_LAYOUT_);
 }
 #endif
 
@@ -203,10 +203,10 @@ WEFT_API int weft_undefer(weft *w, weft_fn *fn, void *arg);
 /* For loops that neither fork nor wait for a long time. One comparison, unless the turn is over. */
 WEFT_API void weft_poll_slow_(weft *w);
 #if defined __GNUC__
-WEFT_API inline void weft_poll(weft *w)
+WEFT_API inline void weft_poll(weft *w_)
 {
-    if (WEFT_IS_CALLED_(w))
-        weft_poll_slow_(w);
+    if (WEFT_IS_CALLED_(w_))
+        weft_poll_slow_(w_);
 }
 #else
 #define weft_poll weft_poll_slow_
