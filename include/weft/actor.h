@@ -65,7 +65,8 @@ typedef struct weft_actor_config {
     size_t size;        /* set by WEFT_ACTOR_CONFIG_INIT */
     const char *name;   /* for people; copied, 31 characters; default "actor" */
     size_t memory;      /* bytes that it may use, its stack of WEFT_ACTOR_STACK and its mailbox
-                           included, as if one executor did everything; default 64 MiB */
+                           included, as if one executor did everything; default 64 MiB. Forks by
+                           WEFT_FORK_IN beyond some 7500 that are pending take 48 bytes each */
     unsigned cabal_max; /* executors at once; default: all */
     unsigned share;     /* turns in a row, 1 to 100; default 1 */
     enum weft_steal steal;
@@ -84,7 +85,7 @@ typedef struct weft_actor_config {
 /* NULL pool: the default one. The actor does nothing until it is run, or gets its first message.
  * -EINVAL: a value out of range, or a config that does not start as WEFT_ACTOR_CONFIG_INIT;
  * -ENOTSUP: a field this release does not have; -ENOMEM; -ESHUTDOWN: the pool is being destroyed;
- * -ECHILD as weft_run(). */
+ * -ECHILD as weft_run(); -EAGAIN: the default pool has no threads (see weft_pool_default()). */
 WEFT_API WEFT_MUST_USE WEFT_INLINE_ int weft_actor_create(weft_actor **actor, weft_pool *pool,
                                                           weft_actor_fn *fn, void *arg,
                                                           const weft_actor_config *config);
