@@ -6,6 +6,7 @@
 #include "core/cancel.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* What one loop over the partitions needs. */
 struct job {
@@ -85,8 +86,27 @@ int weft_hashmap_put_all(weft *w, weft_hashmap *map, const void *keys, const voi
 
 /* ---- Two maps ---- */
 
-/* An empty table takes the other one as it is. Otherwise memory is asked for first: no key of a
- * table is in both, whatever happens. */
+/* Backwards from a free place: then each entry is the last before a free place, and can be taken
+ * out without moving others. It is taken out before `combine` is called, where an actor may end: so
+ * what was moved, or combined, is not in both tables. */
+static void move_entries(weft *w, const weft_hashmap *map, struct weft__table *into,
+                         struct weft__table *from)
+{
+    size_t free = 0;
+    while (weft__entry_hash(weft__table_entry(map, from, free)))
+        free++;
+    for (size_t i = 1; i <= from->mask; i++) {
+        char *entry = weft__table_entry(map, from, (free - i) & from->mask);
+        uint64_t hash = weft__entry_hash(entry);
+        if (!hash)
+            continue;
+        memset(entry, 0, sizeof hash);
+        from->count--;
+        weft__table_put(w, map, into, hash, entry + map->key_at, entry + map->value_at);
+    }
+}
+
+/* An empty table takes the other one as it is. Otherwise memory is asked for first, for all. */
 static bool move_table(weft *w, const weft_hashmap *map, struct weft__table *into,
                        struct weft__table *from)
 {
@@ -98,12 +118,8 @@ static bool move_table(weft *w, const weft_hashmap *map, struct weft__table *int
     }
     if (!weft__table_make_room(map, into, from->count + 1))
         return false;
-    for (size_t i = 0; from->entries && i <= from->mask; i++) {
-        char *entry = weft__table_entry(map, from, i);
-        uint64_t hash = weft__entry_hash(entry);
-        if (hash) /* and there is room */
-            weft__table_put(w, map, into, hash, entry + map->key_at, entry + map->value_at);
-    }
+    if (from->count > 0)
+        move_entries(w, map, into, from);
     weft__table_free(from);
     return true;
 }
