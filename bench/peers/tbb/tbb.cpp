@@ -5,20 +5,24 @@
 
 #include "../../actors/fair.h"
 #include "../../arrays/arrays.h"
+#include "../../bnb/bnb.h"
 #include "../../bursty/bursty.h"
 #include "../../captured/captured.h"
 #include "../../clock.h"
+#include "../../fft/fft.h"
 #include "../../fib/fib.h"
 #include "../../graph/graph.h"
 #include "../../increment-all/increment.h"
 #include "../../join-recursively/join.h"
 #include "../../loops/loops.h"
+#include "../../matmul/matmul.h"
 #include "../../nbody/nbody.h"
 #include "../../neighbours/joins.h"
 #include "../../nqueens/nqueens.h"
 #include "../../sort/sort.h"
 #include "../../sort/sorts.h"
 #include "../../stencil/stencil.h"
+#include "../../strassen/strassen.h"
 #include "../../treesum/treesum.h"
 
 #include <algorithm>
@@ -26,6 +30,7 @@
 #include <functional>
 #include <memory>
 #include <tbb/blocked_range.h>
+#include <tbb/blocked_range2d.h>
 #include <tbb/flow_graph.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
@@ -488,6 +493,89 @@ void graph_run(void *data)
     });
 }
 
+void multiply(const product *p)
+{
+    if (p->n <= STRASSEN_LEAF) {
+        strassen_leaf(p);
+        return;
+    }
+    strassen_node node;
+    strassen_split(p, &node);
+    tbb::task_group group;
+    for (auto &part : node.products)
+        group.run([&part] { multiply(&part); });
+    group.wait();
+    strassen_combine(p, &node);
+}
+
+void strassen_run(void *data)
+{
+    product whole = strassen_whole(static_cast<strassen *>(data));
+    arena->execute([&] { multiply(&whole); });
+}
+
+void combine(const fft_part *part, size_t begin, size_t end)
+{
+    if (end - begin <= FFT_PASS) {
+        fft_combine(part, begin, end);
+        return;
+    }
+    size_t middle = begin + (end - begin) / 2;
+    parallel_invoke([=] { combine(part, begin, middle); }, [=] { combine(part, middle, end); });
+}
+
+void transform(const fft_part *part)
+{
+    if (part->n <= FFT_LEAF) {
+        fft_transform(part);
+        return;
+    }
+    fft_part even = fft_even(part), odd = fft_odd(part);
+    parallel_invoke([&] { transform(&even); }, [&] { transform(&odd); });
+    combine(part, 0, part->n / 2);
+}
+
+void fft_run(void *data)
+{
+    fft_part whole = fft_whole(static_cast<fft *>(data));
+    arena->execute([&] { transform(&whole); });
+}
+
+void branch(bnb *b, size_t i, int64_t value, int64_t room)
+{
+    if (i == b->n) {
+        bnb_offer(b, value);
+        return;
+    }
+    if (bnb_is_hopeless(b, i, value, room))
+        return;
+    if (!bnb_fits(b, i, room)) {
+        branch(b, i + 1, value, room);
+        return;
+    }
+    const bnb_item &item = b->items[i];
+    parallel_invoke([&] { branch(b, i + 1, value + item.value, room - item.weight); },
+                    [&] { branch(b, i + 1, value, room); });
+}
+
+void bnb_run(void *data)
+{
+    auto b = static_cast<bnb *>(data);
+    arena->execute([&] { branch(b, 0, 0, b->capacity); });
+}
+
+void matmul_run(void *data)
+{
+    auto m = static_cast<matmul *>(data);
+    arena->execute([&] {
+        tbb::parallel_for(tbb::blocked_range2d<size_t>(0, m->n, 0, m->n), [=](auto &box) {
+            for (size_t i = box.rows().begin(); i < box.rows().end(); i++)
+                for (size_t j = box.cols().begin(); j < box.cols().end(); j++)
+                    matmul_at(m, i, j);
+        });
+    });
+}
+
 } // namespace
 
 extern "C" void runtime_open(unsigned workers)
@@ -530,5 +618,9 @@ extern "C" const runtime_benchmark runtime_benchmarks[] = {
     {&joins_throwing_kernel, joins_throwing_run},
     {&captured_alone_kernel, captured_run},
     {&captured_beside_kernel, captured_run},
+    {&strassen_kernel, strassen_run},
+    {&fft_kernel, fft_run},
+    {&bnb_kernel, bnb_run},
+    {&matmul_kernel, matmul_run},
     {nullptr, nullptr},
 };
