@@ -26,6 +26,8 @@ const struct benchmark benchmarks[] = {
     {.name = "fft", .contest = &fft_contest},
     {.name = "bnb", .contest = &bnb_contest},
     {.name = "matmul", .contest = &matmul_contest},
+    {.name = "walk", .contest = &walk_contest},
+    {.name = "epoll", .contest = &epoll_contest},
     {.name = "sort", .contest = &sort_contest, .run = bench_sorts},
     {.name = "bursty", .contest = &bursty_contest},
     {.name = "for", .contest = &for_contest},

@@ -23,7 +23,7 @@ if grep -vxE "$line" "$out"; then
 fi
 
 for bench in fib treesum join-recursively increment-all nbody-parreduce nqueens dfs-2 dfs-8 dfs-400 spawn sparselu health \
-    strassen fft bnb matmul sort \
+    strassen fft bnb matmul walk epoll sort \
     sorts/random bursty for map map-calls reduce sum-f32 sum-f64 sum-i32 max-f32 \
     sum-f32-cached sum-f64-cached sum-i32-cached max-f32-cached scan filter find for-each histogram histogram-calls \
     partition unique merge scan-exclusive ordmap-build ordmap-union \

@@ -8,6 +8,7 @@
 #include "../../bursty/bursty.h"
 #include "../../clock.h"
 #include "../../dfs/dfs.h"
+#include "../../epoll/server.h"
 #include "../../fft/fft.h"
 #include "../../fib/fib.h"
 #include "../../graph/graph.h"
@@ -25,6 +26,7 @@
 #include "../../strassen/strassen.h"
 #include "../../treesum/treesum.h"
 #include "../../typed/typed.h"
+#include "../../walk/walk.h"
 #include "../../words/words.h"
 
 #include <string.h>
@@ -624,6 +626,45 @@ static void matmul_run(void *data)
             matmul_at(m, i, j);
 }
 
+/* ---- walk ---- */
+
+static void visit(struct walk *walk, size_t folder)
+{
+    walk_wait();
+    for (size_t i = 0, child; i < WALK_CHILDREN && (child = walk_child(walk, folder, i)); i++)
+#pragma omp task
+        visit(walk, child);
+    walk_read(walk, folder);
+}
+
+/* More threads than CPUs, or it would wait for one folder after the other. */
+static void walk_run(void *data)
+{
+#pragma omp parallel num_threads(workers + WALK_SPARES)
+#pragma omp single
+    visit(data, 0);
+}
+
+/* ---- epoll ---- */
+
+static void serve(struct server_request *request, void *data)
+{
+#pragma omp task
+    {
+        server_compute(request);
+        server_tell(data, request);
+    }
+}
+
+/* The loop has a thread beside the workers, as elsewhere. */
+static void epoll_run(void *data)
+{
+    struct server *server = data;
+#pragma omp parallel num_threads(workers + 1)
+#pragma omp single
+    server_loop(server, &(struct server_runtime){serve, server->over_fd, server_next, server});
+}
+
 const struct runtime_benchmark runtime_benchmarks[] = {
     {&fib_kernel, fib_run},
     {&treesum_kernel, treesum_run},
@@ -658,5 +699,7 @@ const struct runtime_benchmark runtime_benchmarks[] = {
     {&fft_kernel, fft_run},
     {&bnb_kernel, bnb_run},
     {&matmul_kernel, matmul_run},
+    {&walk_kernel, walk_run},
+    {&epoll_kernel, epoll_run},
     {NULL, NULL},
 };

@@ -9,6 +9,7 @@
 #include "../../bursty/bursty.h"
 #include "../../captured/captured.h"
 #include "../../clock.h"
+#include "../../epoll/server.h"
 #include "../../fft/fft.h"
 #include "../../fib/fib.h"
 #include "../../graph/graph.h"
@@ -576,6 +577,19 @@ void matmul_run(void *data)
     });
 }
 
+void epoll_run(void *data)
+{
+    auto all = static_cast<server *>(data);
+    auto start = [](server_request *request, void *of) {
+        arena_beside(0)->enqueue([=] {
+            server_compute(request);
+            server_tell(static_cast<server *>(of), request);
+        });
+    };
+    server_runtime runtime{start, all->over_fd, server_next, all};
+    server_loop(all, &runtime);
+}
+
 } // namespace
 
 extern "C" void runtime_open(unsigned workers)
@@ -622,5 +636,6 @@ extern "C" const runtime_benchmark runtime_benchmarks[] = {
     {&fft_kernel, fft_run},
     {&bnb_kernel, bnb_run},
     {&matmul_kernel, matmul_run},
+    {&epoll_kernel, epoll_run},
     {nullptr, nullptr},
 };
