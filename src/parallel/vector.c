@@ -7,6 +7,7 @@
 #include "core/misuse.h"
 #include "os/lock.h"
 #include "os/memory.h"
+#include "parallel/element.h"
 #include "weft/parallel.h"
 
 #include <errno.h>
@@ -105,7 +106,7 @@ static void put(weft_vector *vector, size_t at, const char *items, size_t n)
         struct place place = place_of(at);
         size_t some = n < place.rest ? n : place.rest, bytes = some * vector->item_size;
         if (items) {
-            memcpy(item_at(vector, place), items, bytes);
+            weft__copy(item_at(vector, place), items, bytes);
             items += bytes;
         } else {
             memset(item_at(vector, place), 0, bytes);
