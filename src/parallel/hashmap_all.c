@@ -27,7 +27,20 @@ static int outcome(weft *w, struct job *job)
 
 /* ---- Arrays ---- */
 
-enum { BATCH = 1 << 20 }; /* keys that are sorted at a time: the rest of memory is for the map */
+enum {
+    BATCH = 1 << 20, /* keys that are sorted at a time: the rest of memory is for the map */
+    AHEAD = 8,       /* keys that are fetched before they are needed */
+};
+
+/* The keys of a partition lie all over the array. */
+static void fetch(const struct job *job, size_t i)
+{
+    const weft_hashmap_kind *kind = &job->map->kind;
+    size_t at = job->partitioned.keys[i].index;
+    __builtin_prefetch(job->keys + at * kind->key_size);
+    if (job->values)
+        __builtin_prefetch(job->values + at * kind->value_size);
+}
 
 static void fill(weft *w, struct job *job, size_t p)
 {
@@ -37,8 +50,11 @@ static void fill(weft *w, struct job *job, size_t p)
     bool put = true;
     struct weft__held held;
     weft__partition_lock(w, partition, &held);
-    for (size_t i = job->partitioned.starts[p]; put && i < job->partitioned.starts[p + 1]; i++) {
+    size_t end = job->partitioned.starts[p + 1];
+    for (size_t i = job->partitioned.starts[p]; put && i < end; i++) {
         size_t at = keys[i].index;
+        if (end - i > AHEAD)
+            fetch(job, i + AHEAD);
         put = weft__table_put(w, job->map, &partition->table, keys[i].hash,
                               job->keys + at * kind->key_size,
                               job->values ? job->values + at * kind->value_size : NULL);
