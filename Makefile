@@ -13,6 +13,7 @@
 #:                     at once, and right sides are taken at once; and counters
 #: make test-tsan-stress  the stress tests of test-tsan
 #: make test-check-long  the harnesses of weft check that take long
+#: make test-cxx       the tests of weft.hpp, compiled for C++17, 20 and 23 by gcc and clang
 #: make test-eager     the build of test-gcc, with WEFT_FORK=eager and WEFT_SLEEP=tickle-seqcst
 #: make test-counters  in neither: WEFT_SLEEP=counters; likewise any other protocol
 #: make lint         the lint tests alone
@@ -34,7 +35,7 @@ BUILD := build/release
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
 MATRIX := gcc clang asan tsan
-LONG := check-long spin0 tsan-stress eager
+LONG := check-long cxx spin0 tsan-stress eager
 PROTOCOLS := tickle tickle-seqcst tickle-flag tickle-swap counters counters-local counters-blocks \
 	counters-all counters-two events-plain events-latch
 

@@ -3,8 +3,10 @@
 include(CMakePackageConfigHelpers)
 
 install(TARGETS weft_shared weft_static EXPORT weft)
-install(FILES include/weft.h TYPE INCLUDE)
+install(FILES include/weft.h include/weft.hpp TYPE INCLUDE)
 install(FILES ${public_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft)
+file(GLOB cxx_headers CONFIGURE_DEPENDS include/weft/cxx/*.hpp)
+install(FILES ${cxx_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft/cxx)
 foreach(section 1 3 7)
     file(GLOB pages CONFIGURE_DEPENDS docs/man/*.${section})
     install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})

@@ -29,17 +29,17 @@
 #error "weft.hpp needs C++17"
 #endif
 
+#include "weft/cxx/actor.hpp"  /* actor, mailbox */
+#include "weft/cxx/co.hpp"     /* co, resume_in (C++20) */
 #include "weft/cxx/error.hpp"  /* error, cancelled */
-#include "weft/cxx/pool.hpp"   /* run, pool, here, is_cancelled, blocking */
+#include "weft/cxx/graph.hpp"  /* graph */
 #include "weft/cxx/join.hpp"   /* join */
-#include "weft/cxx/scope.hpp"  /* scope, in_scope */
 #include "weft/cxx/loops.hpp"  /* for_each_index, for_ranges, for_each */
+#include "weft/cxx/pool.hpp"   /* run, pool, here, is_cancelled, blocking */
 #include "weft/cxx/reduce.hpp" /* reduce, transform_reduce, inclusive_scan, exclusive_scan */
+#include "weft/cxx/scope.hpp"  /* scope, in_scope */
 #include "weft/cxx/sort.hpp"   /* sort, stable_sort */
 #include "weft/cxx/sync.hpp"   /* mutex, shared_mutex, condition, semaphore, event, channel */
 #include "weft/cxx/task.hpp"   /* submit, submit_detached, task */
-#include "weft/cxx/co.hpp"     /* co, resume_in (C++20) */
-#include "weft/cxx/graph.hpp"  /* graph */
-#include "weft/cxx/actor.hpp"  /* actor, mailbox */
 
 #endif

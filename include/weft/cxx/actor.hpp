@@ -16,9 +16,9 @@
  * destroyed. An actor without messages is a weft::actor<>.
  *
  * wait() throws what the function has thrown, or a weft::error if the actor has ended for another
- * reason: see weft_actor_wait(). The destructor kills the actor, and waits; after detach() it goes on
- * alone. Mind that an actor that is killed ends as if by longjmp(): destructors of what is on its
- * stack are not called; weft_defer() is for that. So end actors by a message where you can. */
+ * reason: see weft_actor_wait(). The destructor kills the actor, and waits; after detach() it goes
+ * on alone. Mind that an actor that is killed ends as if by longjmp(): destructors of what is on
+ * its stack are not called; weft_defer() is for that. So end actors by a message where you can. */
 #ifndef WEFT_CXX_ACTOR_HPP
 #define WEFT_CXX_ACTOR_HPP
 
@@ -179,8 +179,8 @@ template <class M> class weft::actor
         config.drop = nullptr;
         if constexpr (!std::is_void_v<M>)
             config.drop = weft_cxx_::letter<M>::drop;
-        int error = weft_actor_create(&actor_, pool, weft_cxx_::actor_state::run, config.data,
-                                      &config);
+        int error =
+            weft_actor_create(&actor_, pool, weft_cxx_::actor_state::run, config.data, &config);
         if (error)
             delete state;
         else

@@ -10,8 +10,8 @@
  *
  * co_await task suspends any kind of coroutine until the task is over, and is what get() would
  * return, or throws what it would throw: weft::cancelled, if the task is cancelled meanwhile. The
- * coroutine goes on as a job of the task's pool. co_await weft::resume_in(pool) lets it go on in the
- * pool at once.
+ * coroutine goes on as a job of the task's pool. co_await weft::resume_in(pool) lets it go on in
+ * the pool at once.
  *
  * A weft::co<T> begins when another coroutine awaits it, or when get(pool) does: as a job of the
  * pool, or of the default pool. Between two co_awaits a coroutine is a part of a job: it may fork,
@@ -65,8 +65,8 @@ template <class T> struct task_awaiter {
 
 /* What promises of all types have. */
 struct co_promise_base {
-    std::coroutine_handle<> next;           /* the coroutine that waits; or */
-    std::shared_ptr<weft::event> over;      /* what a thread or job waits for */
+    std::coroutine_handle<> next;      /* the coroutine that waits; or */
+    std::shared_ptr<weft::event> over; /* what a thread or job waits for */
     std::exception_ptr thrown;
 
     struct end {
@@ -164,8 +164,8 @@ class weft::resume_in
     }
     void await_suspend(std::coroutine_handle<> coroutine)
     {
-        weft_cxx_::check(weft_submit_detached(pool_, weft_cxx_::resume_job, coroutine.address(),
-                                              nullptr));
+        weft_cxx_::check(
+            weft_submit_detached(pool_, weft_cxx_::resume_job, coroutine.address(), nullptr));
     }
     void await_resume() noexcept
     {
@@ -223,8 +223,8 @@ template <class T> class weft::co
         auto over = std::make_shared<weft::event>("the end of a coroutine");
         over->from_outside(); /* what it waits for may be anything */
         coroutine_.promise().over = over;
-        weft_cxx_::check(weft_submit_detached(pool, weft_cxx_::resume_job, coroutine_.address(),
-                                              nullptr));
+        weft_cxx_::check(
+            weft_submit_detached(pool, weft_cxx_::resume_job, coroutine_.address(), nullptr));
         over->wait();
         return coroutine_.promise().take();
     }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* weft/cxx/error.hpp: what leaves a function of weft.hpp that fails. Part of weft.hpp.
  *
- * An exception that leaves a side of a join, a body of a loop, a child of a scope, a task, a node of
- * a graph or an actor is caught there, on whatever thread that was. It is thrown again in the thread
- * that waits: out of join(), the loop, close(), get(), run() or wait(). Before it is, all that was
- * started is over. The first failure counts, later ones are dropped.
+ * An exception that leaves a side of a join, a body of a loop, a child of a scope, a task, a node
+ * of a graph or an actor is caught there, on whatever thread that was. It is thrown again in the
+ * thread that waits: out of join(), the loop, close(), get(), run() or wait(). Before it is, all
+ * that was started is over. The first failure counts, later ones are dropped.
  *
- *     weft::error       a failure of the C interface: value() is what weft_fail() was given, or what
- *                       a C function returned. It is a std::system_error, so that it can be compared
- *                       with std::errc
+ *     weft::error       a failure of the C interface: value() is what weft_fail() was given, or
+ * what a C function returned. It is a std::system_error, so that it can be compared with std::errc
  *     weft::cancelled   the same for -ECANCELED. There is no result, because a computation around
  *                       has failed, was cancelled or has passed its deadline; the reason is thrown
  *                       further out, where that computation is waited for
@@ -110,9 +109,9 @@ template <class T> [[maybe_unused]] inline T no_result(int code)
 #endif
 }
 
-/* The first exception that was thrown in a computation. Each part is run by attempt(), and what that
- * returns is given to weft_fail(). The thread that has waited for all parts calls check() with what
- * the computation has failed with. */
+/* The first exception that was thrown in a computation. Each part is run by attempt(), and what
+ * that returns is given to weft_fail(). The thread that has waited for all parts calls check() with
+ * what the computation has failed with. */
 class failure
 {
   public:
@@ -178,8 +177,10 @@ class failure
 /* Functions of the program may take a context, or none. */
 template <class F> inline constexpr bool takes_context = std::is_invocable_v<F &, weft *>;
 
-template <class F> inline decltype(auto) call(F &f, weft *w) noexcept(
-    takes_context<F> ? std::is_nothrow_invocable_v<F &, weft *> : std::is_nothrow_invocable_v<F &>)
+template <class F>
+inline decltype(auto) call(F &f, weft *w) noexcept(takes_context<F>
+                                                       ? std::is_nothrow_invocable_v<F &, weft *>
+                                                       : std::is_nothrow_invocable_v<F &>)
 {
     static_assert(takes_context<F> || std::is_invocable_v<F &>,
                   "weft: this has to be callable as f(weft *) or as f()");

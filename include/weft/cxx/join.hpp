@@ -5,21 +5,22 @@
  *                                        [=](weft *w) { return fib(w, n - 2); });
  *
  * Each side is called with its context, or without if it takes none, and has to use that context,
- * not the w of the join. The result is a std::pair of both results: moved, never copied; a reference
- * stays one, and void becomes std::monostate. Nothing is allocated, and what no thread has taken is
- * run by a plain call, which the compiler can inline.
+ * not the w of the join. The result is a std::pair of both results: moved, never copied; a
+ * reference stays one, and void becomes std::monostate. Nothing is allocated, and what no thread
+ * has taken is run by a plain call, which the compiler can inline.
  *
  * Without w, as weft::join(f, g), the context is looked for, which takes longer the more forks are
  * open; a thread outside becomes a guest of the default pool.
  *
  * Exceptions. If the left side throws, the right side is not run, unless another thread has begun
- * it: then that is waited for. If the right side throws, the left side has been run to its end. In
- * both cases the exception leaves join(); if both sides throw, that of the left side. Nothing is
- * marked as failed: who catches the exception may go on in w.
+ * it: then that is waited for, but not told to stop (a scope does that). If the right side throws,
+ * the left side has been run to its end. In both cases the exception leaves join(); if both sides
+ * throw, that of the left side. Nothing is marked as failed: who catches the exception may go on in
+ * w.
  *
  * In a computation that has failed or was cancelled, a right side that has not begun is skipped, as
- * in C. Its result does not exist, and join() throws weft::cancelled, also if the result is void. The
- * left side is always run. */
+ * in C. Its result does not exist, and join() throws weft::cancelled, also if the result is void.
+ * The left side is always run. */
 #ifndef WEFT_CXX_JOIN_HPP
 #define WEFT_CXX_JOIN_HPP
 
@@ -32,10 +33,10 @@ namespace weft_cxx_
 /* How a right side is seen by the thread that takes it. A small rvalue is copied: then the original
  * can stay in registers, for the thread that forks. */
 template <class F>
-inline constexpr bool is_copied =
-    !std::is_lvalue_reference_v<F> && std::is_trivially_copyable_v<std::remove_reference_t<F>> &&
-    std::is_copy_constructible_v<std::remove_reference_t<F>> &&
-    sizeof(std::remove_reference_t<F>) <= 64;
+inline constexpr bool
+    is_copied = std::is_trivially_copyable_v<F> &&std::is_copy_constructible_v<F> &&
+                sizeof(F) <= 64;
+template <class F> inline constexpr bool is_copied<F &> = false;
 
 template <class F> class right_side
 {
@@ -60,7 +61,8 @@ template <class F> class right_side
         try {
             side->keep(f, w);
         } catch (...) {
-            ::new (static_cast<void *>(&side->thrown_)) std::exception_ptr(std::current_exception());
+            ::new (static_cast<void *>(&side->thrown_))
+                std::exception_ptr(std::current_exception());
             side->state_ = state::threw;
         }
 #else
@@ -194,9 +196,8 @@ template <class L, class R> inline auto weft::join(weft *w, L &&left, R &&right)
 
 template <class L, class R> inline auto weft::join(L &&left, R &&right)
 {
-    return weft_cxx_::in_job([&](weft *w) {
-        return weft_cxx_::join<std::remove_reference_t<L>, R>(w, left, right);
-    });
+    return weft_cxx_::in_job(
+        [&](weft *w) { return weft_cxx_::join<std::remove_reference_t<L>, R>(w, left, right); });
 }
 
 #endif

@@ -6,7 +6,8 @@
  *     weft::for_ranges(w, begin, end, f)        f(b, e) or f(w, b, e), for ranges that make up
  *                                               [begin, end)
  *     weft::for_each(w, first, last, f)         f(element) or f(w, element), for random access
- *     weft::for_each(w, range, f)               iterators, and what has them: vectors, spans, arrays
+ *     weft::for_each(w, range, f)               iterators, and what has them: vectors, spans,
+ * arrays
  *
  * All may be called without w, as in weft::for_each(range, f): see join.hpp. Calls of f run in any
  * order and at the same time. If f throws, the rest of the loop is cancelled, what runs is waited
@@ -42,7 +43,8 @@ inline void check_complete(weft *w)
 /* body(w, begin, end) for parts of [0, n). */
 template <class Body> inline void for_parts(weft *w, std::size_t n, Body &body)
 {
-    if constexpr (!throws || std::is_nothrow_invocable_v<Body &, weft *, std::size_t, std::size_t>) {
+    if constexpr (!throws ||
+                  std::is_nothrow_invocable_v<Body &, weft *, std::size_t, std::size_t>) {
         weft_for(
             w, 0, n,
             [](weft *in, std::size_t b, std::size_t e, void *arg) {

@@ -7,8 +7,8 @@
  *     long m = pool.run([](weft *w) { return fib(w, 38); });        or weft::run(pool, ...)
  *
  * run() returns what the job returns, and throws what the job throws. If the job has failed in
- * another way (weft_fail()), it throws a weft::error: the first failure counts. In a job of the same
- * pool, run() is a call. */
+ * another way (weft_fail()), it throws a weft::error: the first failure counts. In a job of the
+ * same pool, run() is a call. */
 #ifndef WEFT_CXX_POOL_HPP
 #define WEFT_CXX_POOL_HPP
 
@@ -31,7 +31,8 @@ template <class F> struct waited_job {
     {
         waited_job *job = static_cast<waited_job *>(self);
         job->failed.attempt_in(w, [&] {
-            job->made.make([&]() -> result<F> { return weft_cxx_::call_for_result(job->function, w); });
+            job->made.make(
+                [&]() -> result<F> { return weft_cxx_::call_for_result(job->function, w); });
         });
     }
 

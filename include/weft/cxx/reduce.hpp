@@ -85,20 +85,26 @@ template <class T, class I, class Op, class F> struct reduction {
     }
 };
 
-/* Elements of a block are not split: sums have long blocks, of other functions nobody knows how long
- * they take. */
+/* Elements of a block are not split: sums have long blocks, of other functions nobody knows how
+ * long they take. */
 template <class T, class F>
 inline constexpr std::size_t reduction_block =
-    std::is_arithmetic_v<T> && std::is_same_v<F, same> ? 0 : 32;
+    std::is_arithmetic_v<T> &&std::is_same_v<F, same> ? 0 : 32;
 
 template <class T, class I, class Op, class F>
 inline T reduce_all(weft *w, I first, I last, T init, Op &op, F &transform)
 {
     static_assert(expect_random_access<I>());
     using all = reduction<T, I, Op, F>;
-    static const weft_reducer reducer = {
-        sizeof(typename all::accumulator), nullptr,   all::fold, nullptr,  reduction_block<T, F>,
-        nullptr,                           all::make, all::drop, all::move};
+    static const weft_reducer reducer = {sizeof(typename all::accumulator),
+                                         nullptr,
+                                         all::fold,
+                                         nullptr,
+                                         reduction_block<T, F>,
+                                         nullptr,
+                                         all::make,
+                                         all::drop,
+                                         all::move};
     union place {
         typename all::accumulator total;
         place() : total()
@@ -146,7 +152,8 @@ struct reduce_ {
     static std::decay_t<T> run(weft *w, I first, I last, T &init, Op &op)
     {
         const same transform;
-        return weft_cxx_::reduce_all<std::decay_t<T>>(w, first, last, std::move(init), op, transform);
+        return weft_cxx_::reduce_all<std::decay_t<T>>(w, first, last, std::move(init), op,
+                                                      transform);
     }
 };
 
@@ -161,7 +168,8 @@ struct transform_reduce_ {
     template <class I, class T, class Op, class F>
     static std::decay_t<T> run(weft *w, I first, I last, T &init, Op &op, F &transform)
     {
-        return weft_cxx_::reduce_all<std::decay_t<T>>(w, first, last, std::move(init), op, transform);
+        return weft_cxx_::reduce_all<std::decay_t<T>>(w, first, last, std::move(init), op,
+                                                      transform);
     }
 };
 
@@ -174,7 +182,8 @@ template <class T, class I, class O, class Op> struct carried_scan {
     Op &op;
     failure &failed;
 
-    static void scan(weft *w, std::size_t i, std::size_t end, void *carry, bool has_carry, void *arg)
+    static void scan(weft *w, std::size_t i, std::size_t end, void *carry, bool has_carry,
+                     void *arg)
     {
         const carried_scan &of = *static_cast<carried_scan *>(arg);
         T *place = static_cast<T *>(carry);
@@ -277,8 +286,7 @@ struct inclusive_scan_ {
         std::plus<> op;
         run(w, first, last, out, op);
     }
-    template <class I, class O, class Op>
-    static void run(weft *w, I first, I last, O out, Op &op)
+    template <class I, class O, class Op> static void run(weft *w, I first, I last, O out, Op &op)
     {
         static_assert(expect_random_access<I>() && expect_random_access<O>());
         using T = value_of<I>;
@@ -288,8 +296,9 @@ struct inclusive_scan_ {
                       alignof(T) <= alignof(std::max_align_t))
             carried_scan<T, I, O, Op>::run(w, first, last, out, op);
         else
-            block_scan<true, T, I, O, Op>{first, weft_cxx_::distance(first, last), out, op, 0, nullptr}.run(
-                w, std::nullopt);
+            block_scan<true, T, I, O, Op>{first,  weft_cxx_::distance(first, last), out, op, 0,
+                                          nullptr}
+                .run(w, std::nullopt);
     }
 };
 

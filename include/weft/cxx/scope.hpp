@@ -38,10 +38,10 @@ class weft::scope
         }
     }
 
-    /* Runs f(w) or f() sometime before the scope is closed. f is moved or copied into the child, and
-     * destroyed when the child is over or was skipped. By the job that has opened the scope, and by
-     * its children; `w` is the context of the job that spawns. If f can't be copied, or there is no
-     * memory, spawn() throws and there is no child. */
+    /* Runs f(w) or f() sometime before the scope is closed. f is moved or copied into the child,
+     * and destroyed when the child is over or was skipped. By the job that has opened the scope,
+     * and by its children; `w` is the context of the job that spawns. If f can't be copied, or
+     * there is no memory, spawn() throws and there is no child. */
     template <class F> void spawn(weft *w, F &&f)
     {
         using function = std::decay_t<F>;
@@ -49,8 +49,8 @@ class weft::scope
                       std::is_trivially_destructible_v<function> &&
                       alignof(child<function>) <= alignof(std::max_align_t)) {
             child<function> one{&failed_, std::forward<F>(f)};
-            weft_cxx_::check(weft_spawn_copy(w, &scope_, run_copy<function>, &one, sizeof one,
-                                             nullptr));
+            weft_cxx_::check(
+                weft_spawn_copy(w, &scope_, run_copy<function>, &one, sizeof one, nullptr));
         } else {
             std::unique_ptr<child<function>> one(new child<function>{&failed_, std::forward<F>(f)});
             int error = weft_spawn_drop(w, &scope_, run_owned<function>, one.get(), drop<function>);
@@ -62,12 +62,6 @@ class weft::scope
     template <class F> void spawn(F &&f)
     {
         spawn(weft_here(), std::forward<F>(f));
-    }
-
-    /* Children that have not begun never will. */
-    void cancel(weft *w = weft_here())
-    {
-        weft_fail(w, -ECANCELED);
     }
 
     /* Cancels the scope with -ETIMEDOUT once weft_now() passes `when`. */
@@ -137,8 +131,9 @@ template <class F> inline auto in_scope(weft *w, F &f)
             return f(scope);
     };
     maybe<result<decltype(body)>> made;
-    weft_cxx_scope_access_::failed(scope).attempt_in(
-        w, [&] { made.make([&]() -> result<decltype(body)> { return weft_cxx_::call_for_result(body, w); }); });
+    weft_cxx_scope_access_::failed(scope).attempt_in(w, [&] {
+        made.make([&]() -> result<decltype(body)> { return weft_cxx_::call_for_result(body, w); });
+    });
     scope.close();
     if constexpr (!std::is_void_v<decltype(body())>)
         return result<decltype(body)>(made.has() ? made.take()

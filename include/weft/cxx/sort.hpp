@@ -11,9 +11,9 @@
  * to where it belongs in a second array, and back.
  *
  * `less` is called by several threads at once. If it throws, the rest is cancelled, and the first
- * exception is thrown. The order of the elements is unspecified then, but each is still there, once.
- * The same holds if the computation is cancelled, or if there is no memory. If a move throws, values
- * may be lost, as in std::sort(). */
+ * exception is thrown. The order of the elements is unspecified then, but each is still there,
+ * once. The same holds if the computation is cancelled, or if there is no memory. If a move throws,
+ * values may be lost, as in std::sort(). */
 #ifndef WEFT_CXX_SORT_HPP
 #define WEFT_CXX_SORT_HPP
 
@@ -33,7 +33,7 @@ namespace weft_cxx_
  * of plain data, too, though they are not trivially copyable: they can be assigned to. */
 template <class T>
 inline constexpr bool is_plain =
-    std::is_trivially_copy_constructible_v<T> && std::is_trivially_destructible_v<T>;
+    std::is_trivially_copy_constructible_v<T> &&std::is_trivially_destructible_v<T>;
 
 /* What stands for an element where a T itself can't be made or assigned freely. */
 template <class T> struct __attribute__((may_alias)) bytes_of {
@@ -153,8 +153,8 @@ template <class T> class room
     std::size_t n_;
 };
 
-/* f(i) for each i below n, whatever happens: what is skipped because the computation is cancelled is
- * done afterwards. Half of a move would be a loss. */
+/* f(i) for each i below n, whatever happens: what is skipped because the computation is cancelled
+ * is done afterwards. Half of a move would be a loss. */
 template <class F> inline void for_all(weft *w, std::size_t n, F f)
 {
     constexpr std::size_t some = 1024;
@@ -192,16 +192,17 @@ inline void sort_by_pointers(weft *w, I first, std::size_t n, Less &less)
         order[i] = std::addressof(*weft_cxx_::plus(first, i));
     auto by = [&less](const T *a, const T *b) -> bool { return less(*a, *b); };
     weft_cxx_::sort_plain<stable>(w, order.get(), n, by);
-    weft_cxx_::for_all(w, n,
-            [&](std::size_t i) { ::new (static_cast<void *>(other.at(i))) T(std::move(*order[i])); });
+    weft_cxx_::for_all(w, n, [&](std::size_t i) {
+        ::new (static_cast<void *>(other.at(i))) T(std::move(*order[i]));
+    });
     weft_cxx_::for_all(w, n, [&](std::size_t i) {
         *plus(first, i) = std::move(*other.at(i));
         other.at(i)->~T();
     });
 }
 
-/* Moves that may throw: one element after the other. Element i belongs where order[k] is i; then the
- * place that it came from is free, and so on, until the circle is closed. */
+/* Moves that may throw: one element after the other. Element i belongs where order[k] is i; then
+ * the place that it came from is free, and so on, until the circle is closed. */
 template <bool stable, class T, class I, class Less>
 inline void sort_by_indices(weft *w, I first, std::size_t n, Less &less)
 {

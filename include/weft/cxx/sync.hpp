@@ -271,9 +271,9 @@ namespace weft_cxx_
 /* What travels through C: the value itself if it is plain data of at most `most` bytes, otherwise
  * the address of a value of its own. */
 template <class T, std::size_t most> struct parcel {
-    static constexpr bool is_value =
-        std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T> && sizeof(T) <= most &&
-        alignof(T) <= alignof(std::max_align_t);
+    static constexpr bool is_value = std::is_trivially_copyable_v<T> &&
+                                     std::is_trivially_destructible_v<T> && sizeof(T) <= most &&
+                                     alignof(T) <= alignof(std::max_align_t);
     using type = std::conditional_t<is_value, T, T *>;
 
     template <class U> static type wrap(U &&value)

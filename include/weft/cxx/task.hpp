@@ -7,8 +7,8 @@
  *
  * submit(f) queues f in the default pool; submit(pool, f) and pool.submit(f) in another one. f is
  * moved or copied, and destroyed with the task. get() waits, and returns what f has returned, or
- * throws what it has thrown, once. If f has failed by weft_fail(), get() throws a weft::error; if the
- * task was cancelled before f had begun, weft::cancelled.
+ * throws what it has thrown, once. If f has failed by weft_fail(), get() throws a weft::error; if
+ * the task was cancelled before f had begun, weft::cancelled.
  *
  * The destructor of a task that was not waited for cancels the task, and waits. So f may refer to
  * what lives longer than the task. In coroutines there is co_await task; see co.hpp. */

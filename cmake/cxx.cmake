@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+# C++, for the tests of weft.hpp, its example and its benchmarks: the compiler that comes with the C
+# compiler, if it is there. The library is C.
+include(CheckLanguage)
+if(NOT DEFINED CMAKE_CXX_COMPILER AND CMAKE_C_COMPILER_ID MATCHES "Clang")
+    find_program(WEFT_CLANGXX clang++)
+    mark_as_advanced(WEFT_CLANGXX)
+    if(WEFT_CLANGXX)
+        set(CMAKE_CXX_COMPILER ${WEFT_CLANGXX})
+    endif()
+endif()
+check_language(CXX)
+if(CMAKE_CXX_COMPILER)
+    enable_language(CXX)
+endif()
+set(WEFT_CXX_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow)
+if(WEFT_WERROR)
+    list(APPEND WEFT_CXX_WARNINGS -Werror)
+endif()
+if(WEFT_SANITIZE STREQUAL "thread" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    list(APPEND WEFT_CXX_WARNINGS -Wno-tsan)
+endif()
