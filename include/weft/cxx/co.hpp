@@ -10,8 +10,8 @@
  *
  * co_await task suspends any kind of coroutine until the task is over, and is what get() would
  * return, or throws what it would throw: weft::cancelled, if the task is cancelled meanwhile. The
- * coroutine goes on as a job of the task's pool. co_await weft::resume_in(pool) lets it go on in
- * the pool at once.
+ * coroutine goes on as a job of the task's pool; or where it is, if the task is over already.
+ * co_await weft::resume_in(pool) lets it go on in the pool at once.
  *
  * A weft::co<T> begins when another coroutine awaits it, or when get(pool) does: as a job of the
  * pool, or of the default pool. Between two co_awaits a coroutine is a part of a job: it may fork,

@@ -76,16 +76,19 @@ template <class T, class F> struct task_of final : task_state<T> {
 
 } // namespace weft_cxx_
 
-/* Used by one thread at a time, as a std::future. */
+/* Used by one thread at a time, as a std::future, but for cancel(). */
 template <class T> class weft::task
 {
   public:
     task() = default;
-    task(task &&) noexcept = default;
+    task(task &&other) noexcept : state_(std::move(other.state_)), is_taken_(other.is_taken_)
+    {
+    }
     task &operator=(task &&other) noexcept
     {
         task old(std::move(other));
         std::swap(state_, old.state_);
+        std::swap(is_taken_, old.is_taken_);
         return *this;
     }
     ~task()
@@ -100,7 +103,7 @@ template <class T> class weft::task
     /* Is there a task, whose result was not taken? */
     bool valid() const noexcept
     {
-        return state_ != nullptr;
+        return state_ && !is_taken_;
     }
     bool done() const
     {
@@ -128,17 +131,20 @@ template <class T> class weft::task
         return wait_until(weft_cxx_::moment_in(time));
     }
 
-    /* If f has not begun, it never will. If it runs, weft::is_cancelled() is true in it. */
+    /* If f has not begun, it never will. If it runs, weft::is_cancelled() is true in it. By any
+     * thread, as long as this object is there. */
     void cancel()
     {
-        weft_task_cancel(&expect()->task);
+        if (state_)
+            weft_task_cancel(&state_->task);
     }
 
     /* Waits, and takes the result: the task is not valid() any more. */
     T get()
     {
         wait();
-        auto over = std::move(state_);
+        state *over = expect();
+        is_taken_ = true;
         over->failed.check(weft_task_wait(&over->task));
         if constexpr (std::is_void_v<T>)
             return;
@@ -157,12 +163,15 @@ template <class T> class weft::task
 
     state *expect() const
     {
-        if (!state_)
+        if (!valid()) {
             weft_cxx_::raise(-EINVAL);
+            std::terminate(); /* without exceptions */
+        }
         return state_.get();
     }
 
-    std::unique_ptr<state> state_;
+    std::unique_ptr<state> state_; /* stays after get(): another thread may cancel() just then */
+    bool is_taken_ = false;
 };
 
 struct weft_cxx_task_access_ {
