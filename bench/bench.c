@@ -16,6 +16,10 @@ const struct benchmark benchmarks[] = {
     {.name = "increment-all", .contest = &increment_contest},
     {.name = "nbody-parreduce", .contest = &nbody_contest},
     {.name = "nqueens", .contest = &nqueens_contest},
+#ifdef WEFT_BENCH_CXX
+    {.name = "fib-cxx", .contest = &fib_cxx_contest},
+    {.name = "nqueens-cxx", .contest = &nqueens_cxx_contest},
+#endif
     {.name = "dfs-2", .contest = &dfs_2_contest},
     {.name = "dfs-8", .contest = &dfs_8_contest},
     {.name = "dfs-400", .contest = &dfs_400_contest},

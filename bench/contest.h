@@ -53,6 +53,10 @@ extern const struct contest hashmap_build_contest, hashmap_put_contest, hashmap_
 extern const struct contest sum_f32_contest, sum_f64_contest, sum_i32_contest, max_f32_contest,
     sum_f32_cached_contest, sum_f64_cached_contest, sum_i32_cached_contest, max_f32_cached_contest;
 
+#ifdef WEFT_BENCH_CXX
+extern const struct contest fib_cxx_contest, nqueens_cxx_contest;
+#endif
+
 int contest_run(const struct contest *contest, const struct bench_run *run);
 
 #endif

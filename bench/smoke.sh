@@ -22,7 +22,8 @@ if grep -vxE "$line" "$out"; then
     exit 1
 fi
 
-for bench in fib treesum join-recursively increment-all nbody-parreduce nqueens dfs-2 dfs-8 dfs-400 spawn sparselu health \
+cxx=$(grep -q '"bench":"fib-cxx"' "$out" && echo fib-cxx nqueens-cxx || :) # without C++ there is none
+for bench in $cxx fib treesum join-recursively increment-all nbody-parreduce nqueens dfs-2 dfs-8 dfs-400 spawn sparselu health \
     strassen fft bnb matmul walk epoll sort \
     sorts/random bursty for map map-calls reduce sum-f32 sum-f64 sum-i32 max-f32 \
     sum-f32-cached sum-f64-cached sum-i32-cached max-f32-cached scan filter find for-each histogram histogram-calls \

@@ -24,6 +24,9 @@ extern "C" {
  * The slots reach to the end of the block. The slot after the last one, the first line of the next
  * block, is there, too. Its guard is always above it, and it is always wanted: so forks and merges
  * in it take the slow road, and a fork there returns the same context again. */
+#ifdef __cplusplus
+extern "C++" { /* it has templates */
+#endif
 struct weft {
     weft_fn *fn_; /* NULL: free */
     void *arg_;
@@ -34,8 +37,12 @@ struct weft {
 #ifdef __cplusplus
     class fork_guard; /* see guards.hpp */
     class scope_guard;
+#include "cxx/names.hpp"
 #endif
 };
+#ifdef __cplusplus
+}
+#endif
 
 #define WEFT_BLOCK_SIZE_ ((uintptr_t)4 << 20)
 

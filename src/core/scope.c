@@ -23,20 +23,27 @@ void weft__scope_is_closed(const char *function)
     weft__fatal("%s: the scope is closed, or was never opened", function);
 }
 
+static void discard_children(struct weft__scope *scope)
+{
+    struct weft__node *node;
+    while ((node = weft__queue_pop(&scope->fifo)))
+        weft__spawn_discard(scope->w, (struct weft__spawn *)node);
+}
+
 /* An actor ends with the scope open. Drops the children that were not run. Other pools may run
- * children that a job there has spawned: they are cancelled and waited for. */
+ * children that a job there has spawned: they are cancelled and waited for, and may spawn more
+ * until then. `group->abandon` stays, because they read it. The second call finds nothing to do. */
 static void abandon(struct weft__group *group)
 {
     struct weft__scope *scope = (struct weft__scope *)group;
-    struct weft__node *node;
-    group->abandon = NULL;
-    while ((node = weft__queue_pop(&scope->fifo)))
-        weft__spawn_discard(scope->w, (struct weft__spawn *)node);
+    discard_children(scope);
     if (atomic_load_acquire(&scope->latch.count) == 1) /* acquire C1: as below */
         return;
     weft__group_fail(group, -ECANCELED);
     weft__count_latch_down(&scope->latch);
     weft__wait(scope->w, &scope->latch.spin.core, WEFT__AWAITS_CHILDREN(group));
+    weft__count_latch_init(&scope->latch, scope->latch.spin.owner, 1);
+    discard_children(scope);
 }
 
 /* What the actor has deferred, or has taken, since it opened the scope is undone by now; what it
