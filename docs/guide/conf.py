@@ -23,16 +23,38 @@ myst_heading_anchors = 3
 highlight_language = "none"
 pygments_style = "tango"
 pygments_dark_style = "native"
+# All colours of the dark page: Debian's furo has its own for readers who ask for it on the page, and
+# not for those whose system does.
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#14506e", "color-brand-content": "#14506e"},
-    "dark_css_variables": {"color-brand-primary": "#7fc4e8", "color-brand-content": "#7fc4e8"},
+    "dark_css_variables": {
+        "color-brand-primary": "#7fc4e8",
+        "color-brand-content": "#7fc4e8",
+        "color-foreground-primary": "#d8dadd",
+        "color-foreground-secondary": "#a3a8ae",
+        "color-foreground-muted": "#858b92",
+        "color-foreground-border": "#5f6468",
+        "color-background-primary": "#15171a",
+        "color-background-secondary": "#1b1e22",
+        "color-background-hover": "#22262b",
+        "color-background-hover--transparent": "#22262b00",
+        "color-background-border": "#32363b",
+        "color-background-item": "#44484d",
+        "color-highlighted-background": "#0c3a5c",
+        "color-highlight-on-target": "#2c2c0c",
+        "color-admonition-background": "#1a1c20",
+        "color-card-border": "#1b1e22",
+        "color-card-background": "#1a1c20",
+        "color-card-marginals-background": "#22262b",
+        "color-problematic": "#ec6b6b",
+    },
 }
 
 
 def drop_marks(app, doctree):
     """Pages show parts of programs between marks, and whole programs without these."""
     for block in doctree.findall(nodes.literal_block):
-        text = re.sub(r"(?m)^\s*(/\*|//|#) (\[[a-z0-9 ]+\]|SPDX-License-Identifier: MIT)( \*/)?\n", "",
+        text = re.sub(r"(?m)^[ \t]*(/\*|//|#) (\[[a-z0-9 ]+\]|SPDX-License-Identifier: MIT)( \*/)?\n", "",
                       block.rawsource)
         if text != block.rawsource:
             block.rawsource = text

@@ -12,10 +12,10 @@ status=0
 timeout 60 "$program" >"$printed" 2>&1 || status=$?
 [ "$status" -eq 0 ] || { cat "$printed"; echo "exit status $status"; exit 1; }
 
-# plain FILE: its lines, sorted, with # in place of each number.
+# plain FILE: its lines, sorted, with # in place of each number, and files without their folders.
 plain()
 {
-    sed 's/0x[0-9a-f]*/#/g; s/[0-9][0-9.]*/#/g' "$1" | sort
+    sed 's|[^ ]*/\(guide-\)*||g; s/0x[0-9a-f]*/#/g; s/[0-9][0-9.]*/#/g' "$1" | sort
 }
 if [ -f "$shown.out" ]; then
     diff "$shown.out" "$printed"
