@@ -50,6 +50,13 @@ for manual in "$root"/docs/man/*.[137]; do
     mandoc -T html -O fragment,man=%N.%S.html "$manual" | sed -f "$source/links.sed" |
         page "${name%.*}(${name##*.})" >"$source/man/$name.rst"
 done
+# Pages that manual.md has not put under a topic.
+more=$(for manual in "$root"/docs/man/*.[137]; do
+    name=${manual##*/}
+    [ -L "$manual" ] || grep -qF "../man/$name)" "$here/manual.md" ||
+        echo "- [${name%.*}(${name##*.})](../man/$name): $(sed -n 's/^\.Nd //p' "$manual")"
+done)
+[ -z "$more" ] || printf '\n## More\n\n%s\n' "$more" >>"$source/manual.md"
 # In the sources, links lead to docs/man; here it is a folder of the guide.
 for page in "$source"/*.md "$source"/coming-from/*.md; do
     [ -f "$page" ] || continue
