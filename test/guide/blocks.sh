@@ -80,7 +80,7 @@ for source in block-*.c; do
     program=./${source%.c}
     "$cc" -std=c17 -Wall -Wextra -Werror -O2 -I "$root/include" "$source" -o "$program" "$library" \
         -Wl,-rpath,"$(dirname "$library")"
-    sh "$root/test/guide/run.sh" "$program" "$source"
+    sh "$root/test/guide/run.sh" "$source" "$program"
 done
 
 # Every program is shown somewhere, and every output has a program.
