@@ -85,11 +85,11 @@ done
 
 # Every program is shown somewhere, and every output has a program.
 status=0
-for file in $(cd "$guide" && find programs -type f \( -name '*.c' -o -name '*.cpp' -o -name '*.rs' \)); do
+for file in $(cd "$guide" && find programs -type f \( -name '*.c' -o -name '*.cpp' -o -name '*.rs' -o -name '*.py' \)); do
     grep -rqF "$file" "$guide" --include='*.md' || { echo "no page shows $file"; status=1; }
 done
 for file in "$guide"/programs/*.out "$guide"/programs/*.like; do
     name=${file%.*}
-    [ ! -f "$file" ] || [ -f "$name.c" ] || [ -f "$name.cpp" ] || { echo "$file: of which program?"; status=1; }
+    [ ! -f "$file" ] || [ -f "$name.c" ] || [ -f "$name.cpp" ] || [ -f "$name.py" ] || { echo "$file: of which program?"; status=1; }
 done
 exit $status

@@ -72,7 +72,7 @@ build_rayon
 for program in $programs; do
     for runtime in $runtimes; do
         [ "$runtime" = rayon ] || build_one "$runtime" "$program"
-        [ ! -x "$out/$program-$runtime" ] || [ "$("$out/$program-$runtime")" = "$(cat "$here/$program/result.txt")" ] ||
+        [ ! -x "$out/$program-$runtime" ] || [ "$("$out/$program-$runtime")" = "$(cat "$here/$program/weft.out")" ] ||
             { echo "$program, $runtime: a wrong result" >&2; exit 1; }
     done
 done
