@@ -14,6 +14,7 @@ extensions = ["myst_parser", "sphinx_inline_tabs"]
 exclude_patterns = ["programs", "drawings", "coming-from/cost.md"]
 html_static_path = ["style"]
 html_css_files = ["guide.css"]
+html_js_files = ["guide.js"]
 html_show_copyright = False
 html_show_sphinx = False
 html_copy_source = False
