@@ -23,6 +23,7 @@ done
 }
 command -v mandoc >/dev/null || { echo "the guide needs mandoc (Debian: mandoc)"; exit 77; }
 
+[ ! -f "$out/.buildinfo" ] || rm -rf "$out" # what was built before
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 source=$out.source
@@ -35,6 +36,8 @@ for manual in "$root"/docs/man/*.[137]; do
     target=$(basename "$(readlink -f "$manual")")
     echo "s|man/${manual##*/})|man/$target.rst)|g; s|href=\"${manual##*/}.html|href=\"$target.html|g"
 done >"$source/links.sed"
+# Pages of the system, malloc(3) and so on, are not here.
+echo 's/href="[^w"#][^"]*\.[1-8]\.html"//g' >>"$source/links.sed"
 
 # page TITLE: standard input is its body, in HTML.
 page()

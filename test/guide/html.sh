@@ -6,12 +6,13 @@ set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 sh "$root/docs/guide/build.sh" html
 
+# Links to files: not to the network, nor to a place in the page.
+find html -name '*.html' -exec grep -oH 'href="[^"#?]*' {} + | sed 's/href="//' |
+    grep -v ':[a-z]*:' | grep -v ':$' | sort -u >links.txt
+[ -s links.txt ] || { echo "no links"; exit 1; }
 status=0
-for page in html/*.html html/coming-from/*.html html/man/*.html; do
-    # Links to files; not to the network, nor to a place in the page.
-    for link in $(grep -o 'href="[^"#]*' "$page" | cut -c 7- | grep -v '^[a-z]*:' | sort -u); do
-        [ -f "$(dirname "$page")/$link" ] || { echo "$page: no $link"; status=1; }
-    done
-done
+while IFS=: read -r page link; do
+    [ -f "${page%/*}/$link" ] || { echo "$page: no $link"; status=1; }
+done <links.txt
 [ -f html/searchindex.js ] || { echo "no search"; status=1; }
 exit $status
