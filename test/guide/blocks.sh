@@ -35,7 +35,7 @@ function finish() {
         file = "block-" ++count ".c"
         printf "%s", body > file
         close(file)
-    } else if (kind == "text" && last == "c" && FNR - last_line < 3 + lines) {
+    } else if (kind == "text" && last == "c" && FNR - last_line <= 3 + lines) {
         printf "%s", body > ("block-" count ".out")
         close("block-" count ".out")
     }
@@ -50,6 +50,8 @@ kind == "include" && /^:(start-after|end-before):/ {
     next
 }
 kind != "" { body = body $0 "\n"; lines++; next }
+/^~~~/ || (blank && /^(    |\t)/) { complain("a block without a language: write ``` and what it is") }
+{ blank = $0 == "" }
 match($0, /^(```+|:::+)/) {
     fence = substr($0, 1, RLENGTH)
     kind = substr($0, RLENGTH + 1)
