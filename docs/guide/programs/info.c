@@ -2,17 +2,23 @@
 #include <stdio.h>
 #include <weft/parallel.h>
 
+enum { N = 1 << 16 };
+
 static void work(weft *w, size_t begin, size_t end, void *arg)
 {
-    volatile double *sum = arg;
+    double *roots = arg;
     (void)w;
-    for (size_t i = begin; i < end; i++)
-        sum[i % 8 * 8] += 1;
+    for (size_t i = begin; i < end; i++) {
+        double root = 1;
+        for (int step = 0; step < 20; step++)
+            root = (root + (double)i / root) / 2;
+        roots[i] = root;
+    }
 }
 
 static void run(weft *w, void *arg)
 {
-    weft_for(w, 0, 1 << 20, work, arg);
+    weft_for(w, 0, N, work, arg);
 }
 
 /* [info] */
@@ -35,11 +41,11 @@ static void tell(weft_pool *pool)
 
 int main(void)
 {
-    static double sums[64];
+    static double roots[N];
     weft_config config = WEFT_CONFIG_INIT;
     config.workers = 2;
     weft_pool *pool;
-    if (weft_pool_create(&pool, &config) || weft_run(pool, run, sums))
+    if (weft_pool_create(&pool, &config) || weft_run(pool, run, roots))
         return 1;
     tell(pool);
     return weft_pool_destroy(pool) != 0;
