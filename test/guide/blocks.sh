@@ -51,6 +51,11 @@ kind == "include" && /^:(start-after|end-before):/ {
 }
 kind != "" { body = body $0 "\n"; lines++; next }
 /^~~~/ || (blank && /^(    |\t)/) { complain("a block without a language: write ``` and what it is") }
+/^\|/ { # a | inside a cell would make one more
+    if (table && gsub(/\|/, "|") != table) complain("a row of another length")
+    table = gsub(/\|/, "|")
+}
+!/^\|/ { table = 0 }
 { blank = $0 == "" }
 match($0, /^(```+|:::+)/) {
     fence = substr($0, 1, RLENGTH)
