@@ -32,7 +32,7 @@ need()
 
 # What is special about a configuration. clang's goes without libhwloc, so that both ways
 # are built.
-once='lint|outside|server|cost|check|example|guide|bench|stress|unit' # a setting is nothing to it, or too long
+once='lint|bindings|outside|server|cost|check|example|guide|bench|stress|unit' # a setting is nothing to it, or too long
 toolbox='api.(parallel_.*|sort)' # makes pools of all kinds by itself
 describe()
 {
