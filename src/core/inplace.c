@@ -16,21 +16,21 @@ struct entry {
     uint64_t words[sizeof((struct weft__slot *)0)->words / sizeof(uint64_t)];
 };
 
-struct weft__kept {
-    struct weft__kept *below;
+struct weft__left {
+    struct weft__left *below;
     size_t count;
     struct entry entries[1000];
 };
 
 static struct entry *newest(struct weft__context *context)
 {
-    struct weft__kept *kept = context->kept;
+    struct weft__left *kept = context->kept;
     return kept ? &kept->entries[kept->count - 1] : NULL;
 }
 
 static void drop_newest(struct weft__context *context)
 {
-    struct weft__kept *kept = context->kept;
+    struct weft__left *kept = context->kept;
     if (--kept->count > 0)
         return;
     context->kept = kept->below;
@@ -43,9 +43,9 @@ static bool put(struct weft__context *context)
     struct entry *entry;
     while ((entry = newest(context)) && entry->fork >= context->in_place)
         drop_newest(context);
-    struct weft__kept *kept = context->kept;
+    struct weft__left *kept = context->kept;
     if (!kept || kept->count == sizeof kept->entries / sizeof kept->entries[0]) {
-        struct weft__kept *more = weft__alloc(sizeof *more);
+        struct weft__left *more = weft__alloc(sizeof *more);
         if (!more)
             return false;
         more->below = kept;
