@@ -94,14 +94,18 @@ static void *begin(void *p)
 }
 
 /* A thread that starts on its own CPU does not have to wait for the CPU of the thread that made it.
- */
+ * musl can't start one there. */
 static void start_on(struct start *start, pthread_attr_t *attr, int cpu)
 {
     if (sched_getaffinity(0, sizeof start->allowed, &start->allowed) != 0 ||
         !is_one_of(&start->allowed, cpu))
         return;
+#ifdef __GLIBC__
     cpu_set_t one = only(cpu);
     start->pinned = pthread_attr_setaffinity_np(attr, sizeof one, &one) == 0;
+#else
+    (void)attr;
+#endif
 }
 
 /* The system's minimum depends on the CPU: its registers are saved on the stack. */
