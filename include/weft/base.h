@@ -3,6 +3,10 @@
 #ifndef WEFT_BASE_H
 #define WEFT_BASE_H
 
+#if !defined __linux__ || !defined __LP64__
+#error "weft needs Linux on a 64-bit processor"
+#endif
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -23,13 +23,38 @@ void weft__scope_is_closed(const char *function)
     weft__fatal("%s: the scope is closed, or was never opened", function);
 }
 
-/* Drops the children that were not run. */
-static void abandon_scope(struct weft__group *group)
+static void discard_children(struct weft__scope *scope)
 {
-    struct weft__scope *scope = (struct weft__scope *)group;
     struct weft__node *node;
     while ((node = weft__queue_pop(&scope->fifo)))
         weft__spawn_discard(scope->w, (struct weft__spawn *)node);
+}
+
+/* An actor ends with the scope open. Drops the children that were not run. Other pools may run
+ * children that a job there has spawned: they are cancelled and waited for, and may spawn more
+ * until then. `group->abandon` stays, because they read it. The second call finds nothing to do. */
+static void abandon(struct weft__group *group)
+{
+    struct weft__scope *scope = (struct weft__scope *)group;
+    discard_children(scope);
+    if (atomic_load_acquire(&scope->latch.count) == 1) /* acquire C1: as below */
+        return;
+    weft__group_fail(group, -ECANCELED);
+    weft__count_latch_down(&scope->latch);
+    weft__wait(scope->w, &scope->latch.spin.core, WEFT__AWAITS_CHILDREN(group));
+    weft__count_latch_init(&scope->latch, scope->latch.spin.owner, 1);
+    discard_children(scope);
+}
+
+/* What the actor has deferred, or has taken, since it opened the scope is undone by now; what it
+ * had before is still there for the children. But if it holds a mutex, which children may want,
+ * the scope is abandoned after that is unlocked. */
+static void abandon_in_turn(struct weft__cleanup *cleanup, weft *w)
+{
+    struct weft__scope *scope =
+        (struct weft__scope *)((char *)cleanup - offsetof(struct weft__scope, cleanup));
+    if (weft__context_of(w)->mutexes == 0)
+        abandon(&scope->group);
 }
 
 void weft_scope_open(weft *w, weft_scope *public)
@@ -49,11 +74,13 @@ void weft_scope_open(weft *w, weft_scope *public)
         .room = {WEFT__SCOPE_WIDE},
     };
     weft__group_begin(&scope->group, context->group);
-    if (weft__is_fiber(w))
-        scope->group.abandon = abandon_scope;
-    else
-        scope->outer_base = weft__pile_begin(&context->worker->pile);
     weft__count_latch_init(&scope->latch, weft__context_park(context), 1);
+    if (weft__is_fiber(w)) {
+        scope->group.abandon = abandon;
+        weft__cleanup_push(w, &scope->cleanup, abandon_in_turn);
+    } else {
+        scope->outer_base = weft__pile_begin(&context->worker->pile);
+    }
     context->group = slot->group = &scope->group;
 }
 
@@ -201,6 +228,8 @@ int weft_scope_close(weft *w, weft_scope *public)
         weft__count_latch_down(&scope->latch);
         weft__wait(w, &scope->latch.spin.core, WEFT__AWAITS_CHILDREN(&scope->group));
     }
+    if (weft__is_fiber(w))
+        weft__cleanup_pop(w, &scope->cleanup);
     context->group = scope->group.parent;
     weft__slot_of(w)->group = scope->outer_here;
     scope->w = NULL;

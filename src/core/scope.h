@@ -13,14 +13,17 @@
 #ifndef WEFT_CORE_SCOPE_H
 #define WEFT_CORE_SCOPE_H
 
-#include "core/worker.h"
+#include "core/fiber.h"
 
 struct weft__scope {
     struct weft__group group;       /* first: a child has a pointer to it */
     struct weft__count_latch latch; /* counts the children that other threads may know of, and one
                                        for the owner */
     struct weft__queue fifo;        /* children that run first in, first out; of an actor: all */
-    struct weft__job token;         /* stands on a pile or a deque for the oldest child in `fifo` */
+    union {
+        struct weft__job token; /* stands on a pile or a deque for the oldest child in `fifo` */
+        struct weft__cleanup cleanup; /* of an actor: it ends with the scope open */
+    };
     struct atomic_i64 room;         /* how many more children may begin; below zero: so many wait.
                                        WEFT__SCOPE_WIDE: any number. Of an actor: the width */
     weft *w;                        /* the slot where it was opened; NULL: closed */

@@ -485,6 +485,8 @@ int weft_spawn_detached(weft *w, weft_fn *fn, void *arg)
     struct weft__worker *me = weft__worker_of(w);
     if (weft__pool_is_forked(me->pool))
         return -ECHILD;
+    if (me->pool->threadless)
+        return -EAGAIN;
     struct weft__spawn *spawn = weft__spawn_make(me, STOCK_PLAIN);
     if (!spawn)
         return -ENOMEM;

@@ -2,10 +2,12 @@
 #include "os/membarrier.h"
 
 #include <errno.h>
-#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* The kernel's numbers (linux/membarrier.h), whose headers don't come with every libc. */
+enum { PRIVATE_EXPEDITED = 1 << 3, REGISTER_PRIVATE_EXPEDITED = 1 << 4 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool works;
@@ -21,8 +23,7 @@ static long membarrier(int command)
 static void init(void)
 {
     int saved = errno;
-    works = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
-            membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
+    works = membarrier(REGISTER_PRIVATE_EXPEDITED) == 0 && membarrier(PRIVATE_EXPEDITED) == 0;
     errno = saved;
 }
 
@@ -35,7 +36,7 @@ bool weft__membarrier_init(void)
 bool weft__membarrier(void)
 {
     int saved = errno;
-    bool done = membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
+    bool done = membarrier(PRIVATE_EXPEDITED) == 0;
     if (!done)
         atomic_store_relaxed(&weft__membarrier_lost, true); /* relaxed: a fact, not a message */
     errno = saved;

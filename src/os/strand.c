@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/strand.h"
 
+#include "os/fatal.h"
 #include "os/sanitize.h"
 
 #include <stdbool.h>
@@ -55,8 +56,21 @@ struct frame {
 };
 _Static_assert(sizeof(struct frame) == 64, "strand_x86_64.S counts on it");
 
+/* Shadow stacks don't know of other stacks. A program that has the assembly in gets none, unless
+ * somebody tells the linker, or all of the library is in one file that was compiled for them. */
+static void expect_no_shadow_stack(void)
+{
+#if defined __CET__ && (__CET__ & 2)
+    uint64_t shadow = 0;
+    __asm__("rdsspq %0" : "+r"(shadow)); /* does nothing where there are none */
+    if (shadow)
+        weft__fatal("actors don't work with shadow stacks: compile with -fcf-protection=branch");
+#endif
+}
+
 static void frame_make(struct frame *frame, struct weft__strand *strand)
 {
+    expect_no_shadow_stack();
     *frame = (struct frame){.r12 = strand, .rbx = begin, .rip = weft__strand_start};
     __asm__ volatile("stmxcsr %0" : "=m"(frame->mxcsr));
     __asm__ volatile("fnstcw %0" : "=m"(frame->x87));
@@ -64,16 +78,31 @@ static void frame_make(struct frame *frame, struct weft__strand *strand)
 #else
 struct frame {
     void (*x19)(void *);
-    void *x20, *x21_to_x29[9];
-    void (*x30)(void);
+    void *x20, *x21_to_x29[9], *x30;
     double d8_to_d15[8];
     uint64_t fpcr, unused;
 };
 _Static_assert(sizeof(struct frame) == 176, "strand_aarch64.S counts on it");
 
+/* The return address `start`, for a return with the stack pointer `sp`: signed, where
+ * weft__strand_swap checks that. */
+static void *signed_for(void (*start)(void), const void *sp)
+{
+#ifdef __ARM_FEATURE_PAC_DEFAULT
+    register void *address __asm__("x17") = (void *)(uintptr_t)start;
+    register const void *modifier __asm__("x16") = sp;
+    __asm__("hint #8" : "+r"(address) : "r"(modifier)); /* pacia1716 */
+    return address;
+#else
+    (void)sp;
+    return (void *)(uintptr_t)start;
+#endif
+}
+
 static void frame_make(struct frame *frame, struct weft__strand *strand)
 {
-    *frame = (struct frame){.x19 = begin, .x20 = strand, .x30 = weft__strand_start};
+    *frame = (struct frame){.x19 = begin, .x20 = strand};
+    frame->x30 = signed_for(weft__strand_start, frame + 1);
     __asm__ volatile("mrs %0, fpcr" : "=r"(frame->fpcr));
 }
 #endif

@@ -1,9 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* strand_aarch64.S: how a stack is left and another one taken up, in AAPCS64. The hint is
- * `bti c`, for processors that check where indirect calls go. */
+/* strand_aarch64.S: how a stack is left and another one taken up, in AAPCS64. Hints do nothing on
+ * processors that don't know them: `bti c` is for those that check where indirect calls go, and the
+ * file is marked as fit for that. `paciasp` and `autiasp` sign and check a return address; they are here
+ * where the compiler does it too. A signature holds for one stack pointer, and a stack is left
+ * and taken up with the same one. */
 #if defined __aarch64__ && defined __LP64__
 
     .text
+
+#define BTI_C hint #34
+#ifdef __ARM_FEATURE_PAC_DEFAULT
+#define SIGN hint #25; .cfi_negate_ra_state
+#define CHECK_SIGNED hint #29; .cfi_negate_ra_state
+#define FEATURES 3
+#else
+#define SIGN
+#define CHECK_SIGNED
+#define FEATURES 1
+#endif
 
     .macro save first, second, at
     stp \first, \second, [sp, #\at]
@@ -28,7 +42,8 @@
     .balign 64
 weft__strand_swap:
     .cfi_startproc
-    hint #34
+    BTI_C
+    SIGN
     sub sp, sp, #176
     .cfi_adjust_cfa_offset 176
     save x19, x20, 0
@@ -66,6 +81,7 @@ weft__strand_swap:
     restore d14, d15, 144
     add sp, sp, #176
     .cfi_def_cfa sp, 0
+    CHECK_SIGNED
     ret
     .cfi_endproc
     .size weft__strand_swap, . - weft__strand_swap
@@ -79,12 +95,19 @@ weft__strand_swap:
 weft__strand_start:
     .cfi_startproc
     .cfi_undefined x30
-    hint #34
+    BTI_C
     mov x0, x20
     blr x19
     brk #1
     .cfi_endproc
     .size weft__strand_start, . - weft__strand_start
+
+/* What this file is fit for (GNU_PROPERTY_AARCH64_FEATURE_1_AND): BTI, and perhaps PAC. */
+    .section .note.gnu.property, "a", %note
+    .balign 8
+    .long 4, 16, 5 /* lengths of the name and of what follows it; NT_GNU_PROPERTY_TYPE_0 */
+    .asciz "GNU"
+    .long 0xc0000000, 4, FEATURES, 0
 
 #endif
     .section .note.GNU-stack, "", %progbits

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* strand_x86_64.S: how a stack is left and another one taken up, in the System V ABI.
  *
- * endbr64 is for processors that check where indirect calls go. Shadow stacks don't know of
- * other stacks, so this file is not marked as fit for them, and a program that has it in gets
- * none. */
+ * endbr64 is for processors that check where indirect calls go, and the file is marked as fit for
+ * that. Shadow stacks don't know of other stacks, so the file is not marked as fit for these, and a
+ * program that has it in gets none. */
 #if defined __x86_64__ && defined __LP64__
 
     .text
@@ -77,6 +77,13 @@ weft__strand_start:
     ud2
     .cfi_endproc
     .size weft__strand_start, . - weft__strand_start
+
+/* Of the features that this file is fit for (GNU_PROPERTY_X86_FEATURE_1_AND), the first: IBT. */
+    .section .note.gnu.property, "a", @note
+    .balign 8
+    .long 4, 16, 5 /* lengths of the name and of what follows it; NT_GNU_PROPERTY_TYPE_0 */
+    .asciz "GNU"
+    .long 0xc0000002, 4, 1, 0
 
 #endif
     .section .note.GNU-stack, "", %progbits

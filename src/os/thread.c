@@ -94,14 +94,25 @@ static void *begin(void *p)
 }
 
 /* A thread that starts on its own CPU does not have to wait for the CPU of the thread that made it.
- */
+ * musl can't start one there. */
 static void start_on(struct start *start, pthread_attr_t *attr, int cpu)
 {
     if (sched_getaffinity(0, sizeof start->allowed, &start->allowed) != 0 ||
         !is_one_of(&start->allowed, cpu))
         return;
+#ifdef __GLIBC__
     cpu_set_t one = only(cpu);
     start->pinned = pthread_attr_setaffinity_np(attr, sizeof one, &one) == 0;
+#else
+    (void)attr;
+#endif
+}
+
+/* The system's minimum depends on the CPU: its registers are saved on the stack. */
+static size_t at_least_the_minimum(size_t stack_size)
+{
+    long minimum = sysconf(_SC_THREAD_STACK_MIN);
+    return minimum > 0 && stack_size < (size_t)minimum ? (size_t)minimum : stack_size;
 }
 
 static int create(pthread_t *thread, size_t stack_size, int cpu, struct start *start)
@@ -111,7 +122,7 @@ static int create(pthread_t *thread, size_t stack_size, int cpu, struct start *s
     int error = pthread_attr_init(&attr);
     if (error)
         return error;
-    error = pthread_attr_setstacksize(&attr, stack_size);
+    error = pthread_attr_setstacksize(&attr, at_least_the_minimum(stack_size));
     if (!error)
         error = pthread_attr_setguardsize(&attr, GUARD);
     if (!error) {
