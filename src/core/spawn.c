@@ -12,7 +12,6 @@
 #include "os/fatal.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 #if defined __GNUC__
