@@ -12,7 +12,6 @@
 #include "os/fatal.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 #if defined __GNUC__
@@ -431,8 +430,8 @@ static inline bool is_simple(weft *w, const struct weft__worker *me)
 {
     struct weft__context *context = weft__context_of(w);
     return !context->eager && !WEFT_IS_CALLED_(w) && !weft__pool_is_forked(me->pool) &&
-           !weft__sleep_has_searcher(&me->pool->sleep) && !me->host && !me->held &&
-           !atomic_load_relaxed(&me->careful_at) && /* relaxed: own */
+           !weft__sleep_has_searcher(&me->pool->sleep) && !me->host &&
+           !atomic_load_relaxed(&me->careful_at) && /* relaxed: own. Set by each lock, too */
            me->stocks[STOCK_PLAIN].some && weft__pile_has_room(&me->pile);
 }
 
