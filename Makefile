@@ -3,6 +3,7 @@
 #: make demo         build, and run the demo (ARGS="..." are passed on)
 #: make bench        build, and run the benchmarks (ARGS="fib --json" and so on)
 #: make server       build, and run the example whose requests are actors (ARGS="--port 0")
+#: make guide        build the guide and the manual pages as HTML in build/guide
 #: make test         build and test everything that follows
 #: make test-gcc     one of them: gcc, with the lint and installation tests
 #: make test-asan      AddressSanitizer and UBSan, not optimised, checks on
@@ -65,6 +66,9 @@ server: build
 	    { cat $(BUILD)/server.log; exit 1; }
 	@exec $(BUILD)/examples/server/example-server $(ARGS)
 
+guide:
+	@sh docs/guide/build.sh build/guide && echo "build/guide/index.html"
+
 test:
 	@sh test/matrix.sh $(MATRIX)
 
@@ -95,5 +99,5 @@ uninstall:
 clean:
 	@rm -rf build
 
-.PHONY: all help build demo bench server test test-long $(MATRIX:%=test-%) $(LONG:%=test-%) test-check $(PROTOCOLS:%=test-%) lint \
+.PHONY: all help build demo bench server guide test test-long $(MATRIX:%=test-%) $(LONG:%=test-%) test-check $(PROTOCOLS:%=test-%) lint \
 	check-full format install uninstall clean

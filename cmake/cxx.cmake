@@ -3,8 +3,8 @@
 # compiler, if it is there. The library is C.
 if(NOT DEFINED CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX} AND (WEFT_TESTS OR WEFT_PROGRAM))
     get_filename_component(compiler ${CMAKE_C_COMPILER} NAME)
-    string(REGEX REPLACE "clang(-[0-9.]+)?$" "clang++\\1" compiler "${compiler}")
-    string(REGEX REPLACE "gcc(-[0-9.]+)?$" "g++\\1" compiler "${compiler}")
+    string(REGEX REPLACE "clang([-0-9.]*)$" "clang++\\1" compiler "${compiler}")
+    string(REGEX REPLACE "gcc([-0-9.]*)$" "g++\\1" compiler "${compiler}")
     string(REGEX REPLACE "^cc$" "c++" compiler "${compiler}")
     get_filename_component(folder ${CMAKE_C_COMPILER} DIRECTORY)
     if(compiler MATCHES "\\+\\+" AND EXISTS ${folder}/${compiler})

@@ -32,7 +32,8 @@ need()
 
 # What is special about a configuration. clang's goes without libhwloc, so that both ways
 # are built.
-once='cxx|lint|bindings|outside|server|cost|check|example|bench|stress|unit' # a setting is nothing to it, or too long
+# A setting is nothing to these, or they take too long.
+once='cxx|lint|bindings|outside|server|cost|check|example|guide|bench|stress|unit'
 toolbox='api.(parallel_.*|sort)' # makes pools of all kinds by itself
 describe()
 {
