@@ -16,6 +16,7 @@
 #: make test-tsan-long the other tests of test-tsan
 #: make test-spin0     the build of test-gcc, with WEFT_SPIN=0 and WEFT_QUANTUM_US=0: workers sleep
 #:                     at once, and right sides are taken at once; and counters
+#: make test-cxx       the tests of weft.hpp, compiled for C++17, 20 and 23 by gcc and clang
 #: make test-eager     the build of test-gcc, with WEFT_FORK=eager and WEFT_SLEEP=tickle-seqcst
 #: make test-counters  in neither: WEFT_SLEEP=counters; likewise any other protocol
 #: make lint         the lint tests alone
@@ -38,7 +39,7 @@ TARGET := all
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
 MATRIX := gcc asan tsan
-LONG := clang check-long stress asan-stress tsan-long spin0 eager
+LONG := clang check-long cxx stress asan-stress tsan-long spin0 eager
 PROTOCOLS := tickle tickle-seqcst tickle-flag tickle-swap counters counters-local counters-blocks \
 	counters-all counters-two events-plain events-latch
 

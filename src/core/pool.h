@@ -51,6 +51,7 @@ struct weft_pool {
     void (*actors_dump)(struct weft__actors *actors, FILE *out); /* for weft_pool_dump() */
 
     bool is_default;
+    bool threadless;             /* no thread could be started: only guests run jobs */
     struct weft_pool *next_kept; /* of a destroyed default pool; see default.c */
 
     struct atomic_u32 threads; /* how many threads run that are not joined; destroy waits on it */
@@ -63,6 +64,9 @@ enum { POOL_CLOSED = 1u << 31 };
  * Returns 0, -ECHILD, -ESHUTDOWN or -ENOMEM; after 0 the caller has to leave again. *pool NULL
  * becomes the default pool, which is made if there is none. */
 int weft__pool_enter(struct weft_pool **pool);
+
+/* The same for what only a worker's thread can do. -EAGAIN: there is none; see default.h. */
+int weft__pool_enter_threads(struct weft_pool **pool);
 
 /* The same for a pool that is not NULL; never -ENOMEM. It may be a destroyed default pool. */
 int weft__pool_enter_known(struct weft_pool *pool);
@@ -79,8 +83,8 @@ static inline bool weft__pool_is_forked(const struct weft_pool *pool)
     return pool->fork_count != weft__fork_count();
 }
 
-/* Makes a pool in memory that is zero, except for `pending`. If it fails, the memory is
- * released. */
-int weft__pool_make(struct weft_pool *pool, const weft_config *config);
+/* Makes a pool in memory that is zero, except for `pending`, with *threads threads at most. If it
+ * fails, the memory is released, and *threads is the number of threads that could be started. */
+int weft__pool_make(struct weft_pool *pool, const weft_config *config, unsigned *threads);
 
 #endif
