@@ -81,15 +81,6 @@ int weft__pool_enter(struct weft_pool **pool)
     return error;
 }
 
-int weft__pool_enter_threads(struct weft_pool **pool)
-{
-    int error = weft__pool_enter(pool);
-    if (error || !(*pool)->threadless)
-        return error;
-    weft__pool_leave(*pool);
-    return -EAGAIN;
-}
-
 void weft__pool_leave(struct weft_pool *pool)
 {
     /* acq_rel X1: what was done in the pool happens before its end. Last touch, unless this is the

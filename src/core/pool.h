@@ -13,6 +13,7 @@
 #include "os/topology.h"
 #include "sleep/sleep.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 struct weft__actors;
@@ -65,9 +66,6 @@ enum { POOL_CLOSED = 1u << 31 };
  * becomes the default pool, which is made if there is none. */
 int weft__pool_enter(struct weft_pool **pool);
 
-/* The same for what only a worker's thread can do. -EAGAIN: there is none; see default.h. */
-int weft__pool_enter_threads(struct weft_pool **pool);
-
 /* The same for a pool that is not NULL; never -ENOMEM. It may be a destroyed default pool. */
 int weft__pool_enter_known(struct weft_pool *pool);
 
@@ -77,6 +75,16 @@ void weft__pool_hold(struct weft_pool *pool);
 
 /* Ends an enter or a hold. Last touch of the pool, unless the caller is one of its workers. */
 void weft__pool_leave(struct weft_pool *pool);
+
+/* Enters for what only a worker's thread can do. -EAGAIN: there is none; see default.h. */
+static inline int weft__pool_enter_threads(struct weft_pool **pool)
+{
+    int error = weft__pool_enter(pool);
+    if (error || !(*pool)->threadless)
+        return error;
+    weft__pool_leave(*pool);
+    return -EAGAIN;
+}
 
 static inline bool weft__pool_is_forked(const struct weft_pool *pool)
 {
