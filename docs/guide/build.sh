@@ -30,6 +30,7 @@ source=$out.source
 rm -rf "$source"
 mkdir -p "$source/man"
 cp -R "$here/." "$source"
+cp -R "$root/bindings" "$source" # pages show their examples
 
 # A function that shares its manual page with others is a symbolic link there: links lead to the page.
 for manual in "$root"/docs/man/*.[137]; do
@@ -60,10 +61,10 @@ more=$(for manual in "$root"/docs/man/*.[137]; do
         echo "- [${name%.*}(${name##*.})](../man/$name): $(sed -n 's/^\.Nd //p' "$manual")"
 done)
 [ -z "$more" ] || printf '\n## More\n\n%s\n' "$more" >>"$source/manual.md"
-# In the sources, links lead to docs/man; here it is a folder of the guide.
+# In the sources, links lead to docs/man and bindings; here these are folders of the guide.
 for page in "$source"/*.md "$source"/coming-from/*.md; do
     [ -f "$page" ] || continue
-    sed -e 's|\(](\(\.\./\)*\)\.\./man/|\1man/|g' "$page" | sed -f "$source/links.sed" >"$source/page"
+    sed -e 's|\(](\(\.\./\)*\)\.\./man/|\1man/|g' -e 's|^\(```.* \)\.\./\.\./bindings/|\1bindings/|' "$page" | sed -f "$source/links.sed" >"$source/page"
     mv "$source/page" "$page"
 done
 

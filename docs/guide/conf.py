@@ -11,7 +11,7 @@ html_short_title = "weft"
 version = release = os.environ.get("WEFT_VERSION", "")
 html_theme = "furo"
 extensions = ["myst_parser", "sphinx_inline_tabs"]
-exclude_patterns = ["programs", "drawings", "coming-from/cost.md"]
+exclude_patterns = ["programs", "bindings", "drawings", "coming-from/cost.md"]
 html_static_path = ["style"]
 html_css_files = ["guide.css"]
 html_js_files = ["guide.js"]

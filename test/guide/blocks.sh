@@ -45,7 +45,7 @@ function finish() {
 }
 FNR == 1 && kind != "" { complain("the block before has no end"); kind = "" }
 kind != "" && $0 == fence { finish(); next }
-kind == "include" && /^:(start-after|end-before):/ {
+kind == "include" && /^:(start-after|start-at|end-before|end-at):/ {
     if (!has(file, option())) complain(file " has no " option())
     next
 }
