@@ -19,7 +19,8 @@ command -v debootstrap >/dev/null || skip "debootstrap is missing"
 mirror=$(sed -nE 's/^(URIs:|deb( \[[^]]*\])?) +([a-z]+:[^ ]*\/debian\/?)( .*)?$/\3/p' \
     /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -n 1)
 [ -n "$mirror" ] || skip "apt has no mirror of Debian"
-rm -rf "$root"
+umount "$root/proc" 2>/dev/null # of a run that was stopped
+rm -rf --one-file-system "$root"
 debootstrap --variant=minbase "$release" "$root" "$mirror" >"$root.log" 2>&1 ||
     { tail -n 3 "$root.log"; skip "debootstrap can't install $release here"; }
 mkdir "$root/weft"
@@ -30,6 +31,6 @@ cp /etc/resolv.conf "$root/etc/resolv.conf"
 chroot "$root" mount -t proc proc /proc || skip "proc can't be mounted here"
 status=0
 chroot "$root" env -i PATH="$PATH" HOME=/root sh -c 'cd /weft && ./run demo' || status=$?
-umount "$root/proc"
+umount "$root/proc" || exit 1
 [ "$status" -eq 0 ] && [ -s "$root/weft/weft-demo.png" ] || { echo "no picture"; exit 1; }
-rm -rf "$root"
+rm -rf --one-file-system "$root"
