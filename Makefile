@@ -3,16 +3,20 @@
 #: make demo         build, and run the demo (ARGS="..." are passed on)
 #: make bench        build, and run the benchmarks (ARGS="fib --json" and so on)
 #: make server       build, and run the example whose requests are actors (ARGS="--port 0")
+#: make guide        build the guide and the manual pages as HTML in build/guide
 #: make test         build and test everything that follows
 #: make test-gcc     one of them: gcc, with the lint and installation tests
-#: make test-clang     clang, without libhwloc
 #: make test-asan      AddressSanitizer and UBSan, not optimised, checks on
-#: make test-tsan      ThreadSanitizer
+#: make test-tsan      ThreadSanitizer: unit, api and actor
 #: make test-long    not part of make test, but of CI:
+#: make test-clang     clang, without libhwloc
+#: make test-check-long  the harnesses of weft check that take long
+#: make test-stress    the stress tests of test-gcc
+#: make test-asan-stress  those that look for leaks, too
+#: make test-tsan-long the other tests of test-tsan
 #: make test-spin0     the build of test-gcc, with WEFT_SPIN=0 and WEFT_QUANTUM_US=0: workers sleep
 #:                     at once, and right sides are taken at once; and counters
-#: make test-tsan-stress  the stress tests of test-tsan
-#: make test-check-long  the harnesses of weft check that take long
+#: make test-cxx       the tests of weft.hpp, compiled for C++17, 20 and 23 by gcc and clang
 #: make test-eager     the build of test-gcc, with WEFT_FORK=eager and WEFT_SLEEP=tickle-seqcst
 #: make test-counters  in neither: WEFT_SLEEP=counters; likewise any other protocol
 #: make ports        other processors, another libc, other ways to build; PORTS="musl lto" for some
@@ -35,8 +39,8 @@ BUILD := build/release
 TARGET := all
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
-MATRIX := gcc clang asan tsan
-LONG := check-long spin0 tsan-stress eager
+MATRIX := gcc asan tsan
+LONG := clang check-long cxx stress asan-stress tsan-long spin0 eager
 PROTOCOLS := tickle tickle-seqcst tickle-flag tickle-swap counters counters-local counters-blocks \
 	counters-all counters-two events-plain events-latch
 
@@ -62,6 +66,9 @@ server: build
 	@cmake --build $(BUILD) --target example-server >$(BUILD)/server.log || \
 	    { cat $(BUILD)/server.log; exit 1; }
 	@exec $(BUILD)/examples/server/example-server $(ARGS)
+
+guide:
+	@sh docs/guide/build.sh build/guide && echo "build/guide/index.html"
 
 test:
 	@sh test/matrix.sh $(MATRIX)
@@ -96,5 +103,5 @@ uninstall:
 clean:
 	@rm -rf build
 
-.PHONY: all help build demo bench server test test-long $(MATRIX:%=test-%) $(LONG:%=test-%) test-check $(PROTOCOLS:%=test-%) lint ports \
+.PHONY: all help build demo bench server guide test test-long $(MATRIX:%=test-%) $(LONG:%=test-%) test-check $(PROTOCOLS:%=test-%) lint ports \
 	check-full format install uninstall clean

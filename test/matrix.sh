@@ -32,15 +32,18 @@ need()
 
 # What is special about a configuration. clang's goes without libhwloc, so that both ways
 # are built.
-once='lint|outside|server|cost|check|example|bench|stress|unit' # a setting is nothing to it, or too long
+# A setting is nothing to these, or they take too long.
+once='cxx|lint|bindings|outside|server|cost|check|example|guide|bench|stress|unit'
 toolbox='api.(parallel_.*|sort)' # makes pools of all kinds by itself
 describe()
 {
     directory=build/$1 cc=gcc options='' just=. only=. skip='^$' without='^$' setting=
     case $1 in
-    gcc) without='^check.long' ;;
+    gcc) skip=stress without='^(check.long|cxx.standards)' ;;
     check) directory=build/gcc only=check ;;
     check-long) directory=build/gcc just='^check.long' ;;
+    cxx) directory=build/gcc just='^cxx.standards' ;;
+    stress) directory=build/gcc only=stress ;;
     lint) directory=build/gcc only=lint ;;
     spin0)
         directory=build/gcc just='api.(broadcast|fork|run|scope|sync|task)$|fault.(destroy|nested|waiters)$'
@@ -52,14 +55,14 @@ describe()
         ;;
     tickle*|counters*|events-*) directory=build/gcc skip=$once setting=WEFT_SLEEP=$1 ;;
     clang) cc=clang options=-DWEFT_HWLOC=OFF skip='stress|check' ;;
-    asan)
-        options='-DWEFT_SANITIZE=address -DCMAKE_BUILD_TYPE=Debug'
-        without='stress.(bedtime|deadlocks|guests|joins|reductions|sorts|spawns|submits)|bench.smoke'
+    asan*)
+        directory=build/asan options='-DWEFT_SANITIZE=address -DCMAKE_BUILD_TYPE=Debug'
+        if [ "$1" = asan ]; then skip='stress|bench'; else just='stress.(actors|lifecycle)'; fi
         ;;
-    tsan) cc=clang options=-DWEFT_SANITIZE=thread skip='stress|bench' ;;
-    tsan-stress)
-        directory=build/tsan cc=clang options=-DWEFT_SANITIZE=thread only=stress
+    tsan*)
+        directory=build/tsan cc=clang options=-DWEFT_SANITIZE=thread
         without='stress.(deadlocks|reductions|sorts)'
+        if [ "$1" = tsan ]; then only='unit|api|actor'; else skip='unit|api|actor|bench'; fi
         ;;
     *) fail "$1" "no such configuration" ;;
     esac

@@ -28,6 +28,7 @@ struct ordmap {
     struct ordmap_made other[2]; /* and by another contender, when it needs them */
     struct ordmap_made made;     /* in the last run, */
     uint64_t sum;                /* or this was */
+    void *large;                 /* see reset() */
 };
 
 /* Of a map, entry by entry in their order, beginning with 0. */

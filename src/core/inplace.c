@@ -37,8 +37,8 @@ static void drop_newest(struct weft__context *context)
     weft__free(kept);
 }
 
-/* False: no memory. An actor that ended may have left entries behind. */
-static bool keep(struct weft__context *context)
+/* An actor that ended may have left entries behind. */
+static bool put(struct weft__context *context)
 {
     struct entry *entry;
     while ((entry = newest(context)) && entry->fork >= context->in_place)
@@ -57,13 +57,27 @@ static bool keep(struct weft__context *context)
     return true;
 }
 
+/* False: no memory. An actor past its limit ends here. */
+static bool keep(struct weft__context *context)
+{
+    if (context->ops)
+        weft__hook_uses(context, sizeof(struct entry));
+    bool is_put = put(context);
+    if (!is_put && context->ops)
+        weft__hook_uses_no_more(context, sizeof(struct entry));
+    return is_put;
+}
+
 static void put_back(struct weft__context *context)
 {
     struct entry *entry;
     while ((entry = newest(context)) && entry->fork >= context->in_place) {
-        if (entry->fork == context->in_place)
+        bool own = entry->fork == context->in_place;
+        if (own)
             memcpy(weft__slot_of(context->end)->words, entry->words, sizeof entry->words);
         drop_newest(context);
+        if (own && context->ops)
+            weft__hook_uses_no_more(context, sizeof *entry);
     }
 }
 

@@ -10,15 +10,24 @@
 
 /* ---- Making ---- */
 
+/* As many entries as fit; but an even number, and a few of any size. */
+static size_t most_in_leaf(size_t entry_size)
+{
+    size_t fit = WEFT__LEAF_BYTES / entry_size & ~(size_t)1;
+    if (fit < WEFT__LEAF_FEWEST)
+        return WEFT__LEAF_FEWEST;
+    return fit < WEFT__LEAF_MOST ? fit : WEFT__LEAF_MOST;
+}
+
 int weft__ordmap_kind(struct weft__tree_kind *kind, const weft_ordmap_kind *given)
 {
-    const size_t most = SIZE_MAX / 8;
+    const size_t most = SIZE_MAX / 8 / WEFT__LEAF_FEWEST; /* so that a leaf has a size */
     if (!given || !given->compare || given->key_size == 0 || given->key_size > most ||
         given->value_size > most)
         return -EINVAL;
-    size_t align = given->value_size ? weft__alignment(given->value_size) : 1;
     kind->given = *given;
-    kind->value_at = (given->key_size + align - 1) & ~(align - 1);
+    kind->most = most_in_leaf(given->key_size + given->value_size);
+    kind->value_align = given->value_size ? weft__alignment(given->value_size) : 1;
     return 0;
 }
 
@@ -75,10 +84,9 @@ int weft_ordmap_insert(const weft_ordmap *map, const void *key, const void *valu
 {
     if (!weft__ordmap_given(result, map) || !key)
         return -EINVAL;
-    struct weft__tree *tree = weft__tree_node(&map->kind, key, value);
-    if (tree != WEFT__TREE_FAILED)
-        tree = weft__tree_insert(&map->kind, weft__tree_share(map->root), tree);
-    return weft__ordmap_make(NULL, result, &map->kind, tree);
+    const struct weft__run one = {key, value, 1};
+    return weft__ordmap_make(NULL, result, &map->kind,
+                             weft__tree_put(&map->kind, map->root, key, &one));
 }
 
 int weft_ordmap_remove(const weft_ordmap *map, const void *key, weft_ordmap **result)
@@ -87,11 +95,9 @@ int weft_ordmap_remove(const weft_ordmap *map, const void *key, weft_ordmap **re
         return -EINVAL;
     if (!weft_ordmap_find(map, key)) /* nothing has to be made anew */
         return weft_ordmap_copy(map, result);
-    struct weft__parts parts = weft__tree_split(&map->kind, weft__tree_share(map->root), key);
-    weft__tree_drop(parts.node);
-    return weft__ordmap_make(
-        NULL, result, &map->kind,
-        weft__tree_concat(&map->kind, parts.side[WEFT__LEFT], NULL, parts.side[WEFT__RIGHT]));
+    const struct weft__run none = {key, NULL, 0};
+    return weft__ordmap_make(NULL, result, &map->kind,
+                             weft__tree_put(&map->kind, map->root, key, &none));
 }
 
 /* ---- Looking ---- */
@@ -107,13 +113,13 @@ const void *weft_ordmap_find(const weft_ordmap *map, const void *key)
     WEFT__NEEDS(map, "a map");
     WEFT__NEEDS(key, "a key");
     const struct weft__tree *tree = map->root;
-    while (tree) {
-        int order = weft__tree_compare(&map->kind, key, tree);
-        if (order == 0)
-            return weft__tree_look(&map->kind, tree);
-        tree = tree->child[order > 0];
-    }
-    return NULL;
+    bool found;
+    if (!tree)
+        return NULL;
+    while (!weft__tree_is_leaf(tree))
+        tree = tree->child[weft__tree_side(&map->kind, tree, key)];
+    size_t i = weft__leaf_seek(&map->kind, tree, 0, tree->size, key, &found);
+    return found ? weft__leaf_value(&map->kind, tree, i) : NULL;
 }
 
 size_t weft_ordmap_rank(const weft_ordmap *map, const void *key)
@@ -122,30 +128,27 @@ size_t weft_ordmap_rank(const weft_ordmap *map, const void *key)
     WEFT__NEEDS(key, "a key");
     const struct weft__tree *tree = map->root;
     size_t smaller = 0;
-    while (tree) {
-        bool is_right = weft__tree_compare(&map->kind, key, tree) > 0;
-        if (is_right)
-            smaller += weft__tree_size(tree->child[WEFT__LEFT]) + 1;
-        tree = tree->child[is_right];
+    bool found;
+    if (!tree)
+        return 0;
+    while (!weft__tree_is_leaf(tree)) {
+        enum weft__side side = weft__tree_side(&map->kind, tree, key);
+        smaller += side == WEFT__RIGHT ? tree->child[WEFT__LEFT]->size : 0;
+        tree = tree->child[side];
     }
-    return smaller;
+    return smaller + weft__leaf_seek(&map->kind, tree, 0, tree->size, key, &found);
 }
 
 bool weft_ordmap_at(const weft_ordmap *map, size_t rank, weft_ordmap_entry *entry)
 {
     WEFT__NEEDS(map, "a map");
     WEFT__NEEDS(entry, "a place for the entry");
-    const struct weft__tree *tree = map->root;
-    while (tree) {
-        size_t left = weft__tree_size(tree->child[WEFT__LEFT]);
-        if (rank == left) {
-            *entry = (weft_ordmap_entry){weft__tree_key(tree), weft__tree_look(&map->kind, tree)};
-            return true;
-        }
-        tree = tree->child[rank > left];
-        rank -= rank > left ? left + 1 : 0;
-    }
-    return false;
+    if (rank >= weft__tree_size(map->root))
+        return false;
+    const struct weft__tree *leaf = weft__leaf_at(map->root, &rank);
+    entry->key = weft__leaf_key(&map->kind, leaf, rank);
+    entry->value = weft__leaf_value(&map->kind, leaf, rank);
+    return true;
 }
 
 bool weft_ordmap_first(const weft_ordmap *map, weft_ordmap_entry *entry)
@@ -164,21 +167,35 @@ struct walk {
     void *arg;
 };
 
+static bool walk_leaf(const struct walk *all, const struct weft__tree *leaf, size_t begin,
+                      size_t end)
+{
+    const weft_ordmap_kind *given = &all->kind->given;
+    const char *key = weft__leaf_key(all->kind, leaf, begin);
+    const char *value = weft__leaf_value(all->kind, leaf, begin);
+    for (size_t i = begin; i < end; i++) {
+        if (!all->visit(key, value, all->arg))
+            return false;
+        key += given->key_size;
+        value += given->value_size;
+    }
+    return true;
+}
+
 /* `begin` and `end` are ranks in this tree; `end` may be beyond it. */
 static bool walk(const struct walk *all, const struct weft__tree *tree, size_t begin, size_t end)
 {
-    while (tree && begin < end) {
-        size_t left = weft__tree_size(tree->child[WEFT__LEFT]);
+    while (!weft__tree_is_leaf(tree)) {
+        size_t left = tree->child[WEFT__LEFT]->size;
         if (begin < left && !walk(all, tree->child[WEFT__LEFT], begin, end))
             return false;
-        if (begin <= left && left < end &&
-            !all->visit(weft__tree_key(tree), weft__tree_look(all->kind, tree), all->arg))
-            return false;
-        begin = begin > left + 1 ? begin - left - 1 : 0;
-        end = end > left + 1 ? end - left - 1 : 0;
+        if (end <= left)
+            return true;
+        begin = begin > left ? begin - left : 0;
+        end -= left;
         tree = tree->child[WEFT__RIGHT];
     }
-    return true;
+    return walk_leaf(all, tree, begin, end < tree->size ? end : tree->size);
 }
 
 bool weft_ordmap_walk(const weft_ordmap *map, size_t begin, size_t end, weft_ordmap_visit_fn *visit,
@@ -186,5 +203,7 @@ bool weft_ordmap_walk(const weft_ordmap *map, size_t begin, size_t end, weft_ord
 {
     WEFT__NEEDS(map, "a map");
     WEFT__NEEDS(visit, "a function");
+    if (begin >= end || begin >= weft__tree_size(map->root))
+        return true;
     return walk(&(struct walk){&map->kind, visit, arg}, map->root, begin, end);
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations on all entries of a map. Both sides of a node are done at the same time, if it is
- * large enough, then the node. */
+/* Operations on all entries of a map. Both sides of a node are done at the same time; and so are
+ * the entries of a leaf, if the program's function takes long. */
 #include "parallel/ordmap.h"
 
 #include "core/misuse.h"
-#include "parallel/element.h"
-#include "parallel/pace.h"
+#include "parallel/for.h"
 
 #include <errno.h>
 
@@ -24,45 +23,34 @@ struct range {
     struct weft__tree *result;
 };
 
-static struct weft__tree *node_of(const struct building *all, size_t i)
+static struct weft__tree *build_leaf(const struct range *range)
 {
+    const struct building *all = range->all;
     const weft_ordmap_kind *given = &all->kind->given;
-    return weft__tree_node(all->kind, all->keys + i * given->key_size,
-                           all->values ? all->values + i * given->value_size : NULL);
-}
-
-/* The sizes of the two sides differ by one node at most, so the tree is balanced. A node is
- * allocated before its sides: so a walk through the map meets addresses that mostly ascend. Small
- * trees are built without forks, and without a point at which the actor could be ended. */
-static struct weft__tree *build_here(const struct building *all, size_t begin, size_t end)
-{
-    size_t middle = begin + (end - begin) / 2;
-    if (begin == end)
-        return NULL;
-    struct weft__tree *node = node_of(all, middle);
-    if (end - begin == 1)
-        return node;
-    struct weft__tree *left = build_here(all, begin, middle);
-    struct weft__tree *right = build_here(all, middle + 1, end);
-    return weft__tree_join(all->kind, left, node, right);
+    struct weft__run run = {all->keys + range->begin * given->key_size,
+                            all->values ? all->values + range->begin * given->value_size : NULL,
+                            range->end - range->begin};
+    return weft__tree_grow(all->kind, &run, run.n);
 }
 
 static void build(weft *w, void *arg)
 {
     struct range *range = arg;
-    size_t n = range->end - range->begin, middle = range->begin + n / 2;
-    if (n < WEFT__TREE_LARGE) {
-        range->result = build_here(range->all, range->begin, range->end);
+    const struct building *all = range->all;
+    size_t n = range->end - range->begin;
+    if (n <= all->kind->most) {
+        range->result = build_leaf(range);
         return;
     }
-    struct weft__tree *node = node_of(range->all, middle);
-    struct range left = {range->all, range->begin, middle, FAILED};
-    struct range right = {range->all, middle + 1, range->end, FAILED};
-    struct weft__trees trees = {.of = {&node, &left.result, &right.result}};
+    size_t middle = range->begin + weft__tree_middle(all->kind, n);
+    struct range left = {all, range->begin, middle, FAILED};
+    struct range right = {all, middle, range->end, FAILED};
+    struct weft__trees trees = {.of = {&left.result, &right.result}};
     weft__cleanup_push(w, &trees.cleanup, weft__trees_drop);
     weft_join(w, build, &left, build, &right);
     weft__cleanup_pop(w, &trees.cleanup);
-    range->result = weft__tree_join(range->all->kind, left.result, node, right.result);
+    range->result = weft__tree_join_at(
+        all->kind, left.result, all->keys + middle * all->kind->given.key_size, right.result);
 }
 
 static bool are_ascending(weft *w, size_t begin, size_t end, void *arg)
@@ -111,37 +99,48 @@ struct mapped {
     struct weft__tree *result;
 };
 
-static struct weft__tree *map_node(weft *w, const struct mapping *all,
-                                   const struct weft__tree *tree, struct weft__tree *node)
+/* Entries of the leaf `tree`. The result may be several leaves, if its values are larger. */
+static void map_range(weft *w, size_t begin, size_t end, void *arg)
 {
-    if (weft__is_cancelled(w)) {
-        weft__tree_drop(node);
-        return FAILED;
-    }
-    if (node != FAILED)
-        all->fn(w, weft__tree_key(tree), weft__tree_look(all->from, tree),
-                weft__tree_value(all->to, node), all->arg);
-    return node;
+    const struct mapped mapped = *(const struct mapped *)arg; /* fn can't change the copy */
+    const struct mapping *all = mapped.all;
+    for (size_t i = begin; i < end; i++)
+        all->fn(w, weft__leaf_key(all->from, mapped.tree, i),
+                weft__leaf_value(all->from, mapped.tree, i),
+                weft__tree_place(all->to, mapped.result, i), all->arg);
 }
 
-/* The node is allocated first, as above. Its value is computed last, after both sides. */
+static struct weft__tree *map_leaf(weft *w, const struct mapping *all,
+                                   const struct weft__tree *leaf)
+{
+    const struct weft__slice slice = weft__slice_all(leaf);
+    struct weft__run keys = weft__run_of(all->from, &slice);
+    keys.values = NULL;
+    struct mapped mapped = {all, leaf, weft__tree_grow(all->to, &keys, keys.n)};
+    if (mapped.result == FAILED)
+        return FAILED;
+    struct weft__trees trees = {.of = {&mapped.result}};
+    weft__cleanup_push(w, &trees.cleanup, weft__trees_drop);
+    weft__for_keyed(w, slice.end, map_range, &mapped, WEFT__KEY(all->fn));
+    weft__cleanup_pop(w, &trees.cleanup);
+    return weft__tree_unless_cancelled(w, mapped.result);
+}
+
 static void map(weft *w, void *arg)
 {
     struct mapped *mapped = arg;
-    const struct mapping *all = mapped->all;
     const struct weft__tree *tree = mapped->tree;
-    mapped->result = NULL;
-    if (!tree)
+    if (weft__tree_is_leaf(tree)) {
+        mapped->result = map_leaf(w, mapped->all, tree);
         return;
-    struct weft__tree *node = weft__tree_node(all->to, weft__tree_key(tree), NULL);
-    struct mapped left = {all, tree->child[WEFT__LEFT], FAILED};
-    struct mapped right = {all, tree->child[WEFT__RIGHT], FAILED};
-    struct weft__trees trees = {.of = {&node, &left.result, &right.result}};
+    }
+    struct mapped left = {mapped->all, tree->child[WEFT__LEFT], FAILED};
+    struct mapped right = {mapped->all, tree->child[WEFT__RIGHT], FAILED};
+    struct weft__trees trees = {.of = {&left.result, &right.result}};
     weft__cleanup_push(w, &trees.cleanup, weft__trees_drop);
-    weft__both(w, tree->size >= WEFT__TREE_LARGE_CALLS, map, &left, &right);
-    node = map_node(w, all, tree, node);
+    weft_join(w, map, &left, map, &right);
     weft__cleanup_pop(w, &trees.cleanup);
-    mapped->result = weft__tree_join(all->to, left.result, node, right.result);
+    mapped->result = weft__tree_join_at(mapped->all->to, left.result, tree->data, right.result);
 }
 
 int weft_ordmap_map(weft *w, const weft_ordmap *from, weft_ordmap_map_fn *fn, void *arg,
@@ -158,8 +157,9 @@ int weft_ordmap_map(weft *w, const weft_ordmap *from, weft_ordmap_map_fn *fn, vo
     if (error)
         return error;
     const struct mapping all = {&from->kind, &kind, fn, arg};
-    struct mapped mapped = {&all, from->root, FAILED};
-    WEFT__MUST_RETURN(weft__callee_threw, map(w, &mapped));
+    struct mapped mapped = {&all, from->root, NULL};
+    if (from->root)
+        WEFT__MUST_RETURN(weft__callee_threw, map(w, &mapped));
     return weft__ordmap_make(w, result, &kind, mapped.result);
 }
 
@@ -177,35 +177,63 @@ struct filtered {
     struct weft__tree *result;
 };
 
-/* If all nodes are kept, the result is the tree itself, shared. */
-static struct weft__tree *filter_node(weft *w, const struct filtering *all,
-                                      const struct weft__tree *tree, struct weft__tree *left,
-                                      struct weft__tree *right)
+struct leaf_filtering {
+    const struct filtering *all;
+    const struct weft__tree *leaf;
+    bool kept[WEFT__LEAF_MOST];
+};
+
+static void filter_range(weft *w, size_t begin, size_t end, void *arg)
 {
-    const void *key = weft__tree_key(tree), *value = weft__tree_look(all->kind, tree);
-    if (!all->keep(w, key, value, all->arg))
-        return weft__tree_concat(all->kind, left, NULL, right);
-    if (left != tree->child[WEFT__LEFT] || right != tree->child[WEFT__RIGHT])
-        return weft__tree_join(all->kind, left, weft__tree_node(all->kind, key, value), right);
-    weft__tree_drop(left);
-    weft__tree_drop(right);
-    return weft__tree_share(tree);
+    struct leaf_filtering *filtering = arg;
+    const struct filtering all = *filtering->all; /* keep can't change the copy */
+    for (size_t i = begin; i < end; i++)
+        filtering->kept[i] = all.keep(w, weft__leaf_key(all.kind, filtering->leaf, i),
+                                      weft__leaf_value(all.kind, filtering->leaf, i), all.arg);
+}
+
+/* The kept entries, as runs. If all are kept, the result is the leaf itself. */
+static struct weft__tree *leaf_of_kept(const struct leaf_filtering *filtering)
+{
+    const struct weft__tree_kind *kind = filtering->all->kind;
+    struct weft__run runs[WEFT__LEAF_MOST / 2];
+    struct weft__slice slice = {filtering->leaf, 0, 0};
+    size_t n_runs = 0, n = 0, size = slice.tree->size;
+    while (slice.begin < size) {
+        slice.end = slice.begin;
+        while (slice.end < size && filtering->kept[slice.end])
+            slice.end++;
+        if (slice.begin < slice.end)
+            runs[n_runs++] = weft__run_of(kind, &slice);
+        n += slice.end - slice.begin;
+        slice.begin = slice.end + 1;
+    }
+    return n == size ? weft__tree_share(slice.tree) : weft__tree_grow(kind, runs, n);
+}
+
+static struct weft__tree *filter_leaf(weft *w, const struct filtered *filtered)
+{
+    struct leaf_filtering filtering = {.all = filtered->all, .leaf = filtered->tree};
+    weft__for_keyed(w, filtered->tree->size, filter_range, &filtering,
+                    WEFT__KEY(filtered->all->keep));
+    return weft__is_cancelled(w) ? FAILED : leaf_of_kept(&filtering);
 }
 
 static void filter(weft *w, void *arg)
 {
     struct filtered *filtered = arg;
     const struct weft__tree *tree = filtered->tree;
-    filtered->result = weft__is_cancelled(w) ? FAILED : NULL;
-    if (!tree || filtered->result)
+    if (weft__tree_is_leaf(tree)) {
+        filtered->result = filter_leaf(w, filtered);
         return;
+    }
     struct filtered left = {filtered->all, tree->child[WEFT__LEFT], FAILED};
     struct filtered right = {filtered->all, tree->child[WEFT__RIGHT], FAILED};
     struct weft__trees trees = {.of = {&left.result, &right.result}};
     weft__cleanup_push(w, &trees.cleanup, weft__trees_drop);
-    weft__both(w, tree->size >= WEFT__TREE_LARGE_CALLS, filter, &left, &right);
+    weft_join(w, filter, &left, filter, &right);
     weft__cleanup_pop(w, &trees.cleanup);
-    filtered->result = filter_node(w, filtered->all, tree, left.result, right.result);
+    filtered->result = weft__tree_join_like(filtered->all->kind, tree, left.result, right.result);
 }
 
 int weft_ordmap_filter(weft *w, const weft_ordmap *from, weft_ordmap_keep_fn *keep, void *arg,
@@ -215,7 +243,8 @@ int weft_ordmap_filter(weft *w, const weft_ordmap *from, weft_ordmap_keep_fn *ke
     if (!weft__ordmap_given(result, from) || !keep)
         return -EINVAL;
     const struct filtering all = {&from->kind, keep, arg};
-    struct filtered filtered = {&all, from->root, FAILED};
-    WEFT__MUST_RETURN(weft__callee_threw, filter(w, &filtered));
+    struct filtered filtered = {&all, from->root, NULL};
+    if (from->root)
+        WEFT__MUST_RETURN(weft__callee_threw, filter(w, &filtered));
     return weft__ordmap_make(w, result, &from->kind, filtered.result);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A reduction of a map's entries. At a large node, its left side is added to the accumulator, while
- * the node and its right side make a second accumulator, which is then added to the first. The tree
- * alone decides which nodes are large, and so what is combined with what: in a map of few entries,
- * all that have a few nodes below them, because each entry may take long; in a map of many, there
- * are enough parts without the small ones.
+/* A reduction of a map's entries. At a node, its left side is added to the accumulator, while its
+ * right side makes a second accumulator, which is then added to the first. In a map of few entries,
+ * leaves are cut in two in the same way, because each entry may take long; in a map of many, there
+ * are enough leaves. So the tree alone decides what is combined with what.
  *
  * An accumulator that has halted takes nothing of what is to its right, whichever thread has
  * computed that. So the tree also decides where a reduction halts. */
@@ -18,9 +17,9 @@
 #include <errno.h>
 
 enum {
-    LARGE = 4096,       /* accumulators larger than that are not put on the stack */
-    MANY = 2048,        /* entries of a map, of which */
-    LARGE_OF_MANY = 32, /* nodes are a large tree; see also WEFT__TREE_LARGE_CALLS */
+    LARGE = 4096, /* accumulators larger than that are not put on the stack */
+    MANY = 2048,  /* in a map of so many entries, leaves are not cut; in others, */
+    CUT = 4,      /* parts of so many entries are */
 };
 
 struct reduction {
@@ -30,7 +29,7 @@ struct reduction {
     weft_combine_fn *combine;
     weft_halt_fn *halt; /* NULL: never */
     void *arg;
-    size_t large;              /* trees of so many nodes are folded in two */
+    size_t cut;                /* parts of a leaf are cut if they have so many entries */
     struct atomic_size halted; /* the smallest rank known to have halted; SIZE_MAX: none */
 };
 
@@ -41,11 +40,16 @@ enum fold_outcome {
     HALTED
 };
 
-/* A node and its right side, which make one value. */
+/* A part of the map, and the rank of its first entry. */
+struct part {
+    struct weft__slice of;
+    size_t rank;
+};
+
+/* The right side of a part, which makes one value. */
 struct tail {
     struct reduction *all;
-    const struct weft__tree *tree;
-    size_t rank; /* of the node */
+    struct part part;
     void *accumulator;
     enum fold_outcome outcome;
 };
@@ -97,82 +101,99 @@ static enum fold_outcome halts_or_done(weft *w, struct reduction *all, size_t ra
     return HALTED;
 }
 
-static void begin_with(weft *w, const struct reduction *all, const struct weft__tree *tree,
+/* The first entry. */
+static void begin_with(weft *w, const struct reduction *all, const struct weft__slice *leaf,
                        void *accumulator)
 {
-    const void *value = weft__tree_look(all->kind, tree);
+    const char *value = weft__leaf_value(all->kind, leaf->tree, leaf->begin);
     if (all->fn)
-        all->fn(w, weft__tree_key(tree), value, accumulator, all->arg);
+        all->fn(w, weft__leaf_key(all->kind, leaf->tree, leaf->begin), value, accumulator,
+                all->arg);
     else
         weft__copy(accumulator, value, all->size);
 }
 
-/* What is combined: the value itself, or what the function makes of it, in `space`. */
-static const void *value_of(weft *w, const struct reduction *all, const struct weft__tree *tree,
-                            void *space)
-{
-    const void *value = weft__tree_look(all->kind, tree);
-    if (!all->fn)
-        return value;
-    all->fn(w, weft__tree_key(tree), value, space, all->arg);
-    return space;
-}
-
-/* Entry by entry, without forks. `space`: for one value. */
-static void fold_all(weft *w, const struct reduction *all, const struct weft__tree *tree,
+/* Entry by entry. What is combined is the value itself, or what the function makes of it, in
+ * `space`. */
+static void fold_all(weft *w, const struct reduction *all, const struct weft__slice *leaf,
                      void *accumulator, void *space)
 {
-    for (; tree; tree = tree->child[WEFT__RIGHT]) {
-        if (tree->child[WEFT__LEFT])
-            fold_all(w, all, tree->child[WEFT__LEFT], accumulator, space);
-        all->combine(w, accumulator, value_of(w, all, tree, space), all->arg);
+    const struct reduction in = {
+        .kind = all->kind, .fn = all->fn, .combine = all->combine, .arg = all->arg};
+    size_t key_size = in.kind->given.key_size, value_size = in.kind->given.value_size;
+    const char *key = weft__leaf_key(in.kind, leaf->tree, leaf->begin);
+    const char *value = weft__leaf_value(in.kind, leaf->tree, leaf->begin);
+    for (size_t n = weft__slice_size(leaf); n > 0; n--) {
+        if (in.fn)
+            in.fn(w, key, value, space, in.arg);
+        in.combine(w, accumulator, in.fn ? space : value, in.arg);
+        key += key_size;
+        value += value_size;
     }
 }
 
 /* The same until it halts. */
-static enum fold_outcome fold_until(weft *w, struct reduction *all, const struct weft__tree *tree,
-                                    size_t rank, void *accumulator, void *space)
+static enum fold_outcome fold_until(weft *w, struct reduction *all, const struct part *part,
+                                    void *accumulator, void *space)
 {
-    for (; tree; tree = tree->child[WEFT__RIGHT]) {
-        const struct weft__tree *left = tree->child[WEFT__LEFT];
-        if (fold_until(w, all, left, rank, accumulator, space) == HALTED)
-            return HALTED;
-        all->combine(w, accumulator, value_of(w, all, tree, space), all->arg);
-        if (halts_or_done(w, all, rank, accumulator) == HALTED)
+    struct weft__slice one = part->of;
+    for (; one.begin < part->of.end; one.begin++) {
+        one.end = one.begin + 1;
+        fold_all(w, all, &one, accumulator, space);
+        if (halts_or_done(w, all, part->rank, accumulator) == HALTED)
             return HALTED;
     }
     return DONE;
 }
 
-static enum fold_outcome fold_here(weft *w, struct reduction *all, const struct weft__tree *tree,
-                                   size_t rank, void *accumulator, void *space)
+/* Without forks. */
+static enum fold_outcome fold_here(weft *w, struct reduction *all, const struct part *part,
+                                   bool has_begun, void *accumulator, void *space)
 {
+    struct part rest = *part;
+    if (!has_begun) {
+        begin_with(w, all, &part->of, accumulator);
+        if (halts_or_done(w, all, part->rank, accumulator) == HALTED)
+            return HALTED;
+        rest.of.begin++;
+    }
     if (all->halt)
-        return fold_until(w, all, tree, rank, accumulator, space);
-    fold_all(w, all, tree, accumulator, space);
+        return fold_until(w, all, &rest, accumulator, space);
+    fold_all(w, all, &rest.of, accumulator, space);
     return DONE;
 }
 
-static enum fold_outcome fold(weft *w, struct reduction *all, const struct weft__tree *tree,
-                              size_t rank, void *accumulator);
+/* The sides of a node, or the halves of a part of a leaf. */
+static void cut(const struct part *part, struct part *left, struct part *right)
+{
+    const struct weft__tree *tree = part->of.tree;
+    *left = *right = *part;
+    if (weft__tree_is_leaf(tree))
+        left->of.end = right->of.begin = part->of.begin + weft__slice_size(&part->of) / 2;
+    else {
+        left->of = weft__slice_all(tree->child[WEFT__LEFT]);
+        right->of = weft__slice_all(tree->child[WEFT__RIGHT]);
+    }
+    right->rank += weft__slice_size(&left->of);
+}
+
+static enum fold_outcome fold(weft *w, struct reduction *all, const struct part *part,
+                              bool has_begun, void *accumulator);
 
 static void fold_tail(weft *w, void *arg)
 {
     struct tail *tail = arg;
-    begin_with(w, tail->all, tail->tree, tail->accumulator);
-    tail->outcome = halts_or_done(w, tail->all, tail->rank, tail->accumulator);
-    if (tail->outcome == DONE)
-        tail->outcome =
-            fold(w, tail->all, tail->tree->child[WEFT__RIGHT], tail->rank + 1, tail->accumulator);
+    tail->outcome = fold(w, tail->all, &tail->part, false, tail->accumulator);
 }
 
-static enum fold_outcome fold_in_two(weft *w, struct reduction *all, const struct weft__tree *tree,
-                                     size_t rank, void *accumulator, void *space)
+static enum fold_outcome fold_in_two(weft *w, struct reduction *all, const struct part *part,
+                                     bool has_begun, void *accumulator, void *space)
 {
-    const struct weft__tree *left = tree->child[WEFT__LEFT];
-    struct tail tail = {all, tree, rank + weft__tree_size(left), space, LEFT_OUT};
+    struct part left;
+    struct tail tail = {.all = all, .accumulator = space, .outcome = LEFT_OUT};
+    cut(part, &left, &tail.part);
     weft *in = weft_fork(w, fold_tail, &tail);
-    enum fold_outcome outcome = fold(in, all, left, rank, accumulator);
+    enum fold_outcome outcome = fold(in, all, &left, has_begun, accumulator);
     if (!weft_merge(w) && outcome == DONE)
         fold_tail(w, &tail);
     if (outcome != DONE)
@@ -180,21 +201,20 @@ static enum fold_outcome fold_in_two(weft *w, struct reduction *all, const struc
     if (tail.outcome == LEFT_OUT)
         return LEFT_OUT;
     all->combine(w, accumulator, space, all->arg);
-    return tail.outcome == HALTED ? HALTED : halts_or_done(w, all, rank, accumulator);
+    return tail.outcome == HALTED ? HALTED : halts_or_done(w, all, part->rank, accumulator);
 }
 
-static enum fold_outcome fold(weft *w, struct reduction *all, const struct weft__tree *tree,
-                              size_t rank, void *accumulator)
+/* `has_begun`: there is something in the accumulator already. */
+static enum fold_outcome fold(weft *w, struct reduction *all, const struct part *part,
+                              bool has_begun, void *accumulator)
 {
-    if (!tree)
-        return DONE;
-    struct space space = {.memory = is_over(w, all, rank) ? NULL : SPACE(all)};
+    struct space space = {.memory = is_over(w, all, part->rank) ? NULL : SPACE(all)};
     if (!space.memory)
         return LEFT_OUT;
     space_begin(w, all, &space);
-    enum fold_outcome outcome = tree->size < all->large
-                                    ? fold_here(w, all, tree, rank, accumulator, space.memory)
-                                    : fold_in_two(w, all, tree, rank, accumulator, space.memory);
+    bool is_whole = weft__tree_is_leaf(part->of.tree) && weft__slice_size(&part->of) < all->cut;
+    enum fold_outcome outcome =
+        (is_whole ? fold_here : fold_in_two)(w, all, part, has_begun, accumulator, space.memory);
     space_end(w, all, &space);
     return outcome;
 }
@@ -215,10 +235,12 @@ static void expect(const weft_ordmap *map, const struct reduction *all, const vo
 
 static void reduce(weft *w, const weft_ordmap *map, struct reduction *all, void *result)
 {
-    enum fold_outcome outcome;
+    const struct part part = {weft__slice_all(map->root), 0};
+    enum fold_outcome outcome = DONE;
     all->kind = &map->kind;
-    all->large = weft__tree_size(map->root) < MANY ? WEFT__TREE_LARGE_CALLS : LARGE_OF_MANY;
-    WEFT__MUST_RETURN(weft__callee_threw, outcome = fold(w, all, map->root, 0, result));
+    all->cut = part.of.end < MANY ? CUT : SIZE_MAX;
+    if (map->root)
+        WEFT__MUST_RETURN(weft__callee_threw, outcome = fold(w, all, &part, true, result));
     if (outcome == LEFT_OUT && !weft_cancelled(w))
         weft_fail(w, -ENOMEM);
 }

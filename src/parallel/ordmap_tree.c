@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Trees by joining: every change is made of weft__tree_join(), which alone keeps trees balanced,
- * and of taking trees apart. */
+/* Trees by joining: every change is made of weft__tree_join(), which alone keeps trees balanced
+ * and leaves half full. */
 #include "parallel/ordmap_tree.h"
 
+#include "core/cancel.h"
 #include "os/memory.h"
 #include "parallel/element.h"
+#include "parallel/ordmap_leaf.h"
 
 #define FAILED WEFT__TREE_FAILED
 
@@ -45,6 +47,14 @@ void weft__trees_drop(struct weft__cleanup *cleanup, weft *w)
         weft__tree_drop(*trees->of[i]);
 }
 
+struct weft__tree *weft__tree_unless_cancelled(weft *w, struct weft__tree *tree)
+{
+    if (!weft__is_cancelled(w))
+        return tree;
+    weft__tree_drop(tree);
+    return FAILED;
+}
+
 /* Fails: drops the trees that the result was to be made of. */
 static struct weft__tree *give_up(struct weft__tree *a, struct weft__tree *b, struct weft__tree *c)
 {
@@ -56,26 +66,22 @@ static struct weft__tree *give_up(struct weft__tree *a, struct weft__tree *b, st
 
 /* ---- Nodes ---- */
 
-static void copy_or_clear(void *to, const void *from, size_t size)
+struct weft__tree *weft__tree_alloc(size_t bytes)
 {
-    if (from)
-        weft__copy(to, from, size);
-    else
-        memset(to, 0, size);
+    struct weft__tree *tree = weft__small(sizeof *tree + bytes);
+    if (!tree)
+        return FAILED;
+    tree->child[WEFT__LEFT] = tree->child[WEFT__RIGHT] = NULL;
+    tree->size = tree->height = 0;
+    atomic_store_relaxed(&tree->references, 1); /* relaxed: no other thread knows the tree */
+    return tree;
 }
 
-struct weft__tree *weft__tree_node(const struct weft__tree_kind *kind, const void *key,
-                                   const void *value)
+struct weft__tree *weft__tree_node(const struct weft__tree_kind *kind, const void *key)
 {
-    const weft_ordmap_kind *given = &kind->given;
-    struct weft__tree *node = weft__small(sizeof *node + kind->value_at + given->value_size);
-    if (!node)
-        return FAILED;
-    node->child[WEFT__LEFT] = node->child[WEFT__RIGHT] = NULL;
-    node->size = node->height = 1;
-    atomic_store_relaxed(&node->references, 1); /* relaxed: no other thread knows the node */
-    weft__copy(node->data, key, given->key_size);
-    copy_or_clear(weft__tree_value(kind, node), value, given->value_size);
+    struct weft__tree *node = weft__tree_alloc(kind->given.key_size);
+    if (node != FAILED)
+        weft__copy(node->data, key, kind->given.key_size);
     return node;
 }
 
@@ -84,15 +90,13 @@ static bool is_mine_alone(struct weft__tree *tree)
     return atomic_load_acquire(&tree->references) == 1; /* acquire N1: true: it may be changed */
 }
 
-/* Takes the root off: returns it as a single node, and its two children. If that fails, there are
- * no children. */
+/* Takes the root off: returns it as a node without sides, and its two children. If that fails,
+ * there are no children. */
 static struct weft__tree *take_apart(const struct weft__tree_kind *kind, struct weft__tree *tree,
                                      struct weft__tree *child[2])
 {
-    struct weft__tree *node = tree;
+    struct weft__tree *node = is_mine_alone(tree) ? tree : weft__tree_node(kind, tree->data);
     child[WEFT__LEFT] = child[WEFT__RIGHT] = NULL;
-    if (!is_mine_alone(tree))
-        node = weft__tree_node(kind, weft__tree_key(tree), weft__tree_look(kind, tree));
     for (int side = 0; node != FAILED && side < 2; side++) {
         child[side] = node == tree ? tree->child[side] : weft__tree_share(tree->child[side]);
         node->child[side] = NULL;
@@ -102,19 +106,14 @@ static struct weft__tree *take_apart(const struct weft__tree_kind *kind, struct 
     return node;
 }
 
-static unsigned height(const struct weft__tree *tree)
-{
-    return tree ? tree->height : 0;
-}
-
 /* Gives the node these children. `near` becomes the child on `side`. */
 static struct weft__tree *link(struct weft__tree *node, enum weft__side side,
                                struct weft__tree *near, struct weft__tree *far)
 {
-    unsigned higher = height(near) > height(far) ? height(near) : height(far);
+    unsigned higher = near->height > far->height ? near->height : far->height;
     node->child[side] = near;
     node->child[!side] = far;
-    node->size = (weft__tree_size(near) + weft__tree_size(far) + 1) & (((uint64_t)1 << 56) - 1);
+    node->size = (near->size + far->size) & (((uint64_t)1 << 56) - 1);
     node->height = (higher + 1) & 0xff;
     return node;
 }
@@ -131,7 +130,7 @@ static struct weft__tree *rotate(const struct weft__tree_kind *kind, enum weft__
     struct weft__tree *top = take_apart(kind, near, child);
     if (top == FAILED)
         return give_up(node, far, NULL);
-    if (height(child[!side]) <= height(child[side]))
+    if (child[!side]->height <= child[side]->height)
         return link(top, side, child[side], link(node, side, child[!side], far));
     struct weft__tree *middle = take_apart(kind, child[!side], inner);
     if (middle == FAILED) {
@@ -149,13 +148,14 @@ static struct weft__tree *balance(const struct weft__tree_kind *kind, enum weft_
 {
     if (near == FAILED)
         return give_up(node, far, NULL);
-    if (height(near) > height(far) + 1)
+    if (near->height > far->height + 1)
         return rotate(kind, side, node, near, far);
     return link(node, side, near, far);
 }
 
 /* Joins the node and the low tree to the high tree on `side`: as deep as a tree there is about as
- * high as the low one. The trees above may become higher by one, and are balanced again. */
+ * high as the low one, or is a leaf. The trees above may become higher by one, and are balanced
+ * again. */
 static struct weft__tree *graft(const struct weft__tree_kind *kind, enum weft__side side,
                                 struct weft__tree *high, struct weft__tree *node,
                                 struct weft__tree *low)
@@ -169,85 +169,91 @@ static struct weft__tree *graft(const struct weft__tree_kind *kind, enum weft__s
     return balance(kind, side, top, near, child[!side]);
 }
 
+/* Two leaves, at least one of which is less than half full: their entries are one leaf, or two. */
+static struct weft__tree *join_leaves(const struct weft__tree_kind *kind, struct weft__tree *left,
+                                      struct weft__tree *node, struct weft__tree *right)
+{
+    struct weft__slice slices[] = {weft__slice_all(left), weft__slice_all(right)};
+    struct weft__run runs[] = {weft__run_of(kind, &slices[0]), weft__run_of(kind, &slices[1])};
+    struct weft__tree *joined = weft__tree_grow(kind, runs, runs[0].n + runs[1].n);
+    give_up(left, node, right);
+    return joined;
+}
+
+/* Does it have to become part of another leaf? */
+static bool is_too_small(const struct weft__tree_kind *kind, const struct weft__tree *tree)
+{
+    return weft__tree_is_leaf(tree) && tree->size < kind->most / 2;
+}
+
+static struct weft__tree *join_two(const struct weft__tree_kind *kind, struct weft__tree *left,
+                                   struct weft__tree *node, struct weft__tree *right)
+{
+    bool left_small = is_too_small(kind, left), right_small = is_too_small(kind, right);
+    if (weft__tree_is_leaf(left) && weft__tree_is_leaf(right) && (left_small || right_small))
+        return join_leaves(kind, left, node, right);
+    if (right_small || left->height > right->height + 1)
+        return graft(kind, WEFT__RIGHT, left, node, right);
+    if (left_small || right->height > left->height + 1)
+        return graft(kind, WEFT__LEFT, right, node, left);
+    return link(node, WEFT__LEFT, left, right);
+}
+
 struct weft__tree *weft__tree_join(const struct weft__tree_kind *kind, struct weft__tree *left,
                                    struct weft__tree *node, struct weft__tree *right)
 {
     if (left == FAILED || node == FAILED || right == FAILED)
         return give_up(left, node, right);
-    if (height(left) > height(right) + 1)
-        return graft(kind, WEFT__RIGHT, left, node, right);
-    if (height(right) > height(left) + 1)
-        return graft(kind, WEFT__LEFT, right, node, left);
-    return link(node, WEFT__LEFT, left, right);
+    if (left && right)
+        return join_two(kind, left, node, right);
+    weft__tree_drop(node);
+    return left ? left : right;
 }
 
-/* The tree without its last node, which is put in *last. */
-static struct weft__tree *take_last(const struct weft__tree_kind *kind, struct weft__tree *tree,
-                                    struct weft__tree **last)
+struct weft__tree *weft__tree_join_at(const struct weft__tree_kind *kind, struct weft__tree *left,
+                                      const void *key, struct weft__tree *right)
 {
-    struct weft__tree *child[2];
-    struct weft__tree *top = take_apart(kind, tree, child);
-    if (top == FAILED || !child[WEFT__RIGHT]) {
-        *last = top;
-        return child[WEFT__LEFT];
-    }
-    struct weft__tree *rest = take_last(kind, child[WEFT__RIGHT], last);
-    return weft__tree_join(kind, child[WEFT__LEFT], top, rest);
+    bool is_needed = left && right && left != FAILED && right != FAILED;
+    return weft__tree_join(kind, left, is_needed ? weft__tree_node(kind, key) : NULL, right);
 }
 
-struct weft__tree *weft__tree_concat(const struct weft__tree_kind *kind, struct weft__tree *left,
-                                     struct weft__tree *node, struct weft__tree *right)
+struct weft__tree *weft__tree_join_like(const struct weft__tree_kind *kind,
+                                        const struct weft__tree *node, struct weft__tree *left,
+                                        struct weft__tree *right)
 {
-    if (left == FAILED || right == FAILED)
-        return give_up(left, node, right);
-    if (!node && (!left || !right))
-        return left ? left : right;
-    if (!node)
-        left = take_last(kind, left, &node);
-    return weft__tree_join(kind, left, node, right);
+    if (left != node->child[WEFT__LEFT] || right != node->child[WEFT__RIGHT])
+        return weft__tree_join_at(kind, left, node->data, right);
+    weft__tree_drop(left);
+    weft__tree_drop(right);
+    return weft__tree_share(node);
 }
 
-/* ---- Keys ---- */
+/* ---- Splitting ---- */
 
-struct weft__parts weft__tree_split(const struct weft__tree_kind *kind, struct weft__tree *tree,
-                                    const void *key)
+static struct weft__parts split_leaf(const struct weft__tree_kind *kind,
+                                     const struct weft__tree *leaf, const void *key)
 {
-    struct weft__tree *child[2];
-    if (!tree || tree == FAILED)
-        return (struct weft__parts){{tree, tree}, NULL};
-    int order = weft__tree_compare(kind, key, tree);
-    struct weft__tree *top = take_apart(kind, tree, child);
-    if (top == FAILED)
-        return (struct weft__parts){{FAILED, FAILED}, NULL};
+    struct weft__slice left = weft__slice_all(leaf), right = left;
+    bool found;
+    left.end = right.begin = weft__slice_seek(kind, &right, key, &found);
+    return (struct weft__parts){{weft__tree_of(kind, &left), weft__tree_of(kind, &right)}};
+}
+
+struct weft__parts weft__tree_split(const struct weft__tree_kind *kind,
+                                    const struct weft__tree *tree, const void *key)
+{
+    if (weft__tree_is_leaf(tree))
+        return split_leaf(kind, tree, key);
+    struct weft__tree *left = tree->child[WEFT__LEFT], *right = tree->child[WEFT__RIGHT];
+    int order = kind->given.compare(key, tree->data, kind->given.arg);
     if (order == 0)
-        return (struct weft__parts){{child[WEFT__LEFT], child[WEFT__RIGHT]}, top};
-    struct weft__parts parts = weft__tree_split(kind, child[order > 0], key);
+        return (struct weft__parts){{weft__tree_share(left), weft__tree_share(right)}};
+    struct weft__parts parts = weft__tree_split(kind, order < 0 ? left : right, key);
     if (order < 0)
         parts.side[WEFT__RIGHT] =
-            weft__tree_join(kind, parts.side[WEFT__RIGHT], top, child[WEFT__RIGHT]);
+            weft__tree_join_at(kind, parts.side[WEFT__RIGHT], tree->data, weft__tree_share(right));
     else
         parts.side[WEFT__LEFT] =
-            weft__tree_join(kind, child[WEFT__LEFT], top, parts.side[WEFT__LEFT]);
+            weft__tree_join_at(kind, weft__tree_share(left), tree->data, parts.side[WEFT__LEFT]);
     return parts;
-}
-
-struct weft__tree *weft__tree_insert(const struct weft__tree_kind *kind, struct weft__tree *tree,
-                                     struct weft__tree *node)
-{
-    struct weft__tree *child[2];
-    if (!tree)
-        return node;
-    int order = weft__tree_compare(kind, weft__tree_key(node), tree);
-    struct weft__tree *top = take_apart(kind, tree, child);
-    if (top == FAILED)
-        return give_up(node, NULL, NULL);
-    if (order == 0) {
-        weft__tree_drop(top);
-        return link(node, WEFT__LEFT, child[WEFT__LEFT], child[WEFT__RIGHT]);
-    }
-    if (order < 0)
-        child[WEFT__LEFT] = weft__tree_insert(kind, child[WEFT__LEFT], node);
-    else
-        child[WEFT__RIGHT] = weft__tree_insert(kind, child[WEFT__RIGHT], node);
-    return weft__tree_join(kind, child[WEFT__LEFT], top, child[WEFT__RIGHT]);
 }

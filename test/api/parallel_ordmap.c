@@ -6,8 +6,11 @@
 #include "weft/parallel.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { LONGEST = 400 }; /* values, so that some leaves have few */
 
 /* A key is a number, and bytes that follow from it. */
 static void key_make(unsigned char *key, size_t size, uint32_t number)
@@ -91,7 +94,7 @@ static bool visit_entry(const void *key, const void *value, void *arg)
 {
     struct visit *visit = arg;
     const weft_ordmap_kind *kind = &visit->model->world->kind;
-    unsigned char expected[64];
+    unsigned char expected[LONGEST];
     while (!visit->model->has[visit->next])
         visit->next++;
     key_make(expected, kind->key_size, visit->next);
@@ -103,7 +106,7 @@ static bool visit_entry(const void *key, const void *value, void *arg)
 
 static void look_for(const struct model *model, uint32_t number)
 {
-    unsigned char key[64];
+    unsigned char key[LONGEST];
     const weft_ordmap_kind *kind = &model->world->kind;
     weft_ordmap_entry entry;
     key_make(key, kind->key_size, number);
@@ -188,7 +191,7 @@ static void build(weft *w, struct model *to, struct dice *dice)
 {
     const weft_ordmap_kind *kind = &to->world->kind;
     unsigned char *keys = malloc(to->world->universe * kind->key_size);
-    unsigned char *values = malloc(to->world->universe * kind->value_size + 1), value[64];
+    unsigned char *values = malloc(to->world->universe * kind->value_size + 1), value[LONGEST];
     size_t from = dice_below(dice, to->world->universe), odds = 1 + dice_below(dice, 5);
     bool zeros = dice_below(dice, 4) == 0;
     HOLDS(keys && values);
@@ -210,7 +213,7 @@ static void build(weft *w, struct model *to, struct dice *dice)
 static void insert_and_remove(struct model *to, struct dice *dice)
 {
     const weft_ordmap_kind *kind = &to->world->kind;
-    unsigned char key[64], value[64];
+    unsigned char key[LONGEST], value[LONGEST];
     for (size_t i = dice_size(dice, 60); i > 0; i--) {
         uint32_t number = (uint32_t)dice_below(dice, to->world->universe);
         weft_ordmap *before = to->map;
@@ -237,7 +240,7 @@ static void become(struct model *to, const struct model *from)
 static void map_all(weft *w, struct model *to, const struct model *from)
 {
     const struct world *world = to->world;
-    unsigned char key[64];
+    unsigned char key[LONGEST];
     void *arg = (void *)(uintptr_t)world;
     HOLDS(weft_ordmap_map(w, from->map, change, arg, &to->map, world->kind.value_size) == 0);
     become(to, from);
@@ -252,7 +255,7 @@ static void map_all(weft *w, struct model *to, const struct model *from)
 
 static void filter_all(weft *w, struct model *to, const struct model *from)
 {
-    unsigned char key[64];
+    unsigned char key[LONGEST];
     struct world fast = *to->world;
     HOLDS(weft_ordmap_filter(w, from->map, keep, (void *)(uintptr_t)to->world, &to->map) == 0);
     fast.slow = false;
@@ -310,7 +313,7 @@ static struct world any_world(struct dice *dice)
 {
     return (struct world){
         .kind = {.key_size = 4 + dice_size(dice, 40),
-                 .value_size = dice_size(dice, 60),
+                 .value_size = dice_size(dice, dice_below(dice, 3) ? 60 : LONGEST),
                  .compare = compare},
         .universe = 1 + (uint32_t)dice_size(dice, 6000),
         .slow = dice_below(dice, 4) == 0,
@@ -642,9 +645,42 @@ static void fail_sometimes(weft *w, void *left, const void *right, void *arg)
         weft_fail(w, -EDOM);
 }
 
+struct failing {
+    uint32_t bad;
+    atomic_size_t calls;
+};
+
 static void map_failing(weft *w, const void *key, const void *value, void *out, void *arg)
 {
-    fail_sometimes(w, out, value, arg);
+    struct failing *failing = arg;
+    atomic_fetch_add(&failing->calls, 1);
+    fail_sometimes(w, out, value, &failing->bad);
+}
+
+static bool keep_failing(weft *w, const void *key, const void *value, void *arg)
+{
+    map_failing(w, key, value, NULL, arg);
+    return true;
+}
+
+/* A map that was made all the same is complete. */
+static void cancelled_one_by_one(weft *w, struct dice *dice)
+{
+    size_t n = 1 + dice_size(dice, 500), which = dice_below(dice, 2);
+    uint32_t *numbers = numbers_below(n);
+    struct failing failing = {.bad = 3 * (uint32_t)dice_below(dice, n)};
+    const weft_ordmap_kind kind = {4, 4, compare, NULL};
+    weft_ordmap *map, *result = NULL;
+    weft_scope scope;
+    HOLDS(weft_ordmap_build(w, numbers, numbers, n, &kind, &map) == 0);
+    weft_scope_open(w, &scope);
+    int error = which ? weft_ordmap_map(w, map, map_failing, &failing, &result, 4)
+                      : weft_ordmap_filter(w, map, keep_failing, &failing, &result);
+    HOLDS(error == -ECANCELED || (error == 0 && atomic_load(&failing.calls) == n));
+    HOLDS(weft_scope_close(w, &scope) == -EDOM);
+    weft_ordmap_release(result);
+    weft_ordmap_release(map);
+    free(numbers);
 }
 
 static void cancelled(weft *w, struct dice *dice)
@@ -663,7 +699,7 @@ static void cancelled(weft *w, struct dice *dice)
     else if (which == 1)
         error = weft_ordmap_intersection(w, a, b, fail_sometimes, &bad, &result);
     else if (which == 2)
-        error = weft_ordmap_map(w, a, map_failing, &bad, &result, 4);
+        error = weft_ordmap_map(w, a, map_failing, &(struct failing){.bad = bad}, &result, 4);
     else
         weft_ordmap_reduce(w, a, NULL, fail_sometimes, &bad, &total, 4);
     HOLDS(error == -ECANCELED || error == 0); /* it may have been the last one */
@@ -682,6 +718,7 @@ static void cancelled(weft *w, struct dice *dice)
 static void cancelled_ones_leave_nothing_behind(void **state)
 {
     property_holds(cancelled, SCALED(40, 5));
+    property_holds(cancelled_one_by_one, SCALED(40, 5));
 }
 
 int main(void)

@@ -16,11 +16,15 @@ static int compare(const void *a, const void *b, void *arg)
     return (x > y) - (x < y);
 }
 
-static const weft_ordmap_kind kind = {4, 4, compare, NULL};
+/* Leaves of many entries and of few: low trees and high ones. */
+enum { WIDE = 300 };
+static const weft_ordmap_kind kinds[] = {{4, 4, compare, NULL}, {4, WIDE, compare, NULL}};
 static uint32_t evens[N], thirds[N];
+static uint32_t even_values[N * WIDE / 4], third_values[N * WIDE / 4];
 
 struct given {
-    weft_ordmap *a, *b;
+    const weft_ordmap_kind *kind;
+    weft_ordmap *a, *b, *other; /* as b, but its values have another size */
 };
 
 static void add(weft *w, void *left, const void *right, void *arg)
@@ -42,12 +46,12 @@ typedef int try_fn(weft *w, weft_ordmap **result, const struct given *given);
 
 static int try_empty(weft *w, weft_ordmap **result, const struct given *given)
 {
-    return weft_ordmap_empty(&kind, result);
+    return weft_ordmap_empty(given->kind, result);
 }
 
 static int try_build(weft *w, weft_ordmap **result, const struct given *given)
 {
-    return weft_ordmap_build(w, evens, evens, N, &kind, result);
+    return weft_ordmap_build(w, evens, even_values, N, given->kind, result);
 }
 
 static int try_insert(weft *w, weft_ordmap **result, const struct given *given)
@@ -65,6 +69,20 @@ static int try_remove(weft *w, weft_ordmap **result, const struct given *given)
     return weft_ordmap_remove(given->a, &(uint32_t){90}, result);
 }
 
+/* The one whose leaf is too small without it. */
+static int try_remove_many(weft *w, weft_ordmap **result, const struct given *given)
+{
+    weft_ordmap *map, *next;
+    int error = weft_ordmap_copy(given->a, &map);
+    for (uint32_t i = 0; i < N / 2 && !error; i++) {
+        error = weft_ordmap_remove(map, &evens[i], &next);
+        weft_ordmap_release(map);
+        map = next;
+    }
+    *result = map;
+    return error;
+}
+
 static int try_copy(weft *w, weft_ordmap **result, const struct given *given)
 {
     return weft_ordmap_copy(given->a, result);
@@ -73,6 +91,11 @@ static int try_copy(weft *w, weft_ordmap **result, const struct given *given)
 static int try_map(weft *w, weft_ordmap **result, const struct given *given)
 {
     return weft_ordmap_map(w, given->a, copy_value, NULL, result, 4);
+}
+
+static int try_map_wide(weft *w, weft_ordmap **result, const struct given *given)
+{
+    return weft_ordmap_map(w, given->a, copy_value, NULL, result, WIDE);
 }
 
 static int try_filter(weft *w, weft_ordmap **result, const struct given *given)
@@ -93,6 +116,16 @@ static int try_intersection(weft *w, weft_ordmap **result, const struct given *g
 static int try_difference(weft *w, weft_ordmap **result, const struct given *given)
 {
     return weft_ordmap_difference(w, given->a, given->b, result);
+}
+
+static int try_other_intersection(weft *w, weft_ordmap **result, const struct given *given)
+{
+    return weft_ordmap_intersection(w, given->a, given->other, add, NULL, result);
+}
+
+static int try_other_difference(weft *w, weft_ordmap **result, const struct given *given)
+{
+    return weft_ordmap_difference(w, given->other, given->a, result);
 }
 
 /* An accumulator that has to be allocated; and all is in it, or the computation has failed. */
@@ -136,6 +169,7 @@ static void expect_unharmed(const struct given *given)
 {
     CHECK(weft_ordmap_walk(given->a, 0, N, is_as_built, &(uint32_t *){evens}));
     CHECK(weft_ordmap_walk(given->b, 0, N, is_as_built, &(uint32_t *){thirds}));
+    CHECK(weft_ordmap_walk(given->other, 0, N, is_as_built, &(uint32_t *){thirds}));
 }
 
 static void sweep(weft *w, try_fn *try, const struct given *given)
@@ -152,23 +186,53 @@ static void sweep(weft *w, try_fn *try, const struct given *given)
     }
 }
 
-static void sweep_all(weft *w, void *arg)
+static weft_ordmap *build(weft *w, const uint32_t *keys, uint32_t *values,
+                          const weft_ordmap_kind *kind)
 {
-    static try_fn *const tries[] = {try_empty,       try_build,        try_insert,     try_replace,
-                                    try_remove,      try_copy,         try_map,        try_filter,
-                                    try_union,       try_intersection, try_difference, try_reduce,
+    weft_ordmap *map;
+    for (uint32_t i = 0; i < N; i++)
+        values[i * kind->value_size / 4] = keys[i];
+    CHECK_EQUAL(weft_ordmap_build(w, keys, values, N, kind, &map), 0);
+    return map;
+}
+
+static void sweep_kind(weft *w, const weft_ordmap_kind *kind, const weft_ordmap_kind *other)
+{
+    static try_fn *const tries[] = {try_empty,
+                                    try_build,
+                                    try_insert,
+                                    try_replace,
+                                    try_remove,
+                                    try_remove_many,
+                                    try_copy,
+                                    try_map,
+                                    try_map_wide,
+                                    try_filter,
+                                    try_union,
+                                    try_intersection,
+                                    try_difference,
+                                    try_other_intersection,
+                                    try_other_difference,
+                                    try_reduce,
                                     try_reduce_until};
-    struct given given;
-    for (uint32_t i = 0; i < N; i++) {
-        evens[i] = 2 * i;
-        thirds[i] = 3 * i;
-    }
-    CHECK_EQUAL(weft_ordmap_build(w, evens, evens, N, &kind, &given.a), 0);
-    CHECK_EQUAL(weft_ordmap_build(w, thirds, thirds, N, &kind, &given.b), 0);
+    struct given given = {kind, NULL, NULL, build(w, thirds, third_values, other)};
+    given.a = build(w, evens, even_values, kind);
+    given.b = build(w, thirds, third_values, kind);
     for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++)
         sweep(w, tries[i], &given);
     weft_ordmap_release(given.a);
     weft_ordmap_release(given.b);
+    weft_ordmap_release(given.other);
+}
+
+static void sweep_all(weft *w, void *arg)
+{
+    for (uint32_t i = 0; i < N; i++) {
+        evens[i] = 2 * i;
+        thirds[i] = 3 * i;
+    }
+    sweep_kind(w, &kinds[0], &kinds[1]);
+    sweep_kind(w, &kinds[1], &kinds[0]);
 }
 
 static void maps_without_memory(void)
