@@ -19,6 +19,7 @@
 #: make test-cxx       the tests of weft.hpp, compiled for C++17, 20 and 23 by gcc and clang
 #: make test-eager     the build of test-gcc, with WEFT_FORK=eager and WEFT_SLEEP=tickle-seqcst
 #: make test-counters  in neither: WEFT_SLEEP=counters; likewise any other protocol
+#: make ports        other processors, another libc, other ways to build; PORTS="musl lto" for some
 #: make lint         the lint tests alone
 #: make test-check   all harnesses of weft check, as the suite runs them
 #: make check-full   every harness of weft check without bounds, CHECK_SECONDS (60) of each at most;
@@ -28,7 +29,7 @@
 #: make uninstall    remove what was installed
 #: make clean        remove build/
 #: make help         this text
-#: ./run ...         the same as make ..., after installing what it needs (Debian)
+#: ./run ...         the same as make ..., after installing what it needs (Debian, Ubuntu)
 
 PREFIX ?= /usr/local
 ARGS ?=
@@ -81,6 +82,9 @@ $(MATRIX:%=test-%) $(LONG:%=test-%) test-check $(PROTOCOLS:%=test-%): test-%:
 lint:
 	@sh test/matrix.sh lint
 
+ports:
+	@sh test/ports.sh $(PORTS)
+
 check-full: build
 	@$(BUILD)/weft check --preemptions none --stale none --late 1 --seconds $(CHECK_SECONDS) \
 	    --resume $(BUILD)/check-full.txt $(ARGS)
@@ -99,5 +103,5 @@ uninstall:
 clean:
 	@rm -rf build
 
-.PHONY: all help build demo bench server guide test test-long $(MATRIX:%=test-%) $(LONG:%=test-%) test-check $(PROTOCOLS:%=test-%) lint \
+.PHONY: all help build demo bench server guide test test-long $(MATRIX:%=test-%) $(LONG:%=test-%) test-check $(PROTOCOLS:%=test-%) lint ports \
 	check-full format install uninstall clean

@@ -5,6 +5,8 @@
 #ifndef PORTS_CMOCKA_H
 #define PORTS_CMOCKA_H
 
+#include "emulated.h"
+
 #include <fnmatch.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,6 +60,15 @@ PORTS_UNUSED void ports_compare(int equal, uintmax_t a, uintmax_t b, const char 
     ports_expect(0, what, file, line);
 }
 
+PORTS_UNUSED void ports_between(uintmax_t value, uintmax_t least, uintmax_t most, const char *what,
+                                const char *file, int line)
+{
+    if (value >= least && value <= most)
+        return;
+    fprintf(stderr, "%#jx is not in %#jx to %#jx\n", value, least, most);
+    ports_expect(0, what, file, line);
+}
+
 __attribute__((format(printf, 1, 2))) PORTS_UNUSED void print_error(const char *format, ...)
 {
     va_list list;
@@ -83,10 +94,9 @@ __attribute__((format(printf, 1, 2))) PORTS_UNUSED void print_error(const char *
 #define assert_string_equal(a, b) PORTS_EXPECT(strcmp(a, b) == 0, #a " is " #b)
 #define assert_string_not_equal(a, b) PORTS_EXPECT(strcmp(a, b) != 0, #a " is not " #b)
 #define assert_memory_equal(a, b, n) PORTS_EXPECT(memcmp(a, b, n) == 0, #a " is " #b)
-#define assert_in_range(value, least, most)                   \
-    PORTS_EXPECT((uintmax_t)(value) >= (uintmax_t)(least) &&  \
-                     (uintmax_t)(value) <= (uintmax_t)(most), \
-                 #value " in " #least " to " #most)
+#define assert_in_range(value, least, most)                                                    \
+    ports_between((uintmax_t)(value), (uintmax_t)(least), (uintmax_t)(most), #value, __FILE__, \
+                  __LINE__)
 #define fail() ports_end(PORTS_FAILED, __FILE__, __LINE__)
 #define fail_msg(...) (print_error(__VA_ARGS__), fail())
 #define skip() ports_end(PORTS_SKIPPED, __FILE__, __LINE__)
@@ -128,6 +138,11 @@ PORTS_UNUSED int _cmocka_run_group_tests(const char *name, const struct CMUnitTe
     for (size_t i = 0; i < n; i++) {
         if (ports_run.filter && fnmatch(ports_run.filter, tests[i].name, 0) != 0)
             continue;
+        const char *reason = ports_reason(tests[i].name);
+        if (reason) {
+            fprintf(stderr, "[  SKIPPED ] %s: %s: %s\n", name, tests[i].name, reason);
+            continue;
+        }
         int how = ports_run_one(&tests[i], tests[i].initial_state ? tests[i].initial_state : state);
         failed += how == PORTS_FAILED;
         fprintf(stderr, "[%s ] %s: %s\n", said[how], name, tests[i].name);
