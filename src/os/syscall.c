@@ -24,7 +24,6 @@ static const struct call calls[] = {
     {SYS_pread64, "pread", true},
     {SYS_pwrite64, "pwrite", true},
     {SYS_connect, "connect", true},
-    {SYS_accept, "accept", true},
     {SYS_accept4, "accept4", true},
     {SYS_recvfrom, "recv", true},
     {SYS_recvmsg, "recvmsg", true},
@@ -53,6 +52,9 @@ static const struct call calls[] = {
     {SYS_munmap, "munmap", false},
     {SYS_madvise, "madvise", false},
     {SYS_membarrier, "membarrier", false},
+#ifdef SYS_accept
+    {SYS_accept, "accept", true},
+#endif
 #ifdef SYS_open
     {SYS_open, "open", false},
 #endif
