@@ -10,7 +10,6 @@
 
 #define FORKS "qemu 7.2 can't fork a process that has threads, and start threads in the child"
 #define CALLS "/proc has the numbers of the host's system calls"
-#define FRAMES "qemu does not tell the signal handler where the fault was as the kernel does"
 
 static const struct {
     const char *test, *reason;
@@ -20,12 +19,10 @@ static const struct {
     {"forked_beside_a_waker", FORKS},
     {"declared_read", CALLS},
     {"undeclared_read", CALLS},
-    {"overflow_inside_libc", FRAMES},
 };
 
 #undef FORKS
 #undef CALLS
-#undef FRAMES
 
 /* Why this test is left out; NULL: it is not. */
 __attribute__((unused)) static const char *ports_reason(const char *test)
