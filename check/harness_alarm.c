@@ -148,6 +148,13 @@ static void make_queue(void)
     model_time_passes();
 }
 
+/* With a descriptor: a real one. What a write leads to is the kernel's, and not looked at. */
+static void make_queue_with_fd(void)
+{
+    make_queue();
+    MODEL_ASSERT(weft_completions_fd(queue) >= 0);
+}
+
 static void make_queue_and_pool(void)
 {
     make_one();
@@ -260,6 +267,10 @@ const struct harness alarm_harnesses[] = {
     {.name = "completions",
      .what = "the thread that takes the last task destroys the queue",
      .setup = make_queue,
+     .thread = {take_and_end, put}},
+    {.name = "completions-fd",
+     .what = "the same, while the descriptor is written",
+     .setup = make_queue_with_fd,
      .thread = {take_and_end, put}},
     {.name = "completions-limit",
      .what = "the time comes while a task is put in",
