@@ -123,7 +123,6 @@ void weft__completions_put(struct weft_completions *queue, struct weft__task *ta
         take_out(consumer);
         queue->pending--;
         consumer->task = task;
-        weft__spin_latch_set(&consumer->latch);
     } else {
         node->next = NULL;
         if (queue->first)
@@ -134,7 +133,9 @@ void weft__completions_put(struct weft_completions *queue, struct weft__task *ta
         tells = must_tell(queue);
     }
     weft__lock_drop(&queue->lock);
-    if (tells)
+    if (consumer)
+        weft__spin_latch_set(&consumer->latch); /* until then it waits, and its frame exists */
+    else if (tells)
         tell(queue);
 }
 
@@ -251,13 +252,12 @@ static int wait_outside(struct weft__consumer *consumer, uint64_t when)
 {
     struct weft__latch *latch = &consumer->latch.core;
     struct weft__sleeper sleeper = {.park = consumer->latch.owner, .latch = latch};
-    uint64_t now;
-    while (!weft__latch_probe(latch) && (now = weft__clock_now()) < when)
-        weft__sleep_uncounted(&sleeper, when - now);
-    if (give_up(consumer))
-        return -ETIMEDOUT;
-    while (!weft__latch_probe(latch)) /* it is about to be set */
-        weft__sleep_uncounted(&sleeper, 0);
+    while (!weft__latch_probe(latch)) {
+        uint64_t now = weft__clock_now();
+        if (now >= when && give_up(consumer))
+            return -ETIMEDOUT;
+        weft__sleep_uncounted(&sleeper, now < when ? when - now : 0); /* 0: it is about to be set */
+    }
     return 0;
 }
 

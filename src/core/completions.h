@@ -7,10 +7,10 @@
  * So many tasks that end at about the same time cost one write and one read. A thread that waits is
  * given its task directly.
  *
- * The descriptor is written without the lock: the loop that this wakes may run at once, on the
- * writer's CPU, and would have to wait for the lock. So a thread may take a task out, find no more,
- * and read the descriptor, all before the writer has written it. Then the descriptor becomes
- * readable for nothing; the next thread that finds no task reads it.
+ * The descriptor is written, and a thread that waits is woken, without the lock: the woken thread
+ * may run at once, on its waker's CPU, and would have to wait for the lock. So a thread may take a
+ * task out, find no more, and read the descriptor, all before the writer has written it. Then the
+ * descriptor becomes readable for nothing; the next thread that finds no task reads it.
  *
  * The thread that takes the last task out may destroy the queue, while the thread that put it in
  * still writes. So the first of the writers takes the lock `writing`, the last one drops it, and
@@ -33,7 +33,7 @@ struct weft_completions {
     size_t pending;         /* tasks that were submitted with it, and not taken out yet */
     struct weft__node *first, *last;
     struct weft__consumer *first_waiting, *last_waiting; /* there are none while there are tasks */
-    struct weft__lock writing; /* held while there are writers */
+    struct weft__lock writing;                           /* held while there are writers */
 };
 
 /* 0, or -ECHILD: the queue is that of the parent process. */
