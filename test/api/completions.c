@@ -147,7 +147,7 @@ static void taken_before_it_tells(void **state)
     int fd = weft_completions_fd(queue);
     weft_task tasks[TASKS], *task;
     atomic_ulong count = 0;
-    for (int round = 0; round < rounds_of(20); round++) {
+    for (int round = 0; round < rounds_of(5); round++) {
         weft_pool *pool = pool_make(2, 0);
         for (int i = 0; i < TASKS; i++) {
             assert_int_equal(submit_to(pool, queue, &tasks[i], count_job, &count), 0);
@@ -166,7 +166,7 @@ static void destroyed_before_it_tells(void **state)
 {
     weft_pool *pool = pool_make(2, 0);
     atomic_ulong count = 0;
-    for (int i = 0; i < rounds_of(1000); i++) {
+    for (int i = 0; i < rounds_of(200); i++) {
         weft_completions *queue = make();
         assert_true(weft_completions_fd(queue) >= 0);
         weft_task task, *over;
