@@ -21,6 +21,8 @@
 #: make test-check   all harnesses of weft check, as the suite runs them
 #: make check-full   every harness of weft check without bounds, CHECK_SECONDS (60) of each at most;
 #:                   begun again, it goes on where it stopped (build/release/check-full.txt)
+#: make abi          write docs/abi/x86_64.xml, with which the lint tests compare the library
+#: make deb          build the Debian packages in build/deb
 #: make format       format the sources
 #: make install      install below PREFIX (/usr/local) inside DESTDIR (empty)
 #: make uninstall    remove what was installed
@@ -80,6 +82,13 @@ check-full: build
 	@$(BUILD)/weft check --preemptions none --stale none --late 1 --seconds $(CHECK_SECONDS) \
 	    --resume $(BUILD)/check-full.txt $(ARGS)
 
+abi: TARGET := weft_shared
+abi: build
+	@sh test/lint/abi.sh --update $(BUILD)/libweft.so
+
+deb:
+	@sh packaging/deb.sh
+
 format:
 	@sh test/lint/format.sh --fix
 
@@ -95,4 +104,4 @@ clean:
 	@rm -rf build
 
 .PHONY: all help build demo bench server test test-long $(MATRIX:%=test-%) $(LONG:%=test-%) test-check $(PROTOCOLS:%=test-%) lint \
-	check-full format install uninstall clean
+	check-full abi deb format install uninstall clean
