@@ -3,6 +3,7 @@
 #: make demo         build, and run the demo (ARGS="..." are passed on)
 #: make bench        build, and run the benchmarks (ARGS="fib --json" and so on)
 #: make server       build, and run the example whose requests are actors (ARGS="--port 0")
+#: make guide        build the guide and the manual pages as HTML in build/guide
 #: make test         build and test everything that follows
 #: make test-gcc     one of them: gcc, with the lint and installation tests
 #: make test-asan      AddressSanitizer and UBSan, not optimised, checks on
@@ -15,8 +16,10 @@
 #: make test-tsan-long the other tests of test-tsan
 #: make test-spin0     the build of test-gcc, with WEFT_SPIN=0 and WEFT_QUANTUM_US=0: workers sleep
 #:                     at once, and right sides are taken at once; and counters
+#: make test-cxx       the tests of weft.hpp, compiled for C++17, 20 and 23 by gcc and clang
 #: make test-eager     the build of test-gcc, with WEFT_FORK=eager and WEFT_SLEEP=tickle-seqcst
 #: make test-counters  in neither: WEFT_SLEEP=counters; likewise any other protocol
+#: make ports        other processors, another libc, other ways to build; PORTS="musl lto" for some
 #: make lint         the lint tests alone
 #: make test-check   all harnesses of weft check, as the suite runs them
 #: make check-full   every harness of weft check without bounds, CHECK_SECONDS (60) of each at most;
@@ -28,7 +31,7 @@
 #: make uninstall    remove what was installed
 #: make clean        remove build/
 #: make help         this text
-#: ./run ...         the same as make ..., after installing what it needs (Debian)
+#: ./run ...         the same as make ..., after installing what it needs (Debian, Ubuntu)
 
 PREFIX ?= /usr/local
 ARGS ?=
@@ -39,7 +42,7 @@ TARGET := all
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
 MATRIX := gcc asan tsan
-LONG := clang check-long stress asan-stress tsan-long spin0 eager
+LONG := clang check-long cxx stress asan-stress tsan-long spin0 eager
 PROTOCOLS := tickle tickle-seqcst tickle-flag tickle-swap counters counters-local counters-blocks \
 	counters-all counters-two events-plain events-latch
 
@@ -66,6 +69,9 @@ server: build
 	    { cat $(BUILD)/server.log; exit 1; }
 	@exec $(BUILD)/examples/server/example-server $(ARGS)
 
+guide:
+	@sh docs/guide/build.sh build/guide && echo "build/guide/index.html"
+
 test:
 	@sh test/matrix.sh $(MATRIX)
 
@@ -77,6 +83,9 @@ $(MATRIX:%=test-%) $(LONG:%=test-%) test-check $(PROTOCOLS:%=test-%): test-%:
 
 lint:
 	@sh test/matrix.sh lint
+
+ports:
+	@sh test/ports.sh $(PORTS)
 
 check-full: build
 	@$(BUILD)/weft check --preemptions none --stale none --late 1 --seconds $(CHECK_SECONDS) \
@@ -103,5 +112,5 @@ uninstall:
 clean:
 	@rm -rf build
 
-.PHONY: all help build demo bench server test test-long $(MATRIX:%=test-%) $(LONG:%=test-%) test-check $(PROTOCOLS:%=test-%) lint \
+.PHONY: all help build demo bench server guide test test-long $(MATRIX:%=test-%) $(LONG:%=test-%) test-check $(PROTOCOLS:%=test-%) lint ports \
 	check-full abi deb format install uninstall clean

@@ -96,9 +96,11 @@ static void claim_all_workers(struct match *match)
 /* SIZE in the description is what it says. */
 static void print_title(const struct match *match)
 {
-    const char *what = match->contest->what, *size = strstr(what, "SIZE");
-    report_title(match->run->report, "%s: %.*s%u%s\n", match->contest->kernel->name,
-                 (int)(size - what), what, match->size, size + strlen("SIZE"));
+    const char *what = match->contest->what;
+    report_title(match->run->report, "%s: ", match->contest->kernel->name);
+    for (const char *size; (size = strstr(what, "SIZE")); what = size + strlen("SIZE"))
+        report_title(match->run->report, "%.*s%u", (int)(size - what), what, match->size);
+    report_title(match->run->report, "%s\n", what);
 }
 
 static void print_all(struct match *match)

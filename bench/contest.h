@@ -46,9 +46,16 @@ extern const struct contest fib_contest, treesum_contest, join_contest, incremen
     unique_contest, merge_contest, exclusive_contest, words_contest, graph_chain_contest,
     graph_tree_contest, graph_wavefront_contest, graph_dag_contest, flow_chain_contest,
     flow_tree_contest, flow_wavefront_contest, flow_dag_contest, dfs_2_contest, dfs_8_contest,
-    dfs_400_contest, spawn_contest, sparselu_contest, health_contest;
+    dfs_400_contest, spawn_contest, sparselu_contest, health_contest, strassen_contest, fft_contest,
+    bnb_contest, matmul_contest, walk_contest, epoll_contest;
+extern const struct contest hashmap_build_contest, hashmap_put_contest, hashmap_group_contest,
+    hashmap_merge_contest, hashmap_get_contest, hashmap_find_contest, vector_append_contest;
 extern const struct contest sum_f32_contest, sum_f64_contest, sum_i32_contest, max_f32_contest,
     sum_f32_cached_contest, sum_f64_cached_contest, sum_i32_cached_contest, max_f32_cached_contest;
+
+#ifdef WEFT_BENCH_CXX
+extern const struct contest fib_cxx_contest, nqueens_cxx_contest;
+#endif
 
 int contest_run(const struct contest *contest, const struct bench_run *run);
 

@@ -32,7 +32,10 @@ extern const struct kernel fib_kernel, treesum_kernel, join_kernel, increment_ke
     merge_kernel, exclusive_kernel, words_kernel, graph_chain_kernel, graph_tree_kernel,
     graph_wavefront_kernel, graph_dag_kernel, flow_chain_kernel, flow_tree_kernel,
     flow_wavefront_kernel, flow_dag_kernel, dfs_2_kernel, dfs_8_kernel, dfs_400_kernel,
-    spawn_kernel, sparselu_kernel, health_kernel;
+    spawn_kernel, sparselu_kernel, health_kernel, strassen_kernel, fft_kernel, bnb_kernel,
+    matmul_kernel, walk_kernel, epoll_kernel;
+extern const struct kernel hashmap_build_kernel, hashmap_put_kernel, hashmap_group_kernel,
+    hashmap_merge_kernel, hashmap_get_kernel, hashmap_find_kernel, vector_append_kernel;
 extern const struct kernel sum_f32_kernel, sum_f64_kernel, sum_i32_kernel, max_f32_kernel,
     sum_f32_cached_kernel, sum_f64_cached_kernel, sum_i32_cached_kernel, max_f32_cached_kernel;
 

@@ -22,11 +22,13 @@ if grep -vxE "$line" "$out"; then
     exit 1
 fi
 
-for bench in fib treesum join-recursively increment-all nbody-parreduce nqueens dfs-2 dfs-8 dfs-400 spawn sparselu health sort \
+cxx=$(grep -q '"bench":"fib-cxx"' "$out" && echo fib-cxx nqueens-cxx || :) # without C++ there is none
+for bench in $cxx fib treesum join-recursively increment-all nbody-parreduce nqueens dfs-2 dfs-8 dfs-400 spawn sparselu health \
+    strassen fft bnb matmul walk epoll sort \
     sorts/random bursty for map map-calls reduce sum-f32 sum-f64 sum-i32 max-f32 \
     sum-f32-cached sum-f64-cached sum-i32-cached max-f32-cached scan filter find for-each histogram histogram-calls \
     partition unique merge scan-exclusive ordmap-build ordmap-union \
-    ordmap-reduce lines words pipeline graph-chain graph-tree graph-wavefront graph-dag \
+    ordmap-reduce hashmap-build hashmap-put hashmap-group hashmap-merge hashmap-get hashmap-find vector-append lines words pipeline graph-chain graph-tree graph-wavefront graph-dag \
     flow-chain flow-tree flow-wavefront flow-dag 2000-floats short-loops stencil/25us captured mutex \
     sleep/join-recursively sleep/increment-all sleep/nbody-parreduce sleep/noop sleep/idle \
     sleep/bursty sleep/bursty-eager sleep/long-job sleep/long-job-guest \

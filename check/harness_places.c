@@ -253,9 +253,9 @@ static void take_turn(struct weft__fiber *fiber)
             return;
         default:
             fiber->top = NULL;
-            weft__lock_take(&actor.lock); /* as weft__actor_close() of life.c */
+            weft__lock_take(&actor.sync.lock); /* as weft__actor_close() of life.c */
             actor.closed = true;
-            weft__lock_drop(&actor.lock);
+            weft__lock_drop(&actor.sync.lock);
             leave_turn(fiber, WHY_OVER, false);
             return;
         }
@@ -315,12 +315,12 @@ static void wake_twice(void)
 static void kill(void)
 {
     weft__worker_push(drivers[2], __builtin_frame_address(0));
-    weft__lock_take(&actor.lock); /* while it is held, the actor is not over */
+    weft__lock_take(&actor.sync.lock); /* while it is held, the actor is not over */
     if (!actor.closed) {
         atomic_store_relaxed(&actor.killed, true); /* relaxed: it brings nothing here */
         weft__posse_wake(&actor);
     }
-    weft__lock_drop(&actor.lock);
+    weft__lock_drop(&actor.sync.lock);
     drive_posted(drivers[2]);
 }
 

@@ -126,6 +126,45 @@ static void spawn_failing(weft *w, void *arg)
     MODEL_ASSERT(ran[0] == 1);
 }
 
+/* A scope of one place: its children run one after the other, and see what those before them did.
+ */
+static int turn; /* plain, so that a race is found */
+
+static void child_in_turn(weft *w, void *of)
+{
+    child(w, of);
+    MODEL_ASSERT(turn == (int *)of - ran);
+    turn++;
+}
+
+static void spawn_narrow(weft *w, void *arg)
+{
+    weft_scope scope;
+    before = 1;
+    weft_scope_open(w, &scope);
+    weft_scope_width(&scope, 1);
+    spawn(w, &scope, child_in_turn, 0);
+    spawn(w, &scope, child_in_turn, 1);
+    MODEL_ASSERT(weft_scope_close(w, &scope) == 0);
+    MODEL_ASSERT(ran[0] == 1 && ran[1] == 1 && turn == 2);
+}
+
+/* Two places: a child that spawns a third one, for which there may be no room. One token is on the
+ * deque, because the owner blocks. */
+static void spawn_two_places(weft *w, void *arg)
+{
+    weft_scope scope;
+    before = 1;
+    weft_scope_open(w, open = &scope);
+    weft_scope_width(&scope, 2);
+    spawn(w, &scope, child, 1);
+    weft_block_begin(w);
+    weft_block_end(w);
+    spawn(w, &scope, leave_behind, 0);
+    MODEL_ASSERT(weft_scope_close(w, &scope) == 0);
+    MODEL_ASSERT(ran[0] == 1 && ran[1] == 1 && ran[2] == 1);
+}
+
 static void execute(weft *w, struct weft__job *job)
 {
     weft__call(w, job->fn, job->arg, job->group);
@@ -172,6 +211,16 @@ static void own_failing(void)
     run(spawn_failing);
 }
 
+static void own_narrow(void)
+{
+    run(spawn_narrow);
+}
+
+static void own_two_places(void)
+{
+    run(spawn_two_places);
+}
+
 /* Runs what it has stolen, and what that has left behind. */
 static void steal(unsigned guest)
 {
@@ -188,6 +237,17 @@ static void steal(unsigned guest)
 static void thief(void)
 {
     steal(1);
+}
+
+static void thief_of_deque(void)
+{
+    struct weft__worker *me = guests[1];
+    struct weft__found found = {0};
+    weft__worker_push(me, __builtin_frame_address(0));
+    if (weft__deque_steal(&guests[0]->deque, &found.job) == STEAL_GOT)
+        weft__execute_found(me->context->first, &found);
+    while ((found.job = weft__worker_pop(me)))
+        weft__execute(me->context->first, found.job);
 }
 
 static void other_thief(void)
@@ -208,5 +268,11 @@ const struct harness spawn_harnesses[] = {
     SPAWN("pile-outer", "a child that spawns into a scope further out", 1, own_into_outer, thief),
     SPAWN("pile-block", "a child whose owner blocks", 1, own_and_block, thief),
     SPAWN("pile-failing", "a child is dropped, or runs", 1, own_failing, thief),
+    SPAWN("narrow", "two children in a scope of one place", 1, own_narrow, thief),
+    {.name = "narrow-two",
+     .what = "three children in a scope of two places",
+     .setup = setup,
+     .thread = {own_two_places, thief_of_deque},
+     .stale = 1},
     {0},
 };

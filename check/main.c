@@ -11,13 +11,13 @@
 #include <string.h>
 
 static const struct harness *const lists[] = {
-    litmus_harnesses, litmus_data_harnesses, litmus_wait_harnesses, deque_harnesses,
-    lock_harnesses,   latch_harnesses,       sleep_harnesses,       fork_harnesses,
-    spawn_harnesses,  mutex_harnesses,       event_harnesses,       channel_harnesses,
-    limit_harnesses,  rwlock_harnesses,      select_harnesses,      overtake_harnesses,
-    block_harnesses,  dead_harnesses,        spare_harnesses,       pool_harnesses,
-    actor_harnesses,  places_harnesses,      graph_harnesses,       fault_harnesses,
-    variant_harnesses};
+    litmus_harnesses,   litmus_data_harnesses, litmus_wait_harnesses, deque_harnesses,
+    lock_harnesses,     latch_harnesses,       sleep_harnesses,       fork_harnesses,
+    spawn_harnesses,    mutex_harnesses,       event_harnesses,       channel_harnesses,
+    limit_harnesses,    alarm_harnesses,       rwlock_harnesses,      select_harnesses,
+    overtake_harnesses, block_harnesses,       dead_harnesses,        spare_harnesses,
+    pool_harnesses,     actor_harnesses,       places_harnesses,      graph_harnesses,
+    fault_harnesses,    variant_harnesses};
 enum {
     LISTS = sizeof lists / sizeof lists[0],
     LITMUS = 3, /* of these: no mutant is for them */

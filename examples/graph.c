@@ -2,6 +2,7 @@
 /* graph: a matrix is factorised, A = L U, block by block, by tasks that name the blocks they read
  * and write. Then the steps of a small build run in the order of their graph, and the graph is
  * drawn: `graph | dot -Tsvg > graph.svg`. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <weft/graph.h>
@@ -74,7 +75,7 @@ int main(void)
 {
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++)
-            a[i][j] = i == j ? N : 1.0 / (1 + abs(i - j));
+            a[i][j] = i == j ? (double)N : 1.0 / (1 + abs(i - j));
     int error = weft_run(NULL, factorise, NULL);
     double corner = a[N - 1][N - 1]; /* of L U: */
     for (int t = 0; t < N - 1; t++)
@@ -82,7 +83,7 @@ int main(void)
     fprintf(stderr, "A = L U, %d times %d; its last element: %.9f\n", N, N, corner);
 
     weft_graph *graph;
-    if (error || corner - N > 1e-9 || N - corner > 1e-9 || weft_graph_create(&graph))
+    if (error || fabs(corner - (double)N) > 1e-9 || weft_graph_create(&graph))
         return 1;
     int configure = weft_graph_add(graph, "configure", say, "configure");
     int library = weft_graph_add(graph, "compile the library", say, "compile the library");

@@ -29,7 +29,7 @@ static void draw(const struct progress *progress, size_t done)
     char bar[WIDTH + 1] = {0}, line[256];
     double part = (double)done / (double)progress->total;
     double passed = (double)(weft_now() - progress->started) * 1e-9;
-    size_t filled = (size_t)(part * WIDTH);
+    size_t filled = (size_t)(part * (double)WIDTH);
     memset(bar, '.', WIDTH);
     memset(bar, '#', filled < WIDTH ? filled : WIDTH);
     snprintf(line, sizeof line, "\r%.80s [%s] %3.0f %%, %.0f s%s", progress->title, bar, part * 100,

@@ -28,13 +28,21 @@
 #define WEFT_VERSION_MAJOR 0
 #define WEFT_VERSION_MINOR 2
 #define WEFT_VERSION_PATCH 0
+/* As one number, to be compared: 200 is 0.2.0. */
+#define WEFT_VERSION (WEFT_VERSION_MAJOR * 10000 + WEFT_VERSION_MINOR * 100 + WEFT_VERSION_PATCH)
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* The version of the library that is linked, "0.2.0". */
+/* The version of the library that is linked: "0.2.0", and as WEFT_VERSION. */
 WEFT_API const char *weft_version(void);
+WEFT_API unsigned weft_version_number(void);
+
+/* For bindings to other languages: sizeof and _Alignof of a type of the public headers, by its
+ * name, such as "weft_task". 0: there is no such type, or programs only use pointers to it. */
+WEFT_API size_t weft_sizeof(const char *type);
+WEFT_API size_t weft_alignof(const char *type);
 
 /* What a value means that a function of the library returned. For other values: strerror(3),
  * whatever the sign. */
@@ -56,7 +64,11 @@ WEFT_API int weft_pool_destroy(weft_pool *pool);
 
 /* The default pool is made on first use, with default values; NULL if that fails. It may be
  * destroyed like any other, also while other threads use it as NULL: a use that has begun is
- * finished, the next use makes a new pool. A forked child gets a default pool of its own. */
+ * finished, the next use makes a new pool. A forked child gets a default pool of its own. If the
+ * system does not let the process have enough threads, it has fewer workers; without any thread,
+ * those who call weft_run() do all the work (weft_pool_info.threads is 0), and what needs a worker
+ * returns -EAGAIN at once: weft_submit(), weft_spawn_detached(), weft_broadcast(), timers and
+ * actors. */
 WEFT_API weft_pool *weft_pool_default(void);
 
 WEFT_API unsigned weft_pool_workers(const weft_pool *pool); /* 0: there is no default pool */
@@ -174,6 +186,13 @@ WEFT_API void weft_scope_open(weft *w, weft_scope *scope);
 
 /* Cancels the scope with -ETIMEDOUT once weft_now() passes `when`. Call it after open. */
 WEFT_API void weft_scope_deadline(weft_scope *scope, uint64_t when);
+
+/* At most `width` children of the scope run at a time, the one that runs in weft_scope_close()
+ * among them; 0: any number. Call it after open, before the first spawn. Children begin first in,
+ * first out, whatever spawned them; one that waits or blocks keeps its place. If it is 1, they run
+ * one after the other, and each sees what the ones before it did. What a child forks, or spawns
+ * into other scopes, is not limited. */
+WEFT_API void weft_scope_width(weft_scope *scope, unsigned width);
 
 /* Runs fn(w, arg) sometime before the scope closes. A worker runs its own spawned jobs
  * last in, first out; the _fifo kind first in, first out. -EINVAL, -ENOMEM, or -ECHILD in a

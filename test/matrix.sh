@@ -32,15 +32,17 @@ need()
 
 # What is special about a configuration. clang's goes without libhwloc, so that both ways
 # are built.
-once='lint|bindings|outside|server|cost|check|example|bench|stress|unit' # a setting is nothing to it, or too long
+# A setting is nothing to these, or they take too long.
+once='cxx|lint|bindings|outside|server|cost|check|example|guide|bench|stress|unit'
 toolbox='api.(parallel_.*|sort)' # makes pools of all kinds by itself
 describe()
 {
     directory=build/$1 cc=gcc options='' just=. only=. skip='^$' without='^$' setting=
     case $1 in
-    gcc) skip=stress without='^check.long' ;;
+    gcc) skip=stress without='^(check.long|cxx.standards)' ;;
     check) directory=build/gcc only=check ;;
     check-long) directory=build/gcc just='^check.long' ;;
+    cxx) directory=build/gcc just='^cxx.standards' ;;
     stress) directory=build/gcc only=stress ;;
     lint) directory=build/gcc only=lint ;;
     spin0)

@@ -13,7 +13,7 @@
 #include "../bench/sort/sorts.h"
 #include "tool.h"
 
-enum { BENCH_CHOSEN_MAX = 64 };
+enum { BENCH_CHOSEN_MAX = 256 };
 
 struct bench {
     struct bench_run run;
@@ -69,6 +69,16 @@ static const struct benchmark *benchmark_find(const char *name, size_t length)
     return NULL;
 }
 
+static bool add(struct bench *bench, const struct benchmark *benchmark, unsigned size)
+{
+    if (bench->count == BENCH_CHOSEN_MAX) {
+        warnx("that is too much at once");
+        return false;
+    }
+    bench->chosen[bench->count++] = (struct choice){benchmark, size};
+    return true;
+}
+
 /* NAME or NAME=SIZE. */
 static bool choose(struct bench *bench, const char *text)
 {
@@ -85,12 +95,15 @@ static bool choose(struct bench *bench, const char *text)
         if (!tool_number(benchmark->name, text + length + 1, 1, benchmark->contest->most, &size))
             return false;
     }
-    if (bench->count == BENCH_CHOSEN_MAX) {
-        warnx("that is too much at once");
-        return false;
-    }
-    bench->chosen[bench->count++] = (struct choice){benchmark, size};
-    return true;
+    return add(bench, benchmark, size);
+}
+
+static bool choose_all(struct bench *bench)
+{
+    bool added = true;
+    for (size_t i = 0; i < benchmarks_count && added; i++)
+        added = benchmarks[i].is_part || add(bench, &benchmarks[i], 0);
+    return added;
 }
 
 static bool choose_peer(struct bench *bench, const char *name, size_t length)
@@ -228,9 +241,8 @@ int bench_main(int argc, char **argv)
     for (int i = optind; i < argc; i++)
         if (!choose(&bench, argv[i]))
             return TOOL_EXIT_USAGE;
-    for (size_t i = 0; i < benchmarks_count && optind == argc; i++)
-        if (!benchmarks[i].is_part)
-            bench.chosen[bench.count++] = (struct choice){&benchmarks[i], 0};
+    if (optind == argc && !choose_all(&bench))
+        return TOOL_EXIT_USAGE;
     status = run_bench(&bench);
     report_free(&report);
     return status;

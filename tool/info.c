@@ -25,7 +25,8 @@ static void print_pool(weft_pool *pool)
     weft_pool_info info = WEFT_POOL_INFO_INIT;
     weft_pool_get_info(pool, &info);
     printf("version         %s\n", weft_version());
-    printf("workers         %u\n", info.workers);
+    printf("workers         %u%s\n", info.workers,
+           info.threads ? "" : " (no thread could be started: weft_run() works alone)");
     printf("CPUs            %u\n", info.cpus);
     printf("sleep           %s\n", info.sleep);
     printf("fork            %s\n", info.fork);

@@ -92,7 +92,7 @@ static bool run_beside(weft_pool *pool, enum weft_steal steal, double times, str
     weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
     config.memory = limit;
     config.steal = steal;
-    struct part_of whole = {(unsigned long)(times * (double)limit / LEAF_BYTES)};
+    struct part_of whole = {(unsigned long)(times * (double)limit / (double)LEAF_BYTES)};
     struct range range = {1, NEIGHBOUR_LEAVES + 1, 0};
     weft_actor *beside = actors_start(pool, neighbour, &range, NULL);
     weft_actor *actor = beside ? actors_start(pool, tree_actor, &whole, &config) : NULL;

@@ -93,7 +93,7 @@ static uint64_t checksum_find(const void *data)
 static double elements(const void *data)
 {
     const struct arrays *a = data;
-    return (double)a->count * ARRAYS_TIMES;
+    return (double)a->count * (double)ARRAYS_TIMES;
 }
 
 static double elements_to_look_at(const void *data)

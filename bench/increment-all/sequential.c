@@ -13,7 +13,7 @@ static void sequential(void *data)
 static double operations(const void *data)
 {
     const struct numbers *all = data;
-    return (double)all->count * INCREMENT_TIMES;
+    return (double)all->count * (double)INCREMENT_TIMES;
 }
 
 const struct kernel increment_kernel = {

@@ -44,7 +44,7 @@ static void recursive(void *data)
 static double operations(const void *data)
 {
     const struct numbers *j = data;
-    return (double)j->count * JOIN_TIMES;
+    return (double)j->count * (double)JOIN_TIMES;
 }
 
 const struct kernel join_kernel = {

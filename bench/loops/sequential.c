@@ -94,7 +94,7 @@ static uint64_t checksum(const void *data)
 static double elements(const void *data)
 {
     const struct loops *loops = data;
-    return (double)loops->count * LOOPS_TIMES;
+    return (double)loops->count * (double)LOOPS_TIMES;
 }
 
 static double loops_run(const void *data)

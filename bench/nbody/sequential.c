@@ -70,7 +70,7 @@ static uint64_t checksum(const void *data)
 static double operations(const void *data)
 {
     const struct nbody *n = data;
-    return (double)n->count * (double)n->count * NBODY_TICKS;
+    return (double)n->count * (double)n->count * (double)NBODY_TICKS;
 }
 
 static void release(void *data)

@@ -219,7 +219,7 @@ static double keys(const void *data)
 
 static double keys_added_up(const void *data)
 {
-    return keys(data) * ORDMAP_SUMS;
+    return keys(data) * (double)ORDMAP_SUMS;
 }
 
 #define KERNEL(variable, title, twin, counted) \

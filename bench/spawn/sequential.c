@@ -43,7 +43,7 @@ static uint64_t checksum(const void *data)
 static double operations(const void *data)
 {
     const struct spawns *s = data;
-    return (double)s->scopes * SPAWN_CHILDREN;
+    return (double)s->scopes * (double)SPAWN_CHILDREN;
 }
 
 const struct kernel spawn_kernel = {

@@ -179,7 +179,7 @@ static uint64_t checksum_both(const void *data)
 static double elements(const void *data)
 {
     const struct typed *t = data;
-    return (double)t->count * TYPED_TIMES;
+    return (double)t->count * (double)TYPED_TIMES;
 }
 
 static void release(void *data)

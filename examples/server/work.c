@@ -41,7 +41,7 @@ static double channel(double t, double phase)
 
 static void colour(unsigned char *pixel, double iterations, double hue)
 {
-    double t = pow(iterations / ITERATIONS, 0.4), glow = 1 - exp(-5 * t);
+    double t = pow(iterations / (double)ITERATIONS, 0.4), glow = 1 - exp(-5 * t);
     pixel[0] = (unsigned char)(255 * glow * channel(1.6 * t, hue + 0.00)); /* blue first */
     pixel[1] = (unsigned char)(255 * glow * channel(1.6 * t, hue + 0.22));
     pixel[2] = (unsigned char)(255 * glow * channel(1.6 * t, hue + 0.42));

@@ -65,7 +65,8 @@ typedef struct weft_actor_config {
     size_t size;        /* set by WEFT_ACTOR_CONFIG_INIT */
     const char *name;   /* for people; copied, 31 characters; default "actor" */
     size_t memory;      /* bytes that it may use, its stack of WEFT_ACTOR_STACK and its mailbox
-                           included, as if one executor did everything; default 64 MiB */
+                           included, as if one executor did everything; default 64 MiB. Forks by
+                           WEFT_FORK_IN beyond some 7500 that are pending take 48 bytes each */
     unsigned cabal_max; /* executors at once; default: all */
     unsigned share;     /* turns in a row, 1 to 100; default 1 */
     enum weft_steal steal;
@@ -84,7 +85,7 @@ typedef struct weft_actor_config {
 /* NULL pool: the default one. The actor does nothing until it is run, or gets its first message.
  * -EINVAL: a value out of range, or a config that does not start as WEFT_ACTOR_CONFIG_INIT;
  * -ENOTSUP: a field this release does not have; -ENOMEM; -ESHUTDOWN: the pool is being destroyed;
- * -ECHILD as weft_run(). */
+ * -ECHILD as weft_run(); -EAGAIN: the default pool has no threads (see weft_pool_default()). */
 WEFT_API WEFT_MUST_USE WEFT_INLINE_ int weft_actor_create(weft_actor **actor, weft_pool *pool,
                                                           weft_actor_fn *fn, void *arg,
                                                           const weft_actor_config *config);
@@ -94,10 +95,10 @@ WEFT_API WEFT_MUST_USE int weft_actor_create_(weft_actor **actor, weft_pool *poo
                                               weft_actor_fn *fn, void *arg,
                                               const weft_actor_config *config, unsigned layout);
 #if defined __GNUC__
-WEFT_ENTRY_ weft_actor_create(weft_actor **actor, weft_pool *pool, weft_actor_fn *fn, void *arg,
-                              const weft_actor_config *config)
+WEFT_ENTRY_ weft_actor_create(weft_actor **actor_, weft_pool *pool_, weft_actor_fn *fn_, void *arg_,
+                              const weft_actor_config *config_)
 {
-    return weft_actor_create_(actor, pool, fn, arg, config, WEFT_LAYOUT_);
+    return weft_actor_create_(actor_, pool_, fn_, arg_, config_, WEFT_LAYOUT_);
 }
 #endif
 
@@ -110,6 +111,12 @@ WEFT_API int weft_actor_run(weft_actor *actor);
  * -ECANCELED (killed, or never started). -EDEADLK: the caller is that actor. `w`: the caller's
  * context, or NULL. */
 WEFT_API int weft_actor_wait(weft *w, weft_actor *actor);
+
+/* The same, but no longer than until weft_now() passes `when`: then -ETIMEDOUT. -ECANCELED, too:
+ * the caller's computation, or one around it, is cancelled (see weft/sync.h). An actor may end with
+ * the same reasons: weft_actor_done() tells whether it is over. While a job waits here, a spare
+ * worker takes its place. */
+WEFT_API WEFT_MUST_USE int weft_actor_wait_until(weft *w, weft_actor *actor, uint64_t when);
 WEFT_API bool weft_actor_done(const weft_actor *actor);
 
 /* The caller needs the handle no more. The actor goes on, and is freed when it is over; if it was
@@ -138,8 +145,13 @@ WEFT_API weft_actor *weft_actor_self(weft *w); /* NULL: w belongs to no actor */
  * there is room, and weft_actor_try_send() returns -EAGAIN. -EPIPE: the actor is over; the message
  * is still the caller's. -EDEADLK: the caller is that actor, and its mailbox is full. -ECANCELED:
  * the caller was killed while it waited, and holds a mutex. `w`: the caller's context, or NULL in a
- * thread outside. */
+ * thread outside. weft_actor_send_until() waits until weft_now() passes `when`, and returns
+ * -ETIMEDOUT then, or -ECANCELED if its computation, or one around it, is cancelled (see
+ * weft/sync.h); the message is still the caller's. While a job waits there, a spare worker takes
+ * its place. */
 WEFT_API WEFT_MUST_USE int weft_actor_send(weft *w, weft_actor *actor, void *message);
+WEFT_API WEFT_MUST_USE int weft_actor_send_until(weft *w, weft_actor *actor, void *message,
+                                                 uint64_t when);
 WEFT_API WEFT_MUST_USE int weft_actor_try_send(weft *w, weft_actor *actor, void *message);
 
 /* Takes the oldest message of the actor that w belongs to. Any part of the actor may call it, a
@@ -192,10 +204,10 @@ WEFT_API int weft_undefer(weft *w, weft_fn *fn, void *arg);
 /* For loops that neither fork nor wait for a long time. One comparison, unless the turn is over. */
 WEFT_API void weft_poll_slow_(weft *w);
 #if defined __GNUC__
-static inline void weft_poll(weft *w)
+WEFT_API inline void weft_poll(weft *w_)
 {
-    if (WEFT_IS_CALLED_(w))
-        weft_poll_slow_(w);
+    if (WEFT_IS_CALLED_(w_))
+        weft_poll_slow_(w_);
 }
 #else
 #define weft_poll weft_poll_slow_

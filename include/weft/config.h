@@ -94,7 +94,8 @@ typedef struct weft_config {
     int spin_rounds;   /* searches in vain before a worker gets sleepy; default WEFT_SPIN, else 32,
                           and none on a single CPU; or WEFT_NONE */
     size_t stack_size; /* of a worker, in bytes; default 64 MiB, of which only what is touched takes
-                          memory, or 8 MiB where address space is limited (ulimit -v) */
+                          memory, or 8 MiB where address space is limited (ulimit -v); 64 KiB or
+                          more, and raised to the system's minimum */
     const char *name;  /* threads are called NAME-0, NAME-1, ...; default "weft" */
     /* Called on the worker's thread, before its first and after its last job. */
     void (*on_start)(weft_pool *pool, unsigned worker, void *data);

@@ -70,7 +70,10 @@ WEFT_API WEFT_MUST_USE int weft_hashmap_put_all(weft *w, weft_hashmap *map, cons
                                                 const void *values, size_t n);
 
 /* Moves all keys of `from` to `into`; values of a key that is in both are combined, that of `into`
- * first. `from` is empty then. Both are of the same kind; no thread uses `from` meanwhile. */
+ * first. `from` is empty then. Both are of the same kind; no thread uses `from` meanwhile. If it
+ * ends early, by -ENOMEM, -ECANCELED, or because its actor ends in `combine`, each entry of `from`
+ * was either moved, or is still there: another merge moves the rest. An entry whose `combine` has
+ * begun and did not return is gone from `from`; the value in `into` is as `combine` has left it. */
 WEFT_API WEFT_MUST_USE int weft_hashmap_merge(weft *w, weft_hashmap *into, weft_hashmap *from);
 
 /* Calls fn for each key, in any order; it may write the value. No thread changes the map meanwhile.

@@ -29,6 +29,7 @@ typedef struct weft_pool_info {
     int64_t quantum;   /* nanoseconds, or WEFT_NONE */
     unsigned blocked;  /* workers and guests blocked in weft_block_begin, mutexes and so on */
     unsigned spares;   /* threads that take the places of blocked ones now */
+    unsigned threads;  /* of workers. 0: there are none, and the callers of weft_run() do all */
 } weft_pool_info;
 
 #define WEFT_POOL_INFO_INIT WEFT_SIZED_(weft_pool_info)

@@ -24,6 +24,9 @@ extern "C" {
  * The slots reach to the end of the block. The slot after the last one, the first line of the next
  * block, is there, too. Its guard is always above it, and it is always wanted: so forks and merges
  * in it take the slow road, and a fork there returns the same context again. */
+#ifdef __cplusplus
+extern "C++" { /* it has templates */
+#endif
 struct weft {
     weft_fn *fn_; /* NULL: free */
     void *arg_;
@@ -34,8 +37,12 @@ struct weft {
 #ifdef __cplusplus
     class fork_guard; /* see guards.hpp */
     class scope_guard;
+#include "cxx/names.hpp"
 #endif
 };
+#ifdef __cplusplus
+}
+#endif
 
 #define WEFT_BLOCK_SIZE_ ((uintptr_t)4 << 20)
 
@@ -58,24 +65,24 @@ WEFT_API WEFT_MUST_USE int weft_broadcast_detached_(weft_pool *pool, weft_fn *fn
 /* The library also exports these functions, for programs that find them by dlsym(3). */
 #define WEFT_ENTRY_ WEFT_API WEFT_MUST_USE inline __attribute__((always_inline)) int
 
-WEFT_ENTRY_ weft_run(weft_pool *pool, weft_fn *fn, void *arg)
+WEFT_ENTRY_ weft_run(weft_pool *pool_, weft_fn *fn_, void *arg_)
 {
-    return weft_run_(pool, fn, arg, WEFT_LAYOUT_);
+    return weft_run_(pool_, fn_, arg_, WEFT_LAYOUT_);
 }
 
-WEFT_ENTRY_ weft_submit(weft_pool *pool, struct weft_task *task, weft_fn *fn, void *arg)
+WEFT_ENTRY_ weft_submit(weft_pool *pool_, struct weft_task *task_, weft_fn *fn_, void *arg_)
 {
-    return weft_submit_(pool, task, fn, arg, WEFT_LAYOUT_);
+    return weft_submit_(pool_, task_, fn_, arg_, WEFT_LAYOUT_);
 }
 
-WEFT_ENTRY_ weft_broadcast(weft_pool *pool, weft_fn *fn, void *arg)
+WEFT_ENTRY_ weft_broadcast(weft_pool *pool_, weft_fn *fn_, void *arg_)
 {
-    return weft_broadcast_(pool, fn, arg, WEFT_LAYOUT_);
+    return weft_broadcast_(pool_, fn_, arg_, WEFT_LAYOUT_);
 }
 
-WEFT_ENTRY_ weft_broadcast_detached(weft_pool *pool, weft_fn *fn, void *arg)
+WEFT_ENTRY_ weft_broadcast_detached(weft_pool *pool_, weft_fn *fn_, void *arg_)
 {
-    return weft_broadcast_detached_(pool, fn, arg, WEFT_LAYOUT_);
+    return weft_broadcast_detached_(pool_, fn_, arg_, WEFT_LAYOUT_);
 }
 #endif
 
@@ -115,36 +122,36 @@ WEFT_API bool weft_merge_slow_(weft *w);
 #define WEFT_GUARD_(w) (&((const struct weft *)((uintptr_t)(w) & ~(WEFT_BLOCK_SIZE_ - 1)))->guard_)
 #define WEFT_IS_CALLED_(w) WEFT_SLOW_(WEFT_IS_ABOVE_(WEFT_GUARD_(w), w))
 
-WEFT_API inline weft *weft_fork(weft *w, weft_fn *right, void *arg)
+WEFT_API inline weft *weft_fork(weft *w_, weft_fn *right_, void *arg_)
 {
-    __atomic_store_n(&w->arg_, arg, __ATOMIC_RELAXED);
-    __atomic_store_n(&w->fn_, right, __ATOMIC_RELEASE);
-    if (WEFT_IS_CALLED_(w)) {
-        weft *before = weft_fork_slow_(w);
-        __asm__("" : "+r"(before)); /* or gcc copies w on the fast path, too */
-        w = before;
+    __atomic_store_n(&w_->arg_, arg_, __ATOMIC_RELAXED);
+    __atomic_store_n(&w_->fn_, right_, __ATOMIC_RELEASE);
+    if (WEFT_IS_CALLED_(w_)) {
+        weft *before_ = weft_fork_slow_(w_);
+        __asm__("" : "+r"(before_)); /* or gcc copies w_ on the fast path, too */
+        w_ = before_;
     }
-    return w + 1;
+    return w_ + 1;
 }
 
-WEFT_API WEFT_MUST_USE inline weft *weft_outer(weft *w)
+WEFT_API WEFT_MUST_USE inline weft *weft_outer(weft *w_)
 {
-    bool ends = ((uintptr_t)w & (WEFT_BLOCK_SIZE_ - 1)) == 0;
-    return __builtin_expect(ends, 0) ? weft_outer_slow_(w) : w - 1;
+    bool ends_ = ((uintptr_t)w_ & (WEFT_BLOCK_SIZE_ - 1)) == 0;
+    return __builtin_expect(ends_, 0) ? weft_outer_slow_(w_) : w_ - 1;
 }
 
-WEFT_API WEFT_MUST_USE inline bool weft_merge(weft *w)
+WEFT_API WEFT_MUST_USE inline bool weft_merge(weft *w_)
 {
-    __atomic_store_n(&w->fn_, (weft_fn *)0, __ATOMIC_RELAXED);
-    return WEFT_SLOW_(WEFT_IS_ABOVE_(&w->wanted_, w)) && weft_merge_slow_(w);
+    __atomic_store_n(&w_->fn_, (weft_fn *)0, __ATOMIC_RELAXED);
+    return WEFT_SLOW_(WEFT_IS_ABOVE_(&w_->wanted_, w_)) && weft_merge_slow_(w_);
 }
 
 #ifndef WEFT_THROWS_
-WEFT_API inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r)
+WEFT_API inline void weft_join(weft *w_, weft_fn *left_, void *l_, weft_fn *right_, void *r_)
 {
-    left(weft_fork(w, right, r), l);
-    if (!weft_merge(w))
-        right(w, r);
+    left_(weft_fork(w_, right_, r_), l_);
+    if (!weft_merge(w_))
+        right_(w_, r_);
 }
 #endif
 #endif
@@ -159,47 +166,47 @@ WEFT_API inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, 
 #define WEFT_IN_MOST_ sizeof(((weft *)0)->words_)
 #define WEFT_IN_SIZE_(x) (sizeof(x) <= WEFT_IN_MOST_ ? sizeof(x) : 0)
 
-#define WEFT_FORKABLE(type, function, arguments, ...)                                         \
-    struct function##_arguments_ {                                                            \
-        arguments                                                                             \
-    };                                                                                        \
-    struct function##_fork_ {                                                                 \
-        type result;                                                                          \
-        struct function##_arguments_ arguments_;                                              \
-    };                                                                                        \
-    static WEFT_PERHAPS_ inline type function##_call_(weft *w,                                \
-                                                      const struct function##_arguments_ *a)  \
-    {                                                                                         \
-        return __VA_ARGS__;                                                                   \
-    }                                                                                         \
-    static WEFT_PERHAPS_ inline void function##_forked_(weft *w, void *fork)                  \
-    {                                                                                         \
-        struct function##_fork_ *f = (struct function##_fork_ *)fork;                         \
-        f->result = function##_call_(w, &f->arguments_);                                      \
-    }                                                                                         \
-    static WEFT_PERHAPS_ inline void function##_put_(weft *w, struct function##_arguments_ a) \
-    {                                                                                         \
-        if (!WEFT_DEBUG || w)                                                                 \
-            memcpy(w->words_, &a, WEFT_IN_SIZE_(a));                                          \
-    }                                                                                         \
-    static WEFT_PERHAPS_ inline type function##_call_in_(weft *w, const weft *slot)           \
-    {                                                                                         \
-        struct function##_arguments_ a;                                                       \
-        memcpy(&a, slot->words_, WEFT_IN_SIZE_(a));                                           \
-        return function##_call_(w, &a);                                                       \
-    }                                                                                         \
-    static WEFT_PERHAPS_ inline void function##_forked_in_(weft *w, void *slot)               \
-    {                                                                                         \
-        type result = function##_call_in_(w, (const weft *)slot);                             \
-        memcpy(((weft *)slot)->words_, &result, WEFT_IN_SIZE_(result));                       \
-    }                                                                                         \
-    static WEFT_PERHAPS_ inline type function##_merged_in_(weft *w, bool over)                \
-    {                                                                                         \
-        if (!over)                                                                            \
-            return function##_call_in_(w, w);                                                 \
-        type result;                                                                          \
-        memcpy(&result, w->words_, WEFT_IN_SIZE_(result));                                    \
-        return result;                                                                        \
+#define WEFT_FORKABLE(type, function, arguments, ...)                                           \
+    struct function##_arguments_ {                                                              \
+        arguments                                                                               \
+    };                                                                                          \
+    struct function##_fork_ {                                                                   \
+        type result;                                                                            \
+        struct function##_arguments_ arguments_;                                                \
+    };                                                                                          \
+    static WEFT_PERHAPS_ inline type function##_call_(weft *w,                                  \
+                                                      const struct function##_arguments_ *a)    \
+    {                                                                                           \
+        return __VA_ARGS__;                                                                     \
+    }                                                                                           \
+    static WEFT_PERHAPS_ inline void function##_forked_(weft *w_, void *fork_)                  \
+    {                                                                                           \
+        struct function##_fork_ *f_ = (struct function##_fork_ *)fork_;                         \
+        f_->result = function##_call_(w_, &f_->arguments_);                                     \
+    }                                                                                           \
+    static WEFT_PERHAPS_ inline void function##_put_(weft *w_, struct function##_arguments_ a_) \
+    {                                                                                           \
+        if (!WEFT_DEBUG || w_)                                                                  \
+            memcpy(w_->words_, &a_, WEFT_IN_SIZE_(a_));                                         \
+    }                                                                                           \
+    static WEFT_PERHAPS_ inline type function##_call_in_(weft *w_, const weft *slot_)           \
+    {                                                                                           \
+        struct function##_arguments_ a_;                                                        \
+        memcpy(&a_, slot_->words_, WEFT_IN_SIZE_(a_));                                          \
+        return function##_call_(w_, &a_);                                                       \
+    }                                                                                           \
+    static WEFT_PERHAPS_ inline void function##_forked_in_(weft *w_, void *slot_)               \
+    {                                                                                           \
+        type result_ = function##_call_in_(w_, (const weft *)slot_);                            \
+        memcpy(((weft *)slot_)->words_, &result_, WEFT_IN_SIZE_(result_));                      \
+    }                                                                                           \
+    static WEFT_PERHAPS_ inline type function##_merged_in_(weft *w_, bool over_)                \
+    {                                                                                           \
+        if (!over_)                                                                             \
+            return function##_call_in_(w_, w_);                                                 \
+        type result_;                                                                           \
+        memcpy(&result_, w_->words_, WEFT_IN_SIZE_(result_));                                   \
+        return result_;                                                                         \
     }
 /* C++ has no compound literals. */
 /* clang-format off */

@@ -164,6 +164,9 @@ WEFT_API void weft_sort_stable_by_(weft *w, void *base, size_t n, const weft_sor
         return k_ + c_;                                                           \
     }
 
+/* A function that is used before it is defined. In a class of C++ it must not be declared. */
+#define WEFT_AHEAD_(declaration) declaration
+
 /* Up to four by a network, more by merging halves; all without jumps. The network has two sorted
  * pairs, a, b and c, d; the least and the greatest of all are known when the pairs' first and
  * second ones have been compared, and so are the two that are left, in the order they came in. */
@@ -203,7 +206,7 @@ WEFT_API void weft_sort_stable_by_(weft *w, void *base, size_t n, const weft_sor
         to_[0] = first_;                                                                         \
         to_[1] = second_;                                                                        \
     }                                                                                            \
-    static void name##_small_(const void *from_, void *to_, size_t n_, void *arg_);              \
+    WEFT_AHEAD_(static void name##_small_(const void *, void *, size_t, void *);)                \
     static void name##_halve_(const type *v_, type *to_, size_t n_, void *arg_)                  \
     {                                                                                            \
         type halves_[WEFT_FEW_(type)];                                                           \

@@ -63,15 +63,15 @@ WEFT_API WEFT_MUST_USE int weft_submit_with_(weft_pool *pool, weft_task *task, w
 WEFT_API WEFT_MUST_USE int weft_submit_detached_(weft_pool *pool, weft_fn *fn, void *arg,
                                                  weft_done_fn *done, unsigned layout);
 #if defined __GNUC__
-WEFT_ENTRY_ weft_submit_with(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg,
-                             const weft_submit_options *options)
+WEFT_ENTRY_ weft_submit_with(weft_pool *pool_, weft_task *task_, weft_fn *fn_, void *arg_,
+                             const weft_submit_options *options_)
 {
-    return weft_submit_with_(pool, task, fn, arg, options, WEFT_LAYOUT_);
+    return weft_submit_with_(pool_, task_, fn_, arg_, options_, WEFT_LAYOUT_);
 }
 
-WEFT_ENTRY_ weft_submit_detached(weft_pool *pool, weft_fn *fn, void *arg, weft_done_fn *done)
+WEFT_ENTRY_ weft_submit_detached(weft_pool *pool_, weft_fn *fn_, void *arg_, weft_done_fn *done_)
 {
-    return weft_submit_detached_(pool, fn, arg, done, WEFT_LAYOUT_);
+    return weft_submit_detached_(pool_, fn_, arg_, done_, WEFT_LAYOUT_);
 }
 #endif
 

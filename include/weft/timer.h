@@ -44,10 +44,10 @@ WEFT_API WEFT_MUST_USE int weft_timer_start_(weft_pool *pool, weft_timer *timer,
                                              uint64_t period, weft_fn *fn, void *arg,
                                              unsigned layout);
 #if defined __GNUC__
-WEFT_ENTRY_ weft_timer_start(weft_pool *pool, weft_timer *timer, uint64_t when, uint64_t period,
-                             weft_fn *fn, void *arg)
+WEFT_ENTRY_ weft_timer_start(weft_pool *pool_, weft_timer *timer_, uint64_t when_, uint64_t period_,
+                             weft_fn *fn_, void *arg_)
 {
-    return weft_timer_start_(pool, timer, when, period, fn, arg, WEFT_LAYOUT_);
+    return weft_timer_start_(pool_, timer_, when_, period_, fn_, arg_, WEFT_LAYOUT_);
 }
 #endif
 

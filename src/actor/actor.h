@@ -14,10 +14,12 @@
 #include "actor/inbox.h"
 #include "core/fiber.h"
 #include "core/group.h"
+#include "core/heap.h"
 #include "core/pool.h"
 #include "os/lock.h"
 #include "os/strand.h"
 #include "sleep/latch.h"
+#include "sync/sync.h"
 #include "weft/actor.h"
 
 #include <setjmp.h>
@@ -157,12 +159,13 @@ struct weft__fiber {
     void *arrivals, **arrivals_end; /* letters: delegations that wait to run on top of it */
     struct weft__fiber *next;       /* in a queue of its executor, or in a list of free fibers */
     struct weft__fiber *next_ageing, **ageing_link;
-    weft *waits_at;       /* its first free slot, while it waits for delegates; else NULL */
-    uint64_t ready_since; /* by the system's clock */
-    size_t used;          /* bytes, by all its members */
-    size_t depth;         /* bytes of its stack in use, when that was last looked at */
-    size_t timer;         /* its place in the ticker's heap plus 1; 0: none; the ticker's lock */
-    unsigned valgrind;    /* its stack's number in valgrind */
+    weft *waits_at;           /* its first free slot, while it waits for delegates; else NULL */
+    uint64_t ready_since;     /* by the system's clock */
+    size_t used;              /* bytes, by all its members */
+    size_t depth;             /* bytes of its stack in use, when that was last looked at */
+    struct weft__moment time; /* when the ticker wakes it; the ticker's lock, both */
+    bool is_timed;            /* `time` is in the ticker's heap */
+    unsigned valgrind;        /* its stack's number in valgrind */
     struct weft__park park;
     struct atomic_bool merging; /* it waits for delegates, and delegates may run on top of it */
     struct atomic_bool woken;   /* `wake` is under way */
@@ -170,13 +173,6 @@ struct weft__fiber {
 };
 
 /* ---- Actors ---- */
-
-struct weft__actor_waiter {
-    struct weft__spin_latch latch;
-    struct weft__actor_waiter *next;
-    void *message; /* what a sender sends */
-    int result;
-};
 
 /* A member that waits for a message. */
 struct weft__receiver {
@@ -201,8 +197,10 @@ struct weft__actor_counts {
 /* What the actor itself waits for; see deadlock.h. */
 struct weft__awaits {
     struct atomic_ptr actor;             /* struct weft_actor: its end, or room in its mailbox */
-    const struct weft__blocked *blocked; /* a mutex, an event or a channel; the actor's lock */
-    struct atomic_u64 changes;           /* counts the changes of both */
+    struct weft__lock lock;              /* of `blocked`; taken with the lock of the object held */
+    const struct weft__blocked *blocked; /* a mutex, an event, a channel and so on; or an actor, for
+                                            which it waits with a limit */
+    struct atomic_u64 changes;           /* counts the changes of `actor` and `blocked` */
 };
 
 enum actor_state { ACTOR_NEW, ACTOR_STARTED, ACTOR_OVER };
@@ -233,20 +231,19 @@ struct weft_actor {
     struct atomic_ptr fiber;    /* struct weft__fiber of the actor itself, once it has one */
     struct weft__letter letter; /* to start it */
     struct weft__group group;
-    struct weft__member root;
     int reason;
     void (*supervisor)(weft_actor *, int reason, void *data);
     void (*drop)(void *message, void *data);
     void *data;
     struct weft_actor *next, *prev; /* in the system's list; the system's lock */
 
-    struct weft__lock lock; /* of what follows, up to `awaits.blocked` */
+    struct weft__sync sync; /* its lock: of what follows, up to `waiters`; its name: the actor's */
     void **messages;
     size_t mailbox, first, count;
-    struct weft__receiver *receivers;                  /* its parts that wait for a message */
-    bool closed;                                       /* it is over, or about to be */
-    struct weft__actor_waiter *senders, **senders_end; /* wait for room in the mailbox */
-    struct weft__actor_waiter *waiters;                /* wait for its end */
+    struct weft__receiver *receivers; /* its parts that wait for a message */
+    bool closed;                      /* it is over, or about to be */
+    struct weft__line senders;        /* wait for room in the mailbox */
+    struct weft__line waiters;        /* wait for its end */
     struct weft__awaits awaits;
 
     struct weft__lock posse_lock;
@@ -254,6 +251,7 @@ struct weft_actor {
     unsigned cabal;             /* executors that serve it; under the posse's lock */
 
     struct weft__actor_counts counts;
+    struct weft__member root; /* last: its `entry` is not set to zeros */
 };
 
 /* An executor's part in a posse. */
@@ -301,17 +299,11 @@ struct weft__executor {
     struct atomic_bool is_ageing; /* `ageing` is not empty */
 };
 
-struct weft__timer {
-    uint64_t when;
-    struct weft__fiber *fiber;
-};
-
 struct weft__ticker {
     pthread_t thread;
     bool started;
-    struct weft__lock lock;     /* of `started`, and of the heap */
-    struct weft__timer *timers; /* a heap, the earliest first */
-    size_t count, room;
+    struct weft__lock lock;   /* of `started`, and of the heap */
+    struct weft__heap times;  /* of fibers that wait for a time */
     struct atomic_u32 word;   /* changes if the ticker's thread has to look again */
     struct atomic_bool dozes; /* its thread sleeps until the word changes, or a timer is due */
     struct atomic_bool hurry; /* a short quantum is wanted */

@@ -101,7 +101,7 @@ int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_
     struct weft_actor *actor = weft__small(sizeof *actor); /* aligned memory takes longer */
     if (!actor)
         return -ENOMEM;
-    memset(actor, 0, sizeof *actor);
+    memset(actor, 0, offsetof(struct weft_actor, root.entry)); /* that is large, and comes last */
     actor->system = system;
     actor->executors = system->executor_count;
     actor->fn = fn;
@@ -110,6 +110,8 @@ int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_
     configure(actor, config);
     atomic_store_relaxed(&actor->refs, 2); /* relaxed, both: no other thread has it yet */
     atomic_store_relaxed(&actor->handle, HANDLE_KEPT);
+    actor->sync.name = actor->name;
+    atomic_store_relaxed(&actor->sync.outside, true); /* relaxed, as above: any thread may send */
     weft__group_begin(&actor->group, NULL);
     int error = enlist(actor);
     if (error)
@@ -130,7 +132,7 @@ int weft_actor_create_(weft_actor **out, weft_pool *pool, weft_actor_fn *fn, voi
     if (!out || !fn)
         return -EINVAL;
     *out = NULL;
-    int error = weft__pool_enter(&pool); /* until the actor is over */
+    int error = weft__pool_enter_threads(&pool); /* until the actor is over */
     if (error)
         return error;
     struct weft__actors *system = weft__actors_of(pool, NULL, &error);

@@ -26,18 +26,18 @@ void weft__deadlock_blocked(struct weft__fiber *fiber, const struct weft__blocke
 {
     if (!weft__deadlock_concerns(fiber))
         return;
-    weft__lock_take(&fiber->actor->lock);
+    weft__lock_take(&fiber->actor->awaits.lock);
     note(fiber->actor, by);
-    weft__lock_drop(&fiber->actor->lock);
+    weft__lock_drop(&fiber->actor->awaits.lock);
 }
 
 void weft__deadlock_roused(struct weft__fiber *fiber, const struct weft__blocked *by)
 {
     struct weft_actor *actor = fiber->actor;
-    weft__lock_take(&actor->lock);
+    weft__lock_take(&actor->awaits.lock);
     if (actor->awaits.blocked == by) /* otherwise a right side waited, which is not noted */
         note(actor, NULL);
-    weft__lock_drop(&actor->lock);
+    weft__lock_drop(&actor->awaits.lock);
 }
 
 /* ---- Looking ---- */
@@ -90,7 +90,7 @@ static struct look *find(const struct looks *looks, const struct look *key,
 /* The whole report is made under the system's lock, so that no actor is freed meanwhile. */
 static void look_at(struct looks *looks, struct weft_actor *actor)
 {
-    weft__lock_take(&actor->lock);
+    weft__lock_take(&actor->awaits.lock);
     const struct weft__blocked *blocked = actor->awaits.blocked;
     /* relaxed, all: hints; see still_waits(). An actor gives work away only before it waits. */
     struct weft_actor *awaits = atomic_load_relaxed(&actor->awaits.actor);
@@ -106,7 +106,7 @@ static void look_at(struct looks *looks, struct weft_actor *actor)
             .changes = atomic_load_relaxed(&actor->awaits.changes),
             .next = NOBODY,
         };
-    weft__lock_drop(&actor->lock);
+    weft__lock_drop(&actor->awaits.lock);
 }
 
 static bool has_changed(const struct look *look)
@@ -130,6 +130,8 @@ static void look_at_object(const struct looks *looks, struct look *look,
                            const struct weft__blocked *blocked, const struct weft_pool *pool)
 {
     const struct weft__sync *object = blocked->object;
+    if (look->awaits)
+        return; /* the object is an actor */
     look->kind = blocked->kind;
     if (object->name)
         snprintf(look->name, sizeof look->name, "'%.30s'", object->name);
@@ -152,11 +154,11 @@ static void look_at_objects(struct looks *looks, const struct weft_pool *pool)
 {
     for (size_t i = 0; i < looks->count; i++) {
         struct look *look = &looks->all[i];
-        weft__lock_take(&look->actor->lock);
+        weft__lock_take(&look->actor->awaits.lock);
         const struct weft__blocked *blocked = look->actor->awaits.blocked;
         if (blocked && !has_changed(look))
             look_at_object(looks, look, blocked, pool);
-        weft__lock_drop(&look->actor->lock);
+        weft__lock_drop(&look->actor->awaits.lock);
     }
 }
 
@@ -186,9 +188,9 @@ static void look_at_all(struct looks *looks, struct weft__actors *system)
 /* Has it waited for the same thing since the first look? */
 static bool still_waits(const struct look *look)
 {
-    weft__lock_take(&look->actor->lock);
+    weft__lock_take(&look->actor->awaits.lock);
     bool waits = !has_changed(look);
-    weft__lock_drop(&look->actor->lock);
+    weft__lock_drop(&look->actor->awaits.lock);
     return waits;
 }
 

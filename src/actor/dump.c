@@ -70,12 +70,12 @@ static void look_at(struct look *look, struct weft_actor *actor)
     memcpy(look->name, actor->name, sizeof look->name);
     if (look->state == WEFT_ACTOR_WAITING)
         look_at_wait(look, &actor->counts);
-    if (!weft__lock_try(&actor->lock))
+    if (!weft__lock_try(&actor->sync.lock))
         return;
     look->messages = actor->count;
     if (look->state == WEFT_ACTOR_RUNNABLE && !actor->closed && weft__actor_is_running(actor))
         look->state = WEFT_ACTOR_RUNNING;
-    weft__lock_drop(&actor->lock);
+    weft__lock_drop(&actor->sync.lock);
 }
 
 static void count_reason(struct looks *looks, const char *words)

@@ -124,9 +124,9 @@ static struct weft__fiber *start_fresh(struct weft__executor *executor)
     show_executor(executor, actor);
     /* Under the lock. A kill that comes before is seen by the actor before its first wait; a kill
      * that comes after wakes the fiber. */
-    weft__lock_take(&actor->lock);
+    weft__lock_take(&actor->sync.lock);
     atomic_store_release(&actor->fiber, fiber); /* release A7: it can be woken from now on */
-    weft__lock_drop(&actor->lock);
+    weft__lock_drop(&actor->sync.lock);
     return fiber;
 }
 

@@ -39,11 +39,12 @@ static void get_info(weft_actor *actor, weft_actor_info *info)
         .executor = atomic_load_relaxed(&counts->executor),
     };
     snprintf(info->name, sizeof info->name, "%s", actor->name);
-    weft__lock_take(&actor->lock); /* an actor that is not over stays so while its lock is held */
+    weft__lock_take(
+        &actor->sync.lock); /* an actor that is not over stays so while its lock is held */
     info->messages = actor->count;
     if (info->state == WEFT_ACTOR_RUNNABLE && !actor->closed && weft__actor_is_running(actor))
         info->state = WEFT_ACTOR_RUNNING;
-    weft__lock_drop(&actor->lock);
+    weft__lock_drop(&actor->sync.lock);
     weft__lock_take(&actor->posse_lock);
     info->executors = info->state == WEFT_ACTOR_NEW || info->state == WEFT_ACTOR_OVER ? 0
                       : actor->places                                                 ? actor->cabal

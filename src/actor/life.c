@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "actor/life.h"
 
+#include "actor/await.h"
 #include "actor/balance.h"
 #include "actor/create.h"
-#include "actor/deadlock.h"
-#include "actor/drive.h"
 #include "actor/fiber.h"
 #include "actor/places.h"
 #include "actor/post.h"
 #include "actor/rescue.h"
 #include "core/misuse.h"
-#include "core/wait.h"
 #include "os/fatal.h"
 #include "os/memory.h"
 
@@ -46,9 +44,9 @@ int weft_actor_run(weft_actor *actor)
         return -EINVAL;
     weft__actor_expect(actor, __func__);
     /* While the lock is held the actor is not over, so its pool is not freed. */
-    weft__lock_take(&actor->lock);
+    weft__lock_take(&actor->sync.lock);
     bool started = start(actor);
-    weft__lock_drop(&actor->lock);
+    weft__lock_drop(&actor->sync.lock);
     return started ? 0 : -EALREADY;
 }
 
@@ -66,40 +64,33 @@ void weft__actor_free(struct weft_actor *actor)
 /* The mailbox is closed. */
 static void drop_messages(struct weft_actor *actor)
 {
+    if (actor->count == 0)
+        return;
     for (size_t i = 0; i < actor->count && actor->drop; i++)
         actor->drop(actor->messages[(actor->first + i) % actor->mailbox], actor->data);
-    weft__lock_take(&actor->lock); /* infos read the count */
+    weft__lock_take(&actor->sync.lock); /* infos read the count */
     actor->count = 0;
-    weft__lock_drop(&actor->lock);
-}
-
-/* The waiters' frames are gone once their latches are set. */
-static void let_go(struct weft__actor_waiter *waiter)
-{
-    while (waiter) {
-        struct weft__actor_waiter *next = waiter->next;
-        weft__spin_latch_set(&waiter->latch);
-        waiter = next;
-    }
+    weft__lock_drop(&actor->sync.lock);
 }
 
 void weft__actor_close(struct weft_actor *actor)
 {
-    weft__lock_take(&actor->lock);
+    weft__lock_take(&actor->sync.lock);
     actor->closed = true;
-    weft__lock_drop(&actor->lock);
+    weft__lock_drop(&actor->sync.lock);
 }
 
-/* Sends fail from now on. Returns the senders that wait, out of line. A sender that is killed
- * meanwhile finds itself in line, or knows that its latch will be set. */
-static struct weft__actor_waiter *close_to_senders(struct weft_actor *actor)
+/* Sends fail from now on, also those that wait. A sender that gives up meanwhile finds itself in
+ * line, or knows that it will be let go. */
+static void close_to_senders(struct weft_actor *actor)
 {
-    weft__lock_take(&actor->lock);
-    struct weft__actor_waiter *senders = actor->senders;
+    weft__lock_take(&actor->sync.lock);
     actor->closed = true;
-    actor->senders = NULL;
-    weft__lock_drop(&actor->lock);
-    return senders;
+    struct weft__waiter *senders =
+        actor->senders.first ? weft__actor_rouse_all(&actor->senders, -EPIPE) : NULL;
+    weft__lock_drop(&actor->sync.lock);
+    if (senders)
+        weft__actor_let_go(senders);
 }
 
 void weft__actor_over(struct weft_actor *actor, int reason)
@@ -107,19 +98,15 @@ void weft__actor_over(struct weft_actor *actor, int reason)
     struct weft_pool *pool = actor->system->simulated ? NULL : actor->system->pool;
     actor->reason = reason;
     weft__actor_delist(actor);
-    struct weft__actor_waiter *senders = close_to_senders(actor);
-    for (struct weft__actor_waiter *sender = senders; sender; sender = sender->next)
-        sender->result = -EPIPE;
-    let_go(senders);
+    close_to_senders(actor);
     drop_messages(actor);
     if (actor->supervisor)
         actor->supervisor(actor, reason, actor->data);
-    weft__lock_take(&actor->lock);
+    weft__lock_take(&actor->sync.lock);
     atomic_store_release(&actor->state, ACTOR_OVER); /* release A11: the reason */
-    struct weft__actor_waiter *waiters = actor->waiters;
-    actor->waiters = NULL;
-    weft__lock_drop(&actor->lock);
-    let_go(waiters);
+    struct weft__waiter *waiters = weft__actor_rouse_all(&actor->waiters, reason);
+    weft__lock_drop(&actor->sync.lock);
+    weft__actor_let_go(waiters);
     weft__actor_unref(actor);
     if (pool)
         weft__pool_leave(pool); /* last touch of the pool, unless this thread is its worker */
@@ -139,36 +126,18 @@ bool weft_actor_done(const weft_actor *actor)
     return weft__actor_is_over(actor);
 }
 
-/* By an actor that waits for this one, and is killed. False: it is out of line already, and its
- * latch will be set. */
-static bool leave_waiters(struct weft_actor *actor, struct weft__actor_waiter *waiter)
+static inline int wait_for_end(struct weft_actor *actor, const uint64_t *limit)
 {
-    weft__lock_take(&actor->lock);
-    struct weft__actor_waiter **link = &actor->waiters;
-    while (*link && *link != waiter)
-        link = &(*link)->next;
-    bool found = *link;
-    if (found)
-        *link = waiter->next;
-    weft__lock_drop(&actor->lock);
-    return found;
-}
-
-/* False: the caller was killed while it waited. */
-static bool wait_for_end(struct weft_actor *actor, struct weft__actor_waiter *waiter,
-                         struct weft__fiber *here)
-{
-    struct weft__awaited awaited = {
-        .what = "waits for the end of an actor", .may_end = true, .by = weft__executor_execute};
-    weft__deadlock_waits(here, actor, awaited.what);
-    bool over = weft__wait_anywhere(&waiter->latch, awaited);
-    weft__deadlock_waits(here, NULL, awaited.what);
-    if (over)
-        return true;
-    if (leave_waiters(actor, waiter))
-        return false;
-    awaited.may_end = false;
-    return weft__wait_anywhere(&waiter->latch, awaited);
+    struct weft__fiber *here = (struct weft__fiber *)weft__fiber_here();
+    if (here && here->actor == actor)
+        return -EDEADLK;
+    if (here)
+        weft__fiber_need_room(here);
+    weft__lock_take(&actor->sync.lock);
+    if (!weft__actor_is_over(actor))
+        return weft__actor_await(actor, &actor->waiters, BLOCKED_ACTOR, NULL, limit, here);
+    weft__lock_drop(&actor->sync.lock);
+    return actor->reason;
 }
 
 int weft_actor_wait(weft *w, weft_actor *actor)
@@ -177,31 +146,16 @@ int weft_actor_wait(weft *w, weft_actor *actor)
     if (!actor)
         return -EINVAL;
     weft__actor_expect(actor, __func__);
-    struct weft__fiber *here = (struct weft__fiber *)weft__fiber_here();
-    if (here && here->actor == actor)
-        return -EDEADLK;
-    if (here)
-        weft__fiber_need_room(here);
-    struct weft__actor_waiter waiter = {.latch.owner = weft__thread_park()};
-    if (!waiter.latch.owner)
-        return -ENOMEM;
-    weft__lock_take(&actor->lock);
-    bool over = weft__actor_is_over(actor);
-    if (!over) {
-        waiter.next = actor->waiters;
-        actor->waiters = &waiter;
-        weft__actor_ref(actor); /* its owner may have released it, or do so meanwhile */
-    }
-    weft__lock_drop(&actor->lock);
-    bool ends = !over && !wait_for_end(actor, &waiter, here);
-    int reason = ends ? -ECANCELED : actor->reason;
-    if (!over)
-        weft__actor_unref(actor);
-    if (ends)
-        weft__fiber_end_here();
-    else
-        weft__thread_unpark(waiter.latch.owner);
-    return reason;
+    return wait_for_end(actor, NULL);
+}
+
+int weft_actor_wait_until(weft *w, weft_actor *actor, uint64_t when)
+{
+    WEFT__EXPECT_OWN_OR_NULL(w);
+    if (!actor)
+        return -EINVAL;
+    weft__actor_expect(actor, __func__);
+    return wait_for_end(actor, &when);
 }
 
 void weft_actor_release(weft_actor *actor)
@@ -229,7 +183,7 @@ void weft_actor_kill(weft_actor *actor)
         weft__actor_over_unrun(actor, -ECANCELED);
         return;
     }
-    weft__lock_take(&actor->lock); /* unless it is closed, the actor is not over meanwhile */
+    weft__lock_take(&actor->sync.lock); /* unless it is closed, the actor is not over meanwhile */
     if (!actor->closed) {
         weft__group_fail(&actor->group, -ECANCELED); /* for code that can't be unwound yet */
         atomic_store_release(&actor->killed, true);  /* release A14: that it is cancelled */
@@ -238,7 +192,7 @@ void weft_actor_kill(weft_actor *actor)
             weft__fiber_wake(fiber);
         weft__posse_wake(actor);
     }
-    weft__lock_drop(&actor->lock);
+    weft__lock_drop(&actor->sync.lock);
 }
 
 int weft_actor_pin(weft_actor *actor, int executor)
@@ -250,12 +204,6 @@ int weft_actor_pin(weft_actor *actor, int executor)
         return -EINVAL;
     atomic_store_relaxed(&actor->pin, executor); /* relaxed: a request */
     return 0;
-}
-
-struct weft_actor *weft__actor_here(void)
-{
-    struct weft__context *here = weft__fiber_here();
-    return here ? ((struct weft__fiber *)here)->actor : NULL;
 }
 
 weft_actor *weft_actor_self(weft *w)

@@ -5,7 +5,6 @@
 
 #include "actor/actor.h"
 
-struct weft_actor *weft__actor_here(void);        /* the actor that this thread runs; NULL: none */
 void weft__actor_start(struct weft_actor *actor); /* if it has not yet */
 void weft__actor_close(struct weft_actor *actor); /* no messages, no kill from now on */
 void weft__actor_over(struct weft_actor *actor, int reason);

@@ -2,7 +2,7 @@
 /* Messages, and waiting for a time. */
 #include "actor/mailbox.h"
 
-#include "actor/deadlock.h"
+#include "actor/await.h"
 #include "actor/drive.h"
 #include "actor/fiber.h"
 #include "actor/life.h"
@@ -40,108 +40,67 @@ static int send_now(struct weft_actor *actor, void *message)
     return 0;
 }
 
-static void stand_in_line(struct weft_actor *actor, struct weft__actor_waiter *sender)
-{
-    if (!actor->senders)
-        actor->senders_end = &actor->senders;
-    *actor->senders_end = sender;
-    actor->senders_end = &sender->next;
-}
+enum patience { NOT_AT_ALL, WITH_LIMIT, WITHOUT_LIMIT };
 
-/* By a sender that is killed. False: it is out of line already: its message is in the mailbox, or
- * the actor is over. */
-static bool leave_senders(struct weft_actor *actor, struct weft__actor_waiter *sender)
+/* `when` is for WITH_LIMIT. */
+static int send(struct weft_actor *actor, void *message, enum patience patience, uint64_t when)
 {
-    weft__lock_take(&actor->lock);
-    struct weft__actor_waiter **link = &actor->senders;
-    while (*link && *link != sender)
-        link = &(*link)->next;
-    bool found = *link;
-    if (found)
-        *link = sender->next;
-    if (found && !sender->next)
-        actor->senders_end = link;
-    weft__lock_drop(&actor->lock);
-    return found;
-}
-
-static int send(struct weft_actor *actor, void *message, bool wait)
-{
-    if (!actor)
-        return -EINVAL;
-    weft__actor_expect(actor, wait ? "weft_actor_send" : "weft_actor_try_send");
-    struct weft__actor_waiter sender = {.message = message};
-    weft__fiber_expect_room();
-    weft__lock_take(&actor->lock);
+    struct weft__fiber *here = (struct weft__fiber *)weft__fiber_here();
+    if (here)
+        weft__fiber_need_room(here);
+    weft__lock_take(&actor->sync.lock);
     int error = send_now(actor, message);
-    bool waits = error == -EAGAIN && wait;
-    if (waits && weft__actor_here() == actor) {
+    if (error == -EAGAIN && patience != NOT_AT_ALL) {
+        if (!here || here->actor != actor)
+            return weft__actor_await(actor, &actor->senders, BLOCKED_MAILBOX, message,
+                                     patience == WITH_LIMIT ? &when : NULL, here);
         error = -EDEADLK;
-        waits = false;
-    }
-    if (waits) {
-        sender.latch.owner = weft__thread_park();
-        if (!sender.latch.owner) {
-            error = -ENOMEM;
-        } else {
-            stand_in_line(actor, &sender);
-            weft__actor_ref(actor); /* it may be over, and released, before the sender goes on */
-        }
     }
     /* The first message starts the actor; under the lock, so that it is not over yet. */
     if (!error)
         weft__actor_start(actor);
-    weft__lock_drop(&actor->lock);
-    if (!waits || !sender.latch.owner)
-        return error;
-    struct weft__awaited awaited = {.what = "waits for room in the mailbox of an actor",
-                                    .may_end = true,
-                                    .by = weft__executor_execute};
-    struct weft__fiber *here = (struct weft__fiber *)weft__fiber_here();
-    weft__deadlock_waits(here, actor, awaited.what);
-    bool served = weft__wait_anywhere(&sender.latch, awaited);
-    weft__deadlock_waits(here, NULL, awaited.what);
-    bool ends = !served && leave_senders(actor, &sender);
-    if (!served && !ends) {
-        awaited.may_end = false;
-        weft__wait_anywhere(&sender.latch, awaited);
-    }
-    weft__actor_unref(actor);
-    if (ends) {
-        weft__fiber_end_here();
-        return -ECANCELED;
-    }
-    weft__thread_unpark(sender.latch.owner);
-    return sender.result;
+    weft__lock_drop(&actor->sync.lock);
+    return error;
 }
 
 int weft_actor_send(weft *w, weft_actor *actor, void *message)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    return send(actor, message, true);
+    if (!actor)
+        return -EINVAL;
+    weft__actor_expect(actor, __func__);
+    return send(actor, message, WITHOUT_LIMIT, 0);
+}
+
+int weft_actor_send_until(weft *w, weft_actor *actor, void *message, uint64_t when)
+{
+    WEFT__EXPECT_OWN_OR_NULL(w);
+    if (!actor)
+        return -EINVAL;
+    weft__actor_expect(actor, __func__);
+    return send(actor, message, WITH_LIMIT, when);
 }
 
 int weft_actor_try_send(weft *w, weft_actor *actor, void *message)
 {
     WEFT__EXPECT_OWN_OR_NULL(w);
-    return send(actor, message, false);
+    if (!actor)
+        return -EINVAL;
+    weft__actor_expect(actor, __func__);
+    return send(actor, message, NOT_AT_ALL, 0);
 }
 
 /* True: there was a message. *served: a sender that waited, and whose message is in the mailbox
- * now.
- */
-static bool receive_now(struct weft_actor *actor, void **message,
-                        struct weft__actor_waiter **served)
+ * now. */
+static bool receive_now(struct weft_actor *actor, void **message, struct weft__waiter **served)
 {
     if (actor->count == 0)
         return false;
     *message = actor->messages[actor->first];
     actor->first = (actor->first + 1) % actor->mailbox;
     actor->count--;
-    if ((*served = actor->senders)) {
-        actor->senders = (*served)->next;
-        put(actor, (*served)->message);
-    }
+    if ((*served = weft__actor_rouse_first(&actor->senders)))
+        put(actor, (*served)->item);
     return true;
 }
 
@@ -165,16 +124,15 @@ static void leave_line(struct weft_actor *actor, const struct weft__receiver *me
 static int receive_or_queue(struct weft_actor *actor, struct weft__receiver *me, void **message,
                             bool waits)
 {
-    struct weft__actor_waiter *served = NULL;
-    weft__lock_take(&actor->lock);
+    struct weft__waiter *served = NULL;
+    weft__lock_take(&actor->sync.lock);
     leave_line(actor, me);
     bool ends = weft__is_ending(me->fiber);
     bool received = !ends && receive_now(actor, message, &served);
     if (!received && !ends && waits)
         wait_in_line(actor, me);
-    weft__lock_drop(&actor->lock);
-    if (served)
-        weft__spin_latch_set(&served->latch);
+    weft__lock_drop(&actor->sync.lock);
+    weft__actor_let_go(served);
     return ends ? -ECANCELED : received ? 0 : -EAGAIN;
 }
 
@@ -202,8 +160,6 @@ static void nudge(struct weft__limit *limit)
 {
     weft__fiber_wake((struct weft__fiber *)limit->context);
 }
-
-enum patience { NOT_AT_ALL, WITH_LIMIT, WITHOUT_LIMIT };
 
 /* By any part of the actor, wherever it runs. `when` is for WITH_LIMIT. */
 static int receive(weft *w, void **message, enum patience patience, uint64_t when)

@@ -71,21 +71,28 @@ void weft__memory_drop(struct weft__member *member)
 
 /* ---- Allocating ---- */
 
+static size_t allowed(const struct weft__member *member)
+{
+    return member->fiber->actor->limit - member->lineage - member->arena.account.used;
+}
+
+static bool grow(struct weft__member *member, size_t bytes)
+{
+    size_t size = weft__arena_next(&member->arena, bytes, allowed(member));
+    if (!weft__arena_grow(&member->arena, size))
+        return false;
+    count_blocks(member->fiber->actor, size, 0);
+    return true;
+}
+
 static void *take(struct weft__member *member, size_t bytes)
 {
-    struct weft__arena *arena = &member->arena;
-    struct weft_actor *actor = member->fiber->actor;
-    size_t allowed = actor->limit - member->lineage - arena->account.used;
-    if (bytes > allowed)
+    if (bytes > allowed(member))
         return NULL;
-    void *p = weft__arena_take(arena, bytes);
+    void *p = weft__arena_take(&member->arena, bytes);
     if (p)
         return p;
-    size_t size = weft__arena_next(arena, bytes, allowed);
-    if (!weft__arena_grow(arena, size))
-        return NULL;
-    count_blocks(actor, size, 0);
-    return weft__arena_take(arena, bytes);
+    return grow(member, bytes) ? weft__arena_take(&member->arena, bytes) : NULL;
 }
 
 void *weft_alloc(weft *w, size_t bytes)
@@ -112,6 +119,30 @@ void *weft_alloc(weft *w, size_t bytes)
     return p;
 }
 
+/* There is a chunk as soon as anything is counted: the account is handed over in a chunk. */
+void weft__memory_use(struct weft__fiber *fiber, size_t bytes)
+{
+    struct weft__member *member = fiber->top;
+    struct weft__account *account = &member->arena.account;
+    bytes = weft__arena_round(bytes);
+    weft__age_stamp_early(fiber, fiber->context.end);
+    bool fits = bytes <= allowed(member) && (member->arena.newest || grow(member, bytes));
+    if (!fits && !weft__is_unwinding(member))
+        weft__unwind(fiber->context.end, OUTCOME_NO_MEMORY);
+    fiber->used += bytes;
+    account->used += bytes;
+    if (account->used > account->peak)
+        note_peak(member, account->peak = account->used);
+}
+
+void weft__memory_use_no_more(struct weft__fiber *fiber, size_t bytes)
+{
+    bytes = weft__arena_round(bytes);
+    weft__age_stamp_early(fiber, fiber->context.end);
+    fiber->used -= bytes;
+    fiber->top->arena.account.used -= bytes;
+}
+
 void *weft_alloc_result(weft *w, size_t bytes)
 {
     return weft_alloc(w, bytes);
@@ -123,10 +154,16 @@ void *weft_alloc_result(weft *w, size_t bytes)
 struct mark {
     struct weft__arena_mark arena;
     struct weft__member *member; /* NULL: not in an actor */
-    weft *first_free;
+    weft *place;
 };
 
 _Static_assert(sizeof(struct mark) <= sizeof(weft_mark), "weft_mark is too small");
+
+/* Its first free slot; of forks that ran in place, how many there were. Compared, not followed. */
+static weft *place_of(weft *w)
+{
+    return (weft *)((uintptr_t)weft__first_free(w) + weft__context_of(w)->in_place);
+}
 
 weft_mark weft_alloc_mark(weft *w)
 {
@@ -136,7 +173,7 @@ weft_mark weft_alloc_mark(weft *w)
     if (!w || !weft__is_fiber(w))
         return public;
     struct weft__member *member = weft__fiber_of(w)->top;
-    *mark = (struct mark){weft__arena_mark(&member->arena), member, weft__first_free(w)};
+    *mark = (struct mark){weft__arena_mark(&member->arena), member, place_of(w)};
     return public;
 }
 
@@ -148,13 +185,12 @@ void weft_alloc_release(weft *w, weft_mark public)
         return;
     struct weft__fiber *fiber = weft__fiber_of(w);
     struct weft__member *member = fiber->top;
-    weft *first_free = weft__first_free(w);
-    if (mark->member != member || mark->first_free != first_free)
+    if (mark->member != member || mark->place != place_of(w))
         weft__fatal("weft_alloc_release: the mark was made on another side of a fork, or what was "
                     "forked since is not merged");
     if (mark->arena.used > member->arena.account.used)
         weft__fatal("weft_alloc_release: an older mark was released before");
-    weft__age_stamp_early(fiber, first_free);
+    weft__age_stamp_early(fiber, weft__first_free(w));
     fiber->used -= member->arena.account.used - mark->arena.used;
     count_blocks(fiber->actor, 0, weft__arena_release(&member->arena, mark->arena));
 }

@@ -5,6 +5,7 @@
 #include "actor/deadlock.h"
 #include "actor/drive.h"
 #include "actor/fiber.h"
+#include "actor/memory.h"
 #include "actor/merge.h"
 #include "actor/post.h"
 #include "actor/quantum.h"
@@ -83,6 +84,16 @@ static void end(struct weft__context *context, bool at_once)
     weft__check_ending((struct weft__fiber *)context, at_once);
 }
 
+static void uses(struct weft__context *context, size_t bytes)
+{
+    weft__memory_use((struct weft__fiber *)context, bytes);
+}
+
+static void uses_no_more(struct weft__context *context, size_t bytes)
+{
+    weft__memory_use_no_more((struct weft__fiber *)context, bytes);
+}
+
 static void no_memory(struct weft__context *context)
 {
     const struct weft__fiber *fiber = (const struct weft__fiber *)context;
@@ -118,6 +129,8 @@ const struct weft__fiber_ops weft__actor_ops = {
     .park = park,
     .ends = ends,
     .end = end,
+    .uses = uses,
+    .uses_no_more = uses_no_more,
     .no_memory = no_memory,
     .room = room,
     .block_begin = weft__away_begin,

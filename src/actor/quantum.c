@@ -122,6 +122,9 @@ void weft__actor_poll(weft *w)
     weft__quantum_poll(weft__fiber_of(w), w);
 }
 
+/* The library's own copy of what weft/actor.h puts in place. */
+extern void weft_poll(weft *w);
+
 void weft_poll_slow_(weft *w)
 {
     weft__expect_own(w, "weft_poll");

@@ -142,7 +142,7 @@ int weft_actors_setup(weft_pool *pool, const weft_actors_config *config)
         return error;
     if (full.executors > EXECUTORS_MAX)
         return -EINVAL;
-    error = weft__pool_enter(&pool);
+    error = weft__pool_enter_threads(&pool);
     if (error)
         return error;
     weft__actors_of(pool, &full, &error);

@@ -11,71 +11,11 @@
 #include "actor/post.h"
 #include "core/wait.h"
 #include "os/clock.h"
-#include "os/memory.h"
 #include "os/thread.h"
 
 #include <errno.h>
 
 enum { SHORT_NS = 30000 }; /* the default quantum of a pool: WEFT_QUANTUM */
-
-/* ---- Timers: a heap ---- */
-
-static void put(struct weft__timer *heap, size_t i, struct weft__timer timer)
-{
-    heap[i] = timer;
-    timer.fiber->timer = i + 1;
-}
-
-static void swap(struct weft__timer *heap, size_t i, size_t j)
-{
-    struct weft__timer timer = heap[i];
-    put(heap, i, heap[j]);
-    put(heap, j, timer);
-}
-
-static void sift_up(struct weft__timer *heap, size_t i)
-{
-    for (; i > 0 && heap[i].when < heap[(i - 1) / 2].when; i = (i - 1) / 2)
-        swap(heap, i, (i - 1) / 2);
-}
-
-static void sift_down(struct weft__timer *heap, size_t i, size_t n)
-{
-    for (size_t child; (child = 2 * i + 1) < n; i = child) {
-        if (child + 1 < n && heap[child + 1].when < heap[child].when)
-            child++;
-        if (heap[i].when <= heap[child].when)
-            break;
-        swap(heap, i, child);
-    }
-}
-
-static void take_out(struct weft__ticker *ticker, size_t i)
-{
-    struct weft__timer *heap = ticker->timers, last = heap[--ticker->count];
-    heap[i].fiber->timer = 0;
-    if (i == ticker->count)
-        return;
-    put(heap, i, last);
-    sift_up(heap, i);
-    sift_down(heap, i, ticker->count);
-}
-
-static bool make_room(struct weft__ticker *ticker)
-{
-    if (ticker->count < ticker->room)
-        return true;
-    size_t room = ticker->room ? 2 * ticker->room : 64;
-    struct weft__timer *timers = weft__small(room * sizeof timers[0]);
-    if (!timers)
-        return false;
-    for (size_t i = 0; i < ticker->count; i++)
-        timers[i] = ticker->timers[i];
-    weft__free(ticker->timers);
-    ticker->timers = timers;
-    ticker->room = room;
-    return true;
-}
 
 static void look_again(struct weft__ticker *ticker)
 {
@@ -90,16 +30,24 @@ static uint64_t short_quantum(const struct weft__actors *system)
     return system->quantum < SHORT_NS ? system->quantum : SHORT_NS;
 }
 
+static void take_out(struct weft__ticker *ticker, struct weft__fiber *fiber)
+{
+    weft__heap_take(&ticker->times, &fiber->time);
+    fiber->is_timed = false;
+}
+
 /* Wakes fibers whose time has come. Returns the time until the next is due; 0: there is none. */
 static uint64_t ring(struct weft__ticker *ticker, uint64_t now)
 {
     weft__lock_take(&ticker->lock);
-    while (ticker->count > 0 && ticker->timers[0].when <= now) {
-        struct weft__fiber *fiber = ticker->timers[0].fiber;
-        take_out(ticker, 0);
+    struct weft__moment *first;
+    while ((first = ticker->times.first) && first->when <= now) {
+        struct weft__fiber *fiber =
+            (struct weft__fiber *)((char *)first - offsetof(struct weft__fiber, time));
+        take_out(ticker, fiber);
         weft__fiber_wake(fiber);
     }
-    uint64_t wait = ticker->count > 0 ? ticker->timers[0].when - now : 0;
+    uint64_t wait = first ? first->when - now : 0;
     weft__lock_drop(&ticker->lock);
     return wait;
 }
@@ -276,39 +224,33 @@ bool weft__ticker_hurry(struct weft__actors *system, bool has_begun)
     return true;
 }
 
-/* False: no memory. A fiber has one time at most. */
-static bool wake_at(struct weft__ticker *ticker, uint64_t when, struct weft__fiber *fiber)
+/* A fiber has one time at most. */
+static void wake_at(struct weft__ticker *ticker, uint64_t when, struct weft__fiber *fiber)
 {
     weft__lock_take(&ticker->lock);
-    bool noted = make_room(ticker);
-    if (noted) {
-        put(ticker->timers, ticker->count++, (struct weft__timer){when, fiber});
-        sift_up(ticker->timers, ticker->count - 1);
-    }
-    bool first = noted && ticker->timers[0].when == when;
+    fiber->time.when = when;
+    fiber->is_timed = true;
+    weft__heap_put(&ticker->times, &fiber->time);
+    bool first = ticker->times.first == &fiber->time;
     weft__lock_drop(&ticker->lock);
     if (first)
         look_again(ticker);
-    return noted;
 }
 
-static void forget(struct weft__ticker *ticker, const struct weft__fiber *fiber)
+static void forget(struct weft__ticker *ticker, struct weft__fiber *fiber)
 {
     weft__lock_take(&ticker->lock);
-    if (fiber->timer)
-        take_out(ticker, fiber->timer - 1);
+    if (fiber->is_timed)
+        take_out(ticker, fiber);
     weft__lock_drop(&ticker->lock);
 }
 
 void weft__ticker_suspend(struct weft__fiber *fiber, uint64_t when)
 {
     struct weft__ticker *ticker = &fiber->actor->system->ticker;
-    bool noted = wake_at(ticker, when, fiber);
-    if (!noted)
-        weft__fiber_wake(fiber); /* before it sleeps: others run, and it looks again */
+    wake_at(ticker, when, fiber);
     weft__fiber_suspend(fiber);
-    if (noted)
-        forget(ticker, fiber);
+    forget(ticker, fiber);
 }
 
 void weft__ticker_stop(struct weft__actors *system)
@@ -319,5 +261,4 @@ void weft__ticker_stop(struct weft__actors *system)
         look_again(ticker);
         pthread_join(ticker->thread, NULL);
     }
-    weft__free(ticker->timers);
 }

@@ -13,8 +13,7 @@ void weft__ticker_stop(struct weft__actors *system);
  * last tick began it. */
 bool weft__ticker_hurry(struct weft__actors *system, bool has_begun);
 
-/* By a fiber: it is suspended, and woken at `when`, if not before. If there is no memory to note
- * the time, it is woken at once. */
+/* By a fiber: it is suspended, and woken at `when`, if not before. */
 void weft__ticker_suspend(struct weft__fiber *fiber, uint64_t when);
 
 #endif

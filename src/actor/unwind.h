@@ -7,9 +7,11 @@
  *
  *   all its delegates have answered   they use its frames
  *   cleanups run, the newest first    those of the library, in its frames, and what the program
- *                                     has deferred; the frames are still there
+ *                                     has deferred; the frames are still there. A scope that is
+ *                                     open is a cleanup, too: it waits for its children in other
+ *                                     pools, unless the member holds a mutex
  *   mutexes that it holds are unlocked
- *   the scopes that it opened end
+ *   the scopes that it opened end, and have waited for those children at the latest
  *   a jump to where it was entered */
 #ifndef WEFT_ACTOR_UNWIND_H
 #define WEFT_ACTOR_UNWIND_H

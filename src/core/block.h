@@ -31,6 +31,8 @@ enum blocked_kind {
     BLOCKED_BARRIER,
     BLOCKED_ONCE,
     BLOCKED_SELECT,
+    BLOCKED_ACTOR,   /* with a limit: the end of an actor */
+    BLOCKED_MAILBOX, /* with a limit: room in an actor's mailbox */
 };
 
 /* What a worker waits for. Lives in the waiting frame. */

@@ -81,7 +81,7 @@ int weft_broadcast_(weft_pool *pool, weft_fn *fn, void *arg, unsigned layout)
     weft__worker_check_abandoned(__builtin_frame_address(0));
     if (!fn)
         return -EINVAL;
-    int error = weft__pool_enter(&pool);
+    int error = weft__pool_enter_threads(&pool);
     if (error)
         return error;
     error = -ENOMEM;
@@ -106,7 +106,7 @@ int weft_broadcast_detached_(weft_pool *pool, weft_fn *fn, void *arg, unsigned l
     weft__worker_check_abandoned(__builtin_frame_address(0));
     if (!fn)
         return -EINVAL;
-    int error = weft__pool_enter(&pool);
+    int error = weft__pool_enter_threads(&pool);
     if (error)
         return error;
     struct broadcast *all = broadcast_make(pool, NULL);

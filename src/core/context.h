@@ -28,7 +28,7 @@
 #include "sleep/latch.h"
 
 struct weft__cleanup;
-struct weft__kept;
+struct weft__left;
 struct weft__mutex;
 struct weft__fiber_ops;
 struct weft__worker;
@@ -108,7 +108,7 @@ struct weft__context {
     struct weft__group *group;   /* of the job that runs on top. Owner only */
     weft *first, *last, *end;    /* end is last + 1 */
     size_t in_place;             /* forks in `end` that are not merged. Owner only */
-    struct weft__kept *kept;     /* what their slots would have; see inplace.h. Owner only */
+    struct weft__left *kept;     /* what their slots would have; see inplace.h. Owner only */
     uint32_t fork_count;         /* of the process, when the context was made or last locked */
     uint64_t quantum;            /* nanoseconds; constant */
     bool eager;                  /* constant */

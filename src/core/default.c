@@ -4,6 +4,8 @@
 #include "core/pool.h"
 #include "os/memory.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 static struct {
@@ -41,13 +43,22 @@ static struct weft_pool *get_memory(void)
     return pool;
 }
 
+/* If the system does not let it have all its threads, it is made anew, with fewer or none; see
+ * default.h. Without memory there is no pool: the next thread that asks tries again. */
 static struct weft_pool *make_default(void)
 {
-    struct weft_pool *pool = get_memory();
-    if (!pool)
-        return NULL;
-    pool->is_default = true;
-    if (weft__pool_make(pool, NULL))
+    unsigned threads = UINT_MAX, most;
+    struct weft_pool *pool;
+    int error;
+    do {
+        pool = get_memory();
+        if (!pool)
+            return NULL;
+        pool->is_default = true;
+        most = threads;
+        error = weft__pool_make(pool, NULL, &threads);
+    } while (error && error != -ENOMEM && threads < most);
+    if (error)
         return NULL;
     atomic_store_release(&pool->pending, 0); /* release Y2: the pool is made, and open */
     return pool;

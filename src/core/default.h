@@ -3,7 +3,12 @@
  *
  * A thread that knows its address may try to enter it after another thread has destroyed it. So its
  * memory is never freed, only used again for the next default pool. In both cases `pending` says
- * whether a thread may enter, and a thread reads nothing else before. */
+ * whether a thread may enter, and a thread reads nothing else before.
+ *
+ * If the system lets it have fewer threads than it should have, it has fewer workers. Without any
+ * thread it has one worker, which never comes: guests do all the work of weft_run(), as they would
+ * beside busy workers. What only a worker can do, for callers that do not wait or for all workers,
+ * is refused with -EAGAIN: submitted tasks, detached jobs, broadcasts, timers, actors. */
 #ifndef WEFT_CORE_DEFAULT_H
 #define WEFT_CORE_DEFAULT_H
 

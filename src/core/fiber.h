@@ -30,6 +30,10 @@ struct weft__fiber_ops {
     bool (*ends)(struct weft__context *fiber); /* does its actor end? Then so do its waits */
     /* Ends the actor here, unless it holds a mutex; `at_once`: even if it holds one. */
     void (*end)(struct weft__context *fiber, bool at_once);
+    /* Counts bytes of the library as memory of the actor, and ends it here if it is past its limit;
+       takes them back, the last first. */
+    void (*uses)(struct weft__context *fiber, size_t bytes);
+    void (*uses_no_more)(struct weft__context *fiber, size_t bytes);
     void (*no_memory)(
         struct weft__context *fiber); /* ends the actor here, unless it ends already */
     /* Ends the actor here if hardly any stack is left: before a function of the library begins. */
@@ -109,6 +113,16 @@ static inline bool weft__hook_ends(struct weft__context *fiber)
 static inline void weft__hook_end(struct weft__context *fiber, bool at_once)
 {
     fiber->ops->end(fiber, at_once);
+}
+
+static inline void weft__hook_uses(struct weft__context *fiber, size_t bytes)
+{
+    fiber->ops->uses(fiber, bytes);
+}
+
+static inline void weft__hook_uses_no_more(struct weft__context *fiber, size_t bytes)
+{
+    fiber->ops->uses_no_more(fiber, bytes);
 }
 
 static inline void weft__hook_no_memory(struct weft__context *fiber)

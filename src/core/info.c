@@ -19,6 +19,11 @@ const char *weft_version(void)
     return STRING(WEFT_VERSION_MAJOR) "." STRING(WEFT_VERSION_MINOR) "." STRING(WEFT_VERSION_PATCH);
 }
 
+unsigned weft_version_number(void)
+{
+    return WEFT_VERSION;
+}
+
 weft *weft_here(void)
 {
     struct weft__worker *me = weft__worker_current();
@@ -108,6 +113,12 @@ static const char *road_of(const struct weft_pool *pool)
     return pool->why_eager ? pool->why_eager : "eager";
 }
 
+static unsigned threads_of(const struct weft_pool *pool)
+{
+    bool caller = pool->config.flags & WEFT_USE_CALLER;
+    return pool->threadless ? 0 : pool->config.workers - caller;
+}
+
 static int get_info(struct weft_pool *pool, weft_pool_info *info)
 {
     struct weft__resting resting = weft__sleep_resting(&pool->sleep);
@@ -123,6 +134,7 @@ static int get_info(struct weft_pool *pool, weft_pool_info *info)
         .quantum = pool->config.quantum,
         .blocked = atomic_load_relaxed(&pool->blocking.count), /* relaxed, both: hints */
         .spares = weft__spares_active(pool),
+        .threads = threads_of(pool),
     };
     return weft__sized_write(info, &full, sizeof full);
 }

@@ -16,36 +16,36 @@ struct entry {
     uint64_t words[sizeof((struct weft__slot *)0)->words / sizeof(uint64_t)];
 };
 
-struct weft__kept {
-    struct weft__kept *below;
+struct weft__left {
+    struct weft__left *below;
     size_t count;
     struct entry entries[1000];
 };
 
 static struct entry *newest(struct weft__context *context)
 {
-    struct weft__kept *kept = context->kept;
+    struct weft__left *kept = context->kept;
     return kept ? &kept->entries[kept->count - 1] : NULL;
 }
 
 static void drop_newest(struct weft__context *context)
 {
-    struct weft__kept *kept = context->kept;
+    struct weft__left *kept = context->kept;
     if (--kept->count > 0)
         return;
     context->kept = kept->below;
     weft__free(kept);
 }
 
-/* False: no memory. An actor that ended may have left entries behind. */
-static bool keep(struct weft__context *context)
+/* An actor that ended may have left entries behind. */
+static bool put(struct weft__context *context)
 {
     struct entry *entry;
     while ((entry = newest(context)) && entry->fork >= context->in_place)
         drop_newest(context);
-    struct weft__kept *kept = context->kept;
+    struct weft__left *kept = context->kept;
     if (!kept || kept->count == sizeof kept->entries / sizeof kept->entries[0]) {
-        struct weft__kept *more = weft__alloc(sizeof *more);
+        struct weft__left *more = weft__alloc(sizeof *more);
         if (!more)
             return false;
         more->below = kept;
@@ -57,13 +57,27 @@ static bool keep(struct weft__context *context)
     return true;
 }
 
+/* False: no memory. An actor past its limit ends here. */
+static bool keep(struct weft__context *context)
+{
+    if (context->ops)
+        weft__hook_uses(context, sizeof(struct entry));
+    bool is_put = put(context);
+    if (!is_put && context->ops)
+        weft__hook_uses_no_more(context, sizeof(struct entry));
+    return is_put;
+}
+
 static void put_back(struct weft__context *context)
 {
     struct entry *entry;
     while ((entry = newest(context)) && entry->fork >= context->in_place) {
-        if (entry->fork == context->in_place)
+        bool own = entry->fork == context->in_place;
+        if (own)
             memcpy(weft__slot_of(context->end)->words, entry->words, sizeof entry->words);
         drop_newest(context);
+        if (own && context->ops)
+            weft__hook_uses_no_more(context, sizeof *entry);
     }
 }
 

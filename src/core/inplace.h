@@ -4,7 +4,8 @@
  *
  * The slot of WEFT_FORK_IN has the arguments. There is one `end` for many forks, so the arguments
  * are kept elsewhere, last in, first out, and put back by the merge. If there is no memory for
- * them, the computation fails with -ENOMEM. Other forks need no memory. */
+ * them, the computation fails with -ENOMEM. They count as memory of an actor, which ends if it is
+ * past its limit. Other forks need no memory. */
 #ifndef WEFT_CORE_INPLACE_H
 #define WEFT_CORE_INPLACE_H
 

@@ -4,6 +4,7 @@
 #include "core/context.h"
 #include "core/pool.h"
 #include "core/spawn.h"
+#include "os/clock.h"
 #include "os/memory.h"
 
 #include <errno.h>
@@ -108,6 +109,17 @@ static void take_out(struct weft__pile *pile, uintptr_t from, uintptr_t count)
         atomic_store_relaxed(&pile->end, end - count);
     }
     settle(pile, first);
+}
+
+bool weft__offer_is_due(struct weft__offers *offers)
+{
+    if (++offers->kept < offers->keeps)
+        return false;
+    uint64_t now = weft__clock_now();
+    bool soon = now - offers->at < WEFT__SOON_NS;
+    unsigned twice = 2 * offers->keeps < WEFT__KEPT_MOST ? 2 * offers->keeps : WEFT__KEPT_MOST;
+    *offers = (struct weft__offers){.keeps = soon ? twice : 1, .at = now};
+    return true;
 }
 
 void weft__pile_publish(struct weft__worker *me, uintptr_t from, uintptr_t most)

@@ -32,6 +32,26 @@ struct weft__piled {
                                   must not follow the other pointer */
 };
 
+/* When the owner offers a job to a worker that searches, by putting it on the deque.
+ *
+ * That costs more than a brief child. So if two offers follow each other within WEFT__SOON_NS,
+ * twice as many spawned jobs as before are kept back before the next offer, up to WEFT__KEPT_MOST;
+ * an offer that comes later sets that back to none. The clock is read for each offer only.
+ *
+ * Worst case: jobs that were brief so far take long at once. Then up to WEFT__KEPT_MOST of them are
+ * not offered. The searching worker takes the oldest half of them itself, when they are a quantum
+ * old: it waits for that (be_patient() in descent.c), and the look-out comes within a nap. */
+struct weft__offers {
+    unsigned kept;  /* jobs since the last offer, while a worker searched */
+    unsigned keeps; /* so many are needed for the next offer */
+    uint64_t at;    /* when the last one was made */
+};
+
+enum { WEFT__SOON_NS = 20000, WEFT__KEPT_MOST = 64 };
+
+/* A worker searches. Should it be offered a job? Owner only. */
+bool weft__offer_is_due(struct weft__offers *offers);
+
 struct weft__pile {
     WEFT__ALIGNED struct atomic_uptr end; /* written by the owner */
     uintptr_t base;                       /* see above. Owner only */

@@ -18,6 +18,7 @@
 #include "os/unload.h"
 
 #include <errno.h>
+#include <limits.h>
 
 /* In a forked child. */
 static void forget_parent(void)
@@ -177,8 +178,17 @@ static void take_possible_road(struct weft_pool *pool)
         pool->config.fork = WEFT_FORK_EAGER;
 }
 
+static void make_do_with(struct weft_pool *pool, unsigned threads)
+{
+    if (threads < pool->config.workers)
+        pool->config.workers = threads ? threads : 1;
+    pool->threadless = threads == 0;
+    if (pool->threadless)
+        pool->config.spares = WEFT_NONE;
+}
+
 /* All but its threads. */
-static int prepare(struct weft_pool *pool, const weft_config *config)
+static int prepare(struct weft_pool *pool, const weft_config *config, unsigned threads)
 {
     weft__keep_loaded();
     int error = watch_forks();
@@ -188,6 +198,7 @@ static int prepare(struct weft_pool *pool, const weft_config *config)
         error = weft__config_complete(&pool->config, config, pool->homes.count);
     if (error)
         return error;
+    make_do_with(pool, threads);
     snprintf(pool->name, sizeof pool->name, "%s", pool->config.name);
     pool->config.name = pool->name; /* the caller's may go away */
     bool caller = pool->config.flags & WEFT_USE_CALLER;
@@ -218,13 +229,13 @@ static int prepare(struct weft_pool *pool, const weft_config *config)
     return pool->workers ? make_workers(pool) : -ENOMEM;
 }
 
-int weft__pool_make(struct weft_pool *pool, const weft_config *config)
+int weft__pool_make(struct weft_pool *pool, const weft_config *config, unsigned *threads)
 {
-    int error = prepare(pool, config);
+    int error = prepare(pool, config, *threads);
     if (!error) {
         if (!(pool->config.flags & WEFT_NO_SIGSEGV))
             weft__overflow_watch(weft__worker_nested);
-        error = weft__threads_start(pool);
+        error = pool->threadless ? 0 : weft__threads_start(pool, threads);
     }
     if (error)
         release(pool);
@@ -240,7 +251,8 @@ int weft_pool_create(weft_pool **out, const weft_config *config)
     struct weft_pool *pool = weft__alloc(sizeof *pool);
     if (!pool)
         return -ENOMEM;
-    int error = weft__pool_make(pool, config);
+    unsigned threads = UINT_MAX;
+    int error = weft__pool_make(pool, config, &threads);
     if (!error)
         *out = pool;
     return error;

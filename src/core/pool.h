@@ -13,6 +13,7 @@
 #include "os/topology.h"
 #include "sleep/sleep.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 struct weft__actors;
@@ -51,6 +52,7 @@ struct weft_pool {
     void (*actors_dump)(struct weft__actors *actors, FILE *out); /* for weft_pool_dump() */
 
     bool is_default;
+    bool threadless;             /* no thread could be started: only guests run jobs */
     struct weft_pool *next_kept; /* of a destroyed default pool; see default.c */
 
     struct atomic_u32 threads; /* how many threads run that are not joined; destroy waits on it */
@@ -74,13 +76,23 @@ void weft__pool_hold(struct weft_pool *pool);
 /* Ends an enter or a hold. Last touch of the pool, unless the caller is one of its workers. */
 void weft__pool_leave(struct weft_pool *pool);
 
+/* Enters for what only a worker's thread can do. -EAGAIN: there is none; see default.h. */
+static inline int weft__pool_enter_threads(struct weft_pool **pool)
+{
+    int error = weft__pool_enter(pool);
+    if (error || !(*pool)->threadless)
+        return error;
+    weft__pool_leave(*pool);
+    return -EAGAIN;
+}
+
 static inline bool weft__pool_is_forked(const struct weft_pool *pool)
 {
     return pool->fork_count != weft__fork_count();
 }
 
-/* Makes a pool in memory that is zero, except for `pending`. If it fails, the memory is
- * released. */
-int weft__pool_make(struct weft_pool *pool, const weft_config *config);
+/* Makes a pool in memory that is zero, except for `pending`, with *threads threads at most. If it
+ * fails, the memory is released, and *threads is the number of threads that could be started. */
+int weft__pool_make(struct weft_pool *pool, const weft_config *config, unsigned *threads);
 
 #endif

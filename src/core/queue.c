@@ -102,34 +102,19 @@ struct weft__node *weft__queue_pop(struct weft__queue *queue)
 }
 
 /* Under the lock: the group of a job in the queue exists. */
-static bool is_own(const struct weft__job *job, const struct weft__group *root,
-                   void (*execute)(weft *w, struct weft__job *job))
+static bool is_wanted(const struct weft__job *job, const struct weft__want *want)
 {
-    return (execute && job->execute == execute) || (root && job->group && job->group->root == root);
+    return (want->execute && job->execute == want->execute) ||
+           (job->group && (job->group == want->scope || job->group->root == want->root));
 }
 
-struct weft__node *weft__queue_pop_own(struct weft__queue *queue, const struct weft__group *root,
-                                       void (*execute)(weft *w, struct weft__job *job))
+struct weft__node *weft__queue_pop_wanted(struct weft__queue *queue, struct weft__want want)
 {
     if (weft__queue_length(queue) == 0)
         return NULL;
     weft__lock_take(&queue->lock);
     struct weft__node *node = queue->first;
-    while (node && (!is_own(&node->job, root, execute) || !weft__node_claim(node)))
-        node = node->next;
-    if (node)
-        unlink_node(queue, node);
-    weft__lock_drop(&queue->lock);
-    return node;
-}
-
-struct weft__node *weft__queue_pop_child(struct weft__queue *queue, const struct weft__group *scope)
-{
-    if (weft__queue_length(queue) == 0)
-        return NULL;
-    weft__lock_take(&queue->lock);
-    struct weft__node *node = queue->first;
-    while (node && (node->job.group != scope || !weft__node_claim(node)))
+    while (node && (!is_wanted(&node->job, &want) || !weft__node_claim(node)))
         node = node->next;
     if (node)
         unlink_node(queue, node);

@@ -26,13 +26,14 @@ void weft__queue_push(struct weft__queue *queue, struct weft__node *node);
 void weft__queue_push_urgent(struct weft__queue *queue, struct weft__node *node);
 struct weft__node *weft__queue_pop(struct weft__queue *queue); /* NULL: empty */
 
-/* The oldest node that is part of the computation of `root`, or is executed by `execute`. Either
- * may be NULL. */
-struct weft__node *weft__queue_pop_own(struct weft__queue *queue, const struct weft__group *root,
-                                       void (*execute)(weft *w, struct weft__job *job));
-
-struct weft__node *weft__queue_pop_child(struct weft__queue *queue,
-                                         const struct weft__group *scope); /* the oldest, or NULL */
+/* Some of the jobs: any of these will do, and NULL stands for none. */
+struct weft__want {
+    const struct weft__group *root;                  /* parts of its computation */
+    const struct weft__group *scope;                 /* its children */
+    void (*execute)(weft *w, struct weft__job *job); /* jobs that are executed by it */
+};
+struct weft__node *weft__queue_pop_wanted(struct weft__queue *queue,
+                                          struct weft__want want); /* the oldest, or NULL */
 
 /* Removes a node that the caller has claimed, so that no other thread runs it. A popping thread may
  * touch the node until this returns. */

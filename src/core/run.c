@@ -96,7 +96,8 @@ static int run(struct weft_pool *pool, weft_fn *fn, void *arg, bool entered, con
         return weft__call_in_new_group(weft__context_top(me->fiber), fn, arg, whole.job.group);
     /* In another pool, an actor lets a worker run the job and waits, so that its own thread is
      * free; unless that pool has no threads of its own. */
-    bool has_threads = pool->config.workers > 1 || !(pool->config.flags & WEFT_USE_CALLER);
+    bool has_threads =
+        !pool->threadless && (pool->config.workers > 1 || !(pool->config.flags & WEFT_USE_CALLER));
     if (me && me->fiber && has_threads)
         return run_by_worker(pool, fn, arg, whole.job.group);
     me = weft__worker_in(pool);

@@ -203,6 +203,11 @@ static struct weft__job *take_injected(struct weft__worker *me)
     return job;
 }
 
+static bool take_wanted(struct weft__worker *me, struct weft__want want, struct weft__found *found)
+{
+    return found_job(found, was_injected(me, weft__queue_pop_wanted(&me->pool->injector, want)));
+}
+
 static bool find_anything(struct weft__worker *me, const struct weft__aim *aim,
                           struct weft__found *found)
 {
@@ -220,9 +225,7 @@ bool weft__find(struct weft__worker *me, const struct weft__aim *aim, struct wef
     /* Children that `me` gave to others while it had to, since they were not of the scope that it
      * waited for then. */
     if (aim->help == HELP_NONE)
-        return aim->scope &&
-               found_job(found,
-                         was_injected(me, weft__queue_pop_child(&me->pool->injector, aim->scope)));
+        return aim->scope && take_wanted(me, (struct weft__want){.scope = aim->scope}, found);
     if (aim->help == HELP_STARVED)
         return found_job(found, weft__find_injected(me));
     me->saw_foreign = false;
@@ -231,8 +234,7 @@ bool weft__find(struct weft__worker *me, const struct weft__aim *aim, struct wef
         return true;
     /* Jobs that this guest moved to the injector while it was limited are there, too. */
     if (aim->help == HELP_OWN_ONLY)
-        return found_job(
-            found, was_injected(me, weft__queue_pop_own(&me->pool->injector, aim->root, aim->by)));
+        return take_wanted(me, (struct weft__want){.root = aim->root, .execute = aim->by}, found);
     /* The search saw no job of another computation on a deque or in a slot: only the injector is
      * left. */
     if (own_first && !me->saw_foreign)

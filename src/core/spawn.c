@@ -12,7 +12,6 @@
 #include "os/fatal.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 #if defined __GNUC__
@@ -20,6 +19,59 @@
 #else
 #define COLD
 #endif
+
+/* ---- Where other threads find them ---- */
+
+/* On the deque, where any thread may take it. */
+static int post_openly(struct weft__worker *me, struct weft__job *job)
+{
+    weft__spawn_share(job);
+    return weft__post_spawn(me, job);
+}
+
+static bool uses_pile(weft *w)
+{
+    return !weft__context_of(w)->eager && !weft__membarrier_is_gone();
+}
+
+/* A worker should know of the job, or the owner of the context should look up. */
+static int post_slowly(weft *w, struct weft__worker *me, struct weft__job *job)
+{
+    if (!uses_pile(w))
+        return post_openly(me, job);
+    bool wake = WEFT_IS_CALLED_(w) && weft__look_up(w);
+    if (!weft__pile_push(&me->pile, job, job->group))
+        return post_openly(me, job);
+    if (wake || (weft__deque_size(&me->deque) == 0 && weft__sleep_has_searcher(&me->pool->sleep) &&
+                 weft__offer_is_due(&me->offers)))
+        weft__pile_publish(me, 0, 1);
+    return 0;
+}
+
+static inline int post(weft *w, struct weft__worker *me, struct weft__job *job)
+{
+    if (!weft__context_of(w)->eager && !WEFT_IS_CALLED_(w) &&
+        !weft__sleep_has_searcher(&me->pool->sleep) && weft__pile_push(&me->pile, job, job->group))
+        return 0;
+    return post_slowly(w, me, job);
+}
+
+/* A place for the oldest child in the scope's `fifo`. */
+static void post_token(weft *w, struct weft__worker *me, struct weft__scope *scope)
+{
+    if (post(w, me, &scope->token))
+        weft__leave_to_others(me, &scope->token); /* which needs no memory */
+}
+
+/* A child of a narrow scope is over. If another child waits, it gets the place. The token stays on
+ * this thread's pile, where the thread looks next: to tell the pool of it would wake a worker for
+ * each child. */
+static COLD void pass_on(weft *w, struct weft__worker *me, struct weft__scope *scope)
+{
+    if (weft__scope_leave(scope) &&
+        (!uses_pile(w) || !weft__pile_push(&me->pile, &scope->token, &scope->group)))
+        post_token(w, me, scope);
+}
 
 /* ---- Running children ---- */
 
@@ -52,8 +104,8 @@ static void nothing(weft *w, void *arg)
     (void)arg;
 }
 
-/* There are as many tokens on deques as children in the queue, and each token takes one child: so
- * the queue is not empty. */
+/* There are no more tokens than children in the queue, and each token takes one child: so the queue
+ * is not empty. */
 static struct weft__node *oldest_child(struct weft__job *token)
 {
     struct weft__scope *scope =
@@ -145,8 +197,11 @@ static COLD bool run_special(weft *w, const struct weft__group *group, struct ru
     weft__spawn_free(me, child);
     if (careful)
         weft__careful_end(me);
-    if (counted) /* not the last: the caller has one itself */
-        child_is_over(scope);
+    if (counted) {
+        if (!weft__scope_is_wide(scope))
+            pass_on(w, me, scope);
+        child_is_over(scope); /* not the last: the caller has one itself */
+    }
     return goes_on;
 }
 
@@ -238,6 +293,8 @@ static void execute_child(weft *w, struct weft__job *job)
     weft__call_or_drop(w, fn, arg, &scope->group, drop);
     if (!plain)
         weft__spawn_free(me, child);
+    if (counted && !weft__scope_is_wide(scope))
+        pass_on(w, me, scope);
     if (weft__pile_has_more(&me->pile) && !weft__steps_back(me))
         weft__call(w, run_left_behind, scope, &scope->group);
     if (careful)
@@ -287,42 +344,6 @@ void weft__spawn_discard(weft *w, struct weft__spawn *child)
 
 /* ---- Spawning ---- */
 
-static inline void child_init(struct weft__spawn *child, struct weft__worker *me,
-                              struct weft__scope *scope, weft_fn *fn, void *arg)
-{
-    child->careful = weft__is_careful(me);
-    child->counted = child->begun = false;
-    child->node.job = (struct weft__job){fn, arg, &scope->group, execute_child};
-}
-
-/* On the deque, where any thread may take it. */
-static int post_openly(struct weft__worker *me, struct weft__job *job)
-{
-    weft__spawn_share(job);
-    return weft__post_spawn(me, job);
-}
-
-/* A worker should know of the job, or the owner of the context should look up. */
-static int post_slowly(weft *w, struct weft__worker *me, struct weft__job *job)
-{
-    if (weft__context_of(w)->eager || weft__membarrier_is_gone())
-        return post_openly(me, job);
-    bool wake = WEFT_IS_CALLED_(w) && weft__look_up(w);
-    if (!weft__pile_push(&me->pile, job, job->group))
-        return post_openly(me, job);
-    if (wake || (weft__deque_size(&me->deque) == 0 && weft__sleep_has_searcher(&me->pool->sleep)))
-        weft__pile_publish(me, 0, 1);
-    return 0;
-}
-
-static inline int post(weft *w, struct weft__worker *me, struct weft__job *job)
-{
-    if (!weft__context_of(w)->eager && !WEFT_IS_CALLED_(w) &&
-        !weft__sleep_has_searcher(&me->pool->sleep) && weft__pile_push(&me->pile, job, job->group))
-        return 0;
-    return post_slowly(w, me, job);
-}
-
 static int not_posted(struct weft__worker *me, struct weft__spawn *child, int error)
 {
     if (child->counted) /* not the last: the caller has one itself, or its scope has */
@@ -338,33 +359,70 @@ static int post_in_fiber(struct weft__spawn *child)
     return 0;
 }
 
-static inline int post_child(weft *w, struct weft__worker *me, struct weft__spawn *child)
+/* First in, first out; in a narrow scope, when there is a place. */
+static inline int post_in_turn(weft *w, struct weft__spawn *child)
 {
+    struct weft__scope *scope = scope_of_child(child);
+    if (scope->group.abandon) /* there are no tokens for the `fifo` of an actor's scope */
+        return post_in_fiber(child);
+    weft__spawn_share(&child->node.job);
+    weft__queue_push(&scope->fifo, &child->node);
+    if (weft__scope_is_wide(scope) || weft__scope_enter(scope))
+        post_token(w, weft__worker_of(w), scope);
+    return 0;
+}
+
+static COLD int post_narrow(weft *w, struct weft__spawn *child)
+{
+    return post_in_turn(w, child);
+}
+
+/* What differs from one kind of spawn to the next. */
+struct kind {
+    bool fifo;
+    bool roomy;       /* it may have what follows */
+    weft_fn *drop;    /* or NULL */
+    const void *copy; /* so many bytes are the child's argument; NULL: `arg` is */
+    size_t bytes;
+};
+
+/* Inlined into each of them. 0 or an error. */
+static inline int spawn(weft *w, weft_scope *public, weft_fn *fn, void *arg, struct kind kind,
+                        const char *function)
+{
+    if (!w || !public || !fn)
+        return -EINVAL;
+    weft__expect_context(w, function);
+    struct weft__scope *scope = weft__scope_expect_open(public, function);
+    struct weft__worker *me = weft__worker_of(w);
+    if (weft__pool_is_forked(me->pool))
+        return -ECHILD;
+    struct weft__spawn *child = kind.bytes > COPY_MOST
+                                    ? weft__spawn_make_large(kind.bytes)
+                                    : weft__spawn_make(me, kind.roomy ? STOCK_ROOMY : STOCK_PLAIN);
+    if (!child)
+        return -ENOMEM;
+    struct weft__roomy *roomy = (struct weft__roomy *)child;
+    if (kind.roomy)
+        roomy->drop = kind.drop;
+    if (kind.copy)
+        arg = memcpy(roomy->copy, kind.copy, kind.bytes);
+    child->careful = weft__is_careful(me);
+    child->counted = child->begun = false;
+    child->node.job = (struct weft__job){fn, arg, &scope->group, execute_child};
     if (weft__is_fiber(w))
         return post_in_fiber(child);
+    if (kind.fifo)
+        return post_in_turn(w, child);
+    if (!weft__scope_is_wide(scope))
+        return post_narrow(w, child);
     int error = post(w, me, &child->node.job);
     return error ? not_posted(me, child, error) : 0;
 }
 
-static inline struct weft__scope *scope_to_spawn(weft *w, weft_scope *public, const char *function)
+static COLD int spawn_in_full(weft *w, weft_scope *scope, weft_fn *fn, void *arg)
 {
-    weft__expect_context(w, function);
-    return weft__scope_expect_open(public, function);
-}
-
-static COLD int spawn_in_full(weft *w, weft_scope *public, weft_fn *fn, void *arg)
-{
-    if (!w || !public || !fn)
-        return -EINVAL;
-    struct weft__scope *scope = scope_to_spawn(w, public, "weft_spawn");
-    struct weft__worker *me = weft__worker_of(w);
-    if (weft__pool_is_forked(me->pool))
-        return -ECHILD;
-    struct weft__spawn *child = weft__spawn_make(me, STOCK_PLAIN);
-    if (!child)
-        return -ENOMEM;
-    child_init(child, me, scope, fn, arg);
-    return post_child(w, me, child);
+    return spawn(w, scope, fn, arg, (struct kind){0}, "weft_spawn");
 }
 
 /* Is there nothing to do for a spawn but to put a node on the pile? */
@@ -372,8 +430,8 @@ static inline bool is_simple(weft *w, const struct weft__worker *me)
 {
     struct weft__context *context = weft__context_of(w);
     return !context->eager && !WEFT_IS_CALLED_(w) && !weft__pool_is_forked(me->pool) &&
-           !weft__sleep_has_searcher(&me->pool->sleep) && !me->host && !me->held &&
-           !atomic_load_relaxed(&me->careful_at) && /* relaxed: own */
+           !weft__sleep_has_searcher(&me->pool->sleep) && !me->host &&
+           !atomic_load_relaxed(&me->careful_at) && /* relaxed: own. Set by each lock, too */
            me->stocks[STOCK_PLAIN].some && weft__pile_has_room(&me->pile);
 }
 
@@ -382,7 +440,8 @@ static inline bool is_simple(weft *w, const struct weft__worker *me)
 int weft_spawn(weft *w, weft_scope *public, weft_fn *fn, void *arg)
 {
     struct weft__scope *scope = (struct weft__scope *)(void *)public;
-    if (!w || !public || !fn || !weft__context_is_right(w) || !scope->w ||
+    if (!w || !public || !fn || !weft__context_is_right(w) ||
+        !weft__scope_is_wide(scope) || /* narrow, or closed */
         !is_simple(w, weft__worker_of(w)))
         return spawn_in_full(w, public, fn, arg);
     struct weft__worker *me = weft__worker_of(w);
@@ -396,66 +455,25 @@ int weft_spawn(weft *w, weft_scope *public, weft_fn *fn, void *arg)
     return 0;
 }
 
-int weft_spawn_drop(weft *w, weft_scope *public, weft_fn *fn, void *arg, weft_fn *drop)
+int weft_spawn_fifo(weft *w, weft_scope *scope, weft_fn *fn, void *arg)
 {
-    if (!w || !public || !fn || !drop)
-        return -EINVAL;
-    struct weft__scope *scope = scope_to_spawn(w, public, __func__);
-    struct weft__worker *me = weft__worker_of(w);
-    if (weft__pool_is_forked(me->pool))
-        return -ECHILD;
-    struct weft__spawn *child = weft__spawn_make(me, STOCK_ROOMY);
-    if (!child)
-        return -ENOMEM;
-    child_init(child, me, scope, fn, arg);
-    ((struct weft__roomy *)child)->drop = drop;
-    return post_child(w, me, child);
+    return spawn(w, scope, fn, arg, (struct kind){.fifo = true}, __func__);
 }
 
-int weft_spawn_copy(weft *w, weft_scope *public, weft_fn *fn, const void *arg, size_t size,
+int weft_spawn_drop(weft *w, weft_scope *scope, weft_fn *fn, void *arg, weft_fn *drop)
+{
+    if (!drop)
+        return -EINVAL;
+    return spawn(w, scope, fn, arg, (struct kind){.roomy = true, .drop = drop}, __func__);
+}
+
+int weft_spawn_copy(weft *w, weft_scope *scope, weft_fn *fn, const void *arg, size_t size,
                     weft_fn *drop)
 {
-    if (!w || !public || !fn || (!arg && size > 0))
+    if (!arg && size > 0)
         return -EINVAL;
-    struct weft__scope *scope = scope_to_spawn(w, public, __func__);
-    struct weft__worker *me = weft__worker_of(w);
-    if (weft__pool_is_forked(me->pool))
-        return -ECHILD;
-    struct weft__spawn *child =
-        size <= COPY_MOST ? weft__spawn_make(me, STOCK_ROOMY) : weft__spawn_make_large(size);
-    if (!child)
-        return -ENOMEM;
-    struct weft__roomy *roomy = (struct weft__roomy *)child;
-    child_init(child, me, scope, fn, roomy->copy);
-    roomy->drop = drop;
-    if (size > 0)
-        memcpy(roomy->copy, arg, size);
-    return post_child(w, me, child);
-}
-
-int weft_spawn_fifo(weft *w, weft_scope *public, weft_fn *fn, void *arg)
-{
-    if (!w || !public || !fn)
-        return -EINVAL;
-    struct weft__scope *scope = scope_to_spawn(w, public, __func__);
-    struct weft__worker *me = weft__worker_of(w);
-    /* A fiber's children are first in, first out; and there are no tokens for the `fifo` of its
-     * scope. */
-    if (weft__is_fiber(w) || scope->group.abandon)
-        return weft_spawn(w, public, fn, arg);
-    if (weft__pool_is_forked(me->pool))
-        return -ECHILD;
-    struct weft__spawn *child = weft__spawn_make(me, STOCK_PLAIN);
-    if (!child)
-        return -ENOMEM;
-    child_init(child, me, scope, fn, arg);
-    weft__spawn_share(&child->node.job);
-    weft__queue_push(&scope->fifo, &child->node);
-    if (post(w, me, &scope->token) == 0)
-        return 0;
-    /* There is one token too few: one child, perhaps this one, is run here and now. */
-    weft__execute(w, &scope->token);
-    return 0;
+    struct kind kind = {.roomy = true, .drop = drop, .copy = arg ? arg : "", .bytes = size};
+    return spawn(w, scope, fn, NULL, kind, __func__);
 }
 
 int weft_spawn_detached(weft *w, weft_fn *fn, void *arg)
@@ -466,6 +484,8 @@ int weft_spawn_detached(weft *w, weft_fn *fn, void *arg)
     struct weft__worker *me = weft__worker_of(w);
     if (weft__pool_is_forked(me->pool))
         return -ECHILD;
+    if (me->pool->threadless)
+        return -EAGAIN;
     struct weft__spawn *spawn = weft__spawn_make(me, STOCK_PLAIN);
     if (!spawn)
         return -ENOMEM;

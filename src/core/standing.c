@@ -11,7 +11,7 @@ static const char *const kinds[] = {"worker", "caller", "guest", "spare"};
 /* By enum blocked_kind. */
 static const char *const object_kinds[] = {
     "",          "mutex",     "event",   "channel", "channel", "read-write lock", "read-write lock",
-    "semaphore", "condition", "barrier", "once",    "channel"};
+    "semaphore", "condition", "barrier", "once",    "channel", "actor",           "actor"};
 
 const char *weft__kind_of(const struct weft__worker *worker)
 {
@@ -110,22 +110,22 @@ bool weft__runs_child(const struct weft__worker *worker, const struct weft__grou
 
 /* ---- Written ---- */
 
-const char *weft__blocked_words(enum blocked_kind kind)
-{
-    static const char *const words[] = {"is blocked in code of its own",
-                                        "waits for mutex",
-                                        "waits for event",
-                                        "wants to send into channel",
-                                        "wants to receive from channel",
-                                        "wants to read under read-write lock",
-                                        "wants to write under read-write lock",
-                                        "waits for semaphore",
-                                        "waits for condition",
-                                        "waits at barrier",
-                                        "waits for the end of once",
-                                        "waits in weft_select for channel"};
-    return words[kind];
-}
+const char *const weft__blocked_kinds[] = {
+    "is blocked in code of its own",
+    "waits for mutex",
+    "waits for event",
+    "wants to send into channel",
+    "wants to receive from channel",
+    "wants to read under read-write lock",
+    "wants to write under read-write lock",
+    "waits for semaphore",
+    "waits for condition",
+    "waits at barrier",
+    "waits for the end of once",
+    "waits in weft_select for channel",
+    "waits for the end of an actor",
+    "waits for room in the mailbox of an actor",
+};
 
 const char *weft__object_words(enum blocked_kind kind)
 {

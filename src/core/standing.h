@@ -68,7 +68,11 @@ void weft__standing_child(struct weft__standing *standing, const struct weft__wo
 bool weft__runs_child(const struct weft__worker *worker, const struct weft__group *scope);
 
 /* "wants to receive from channel" and the like. */
-const char *weft__blocked_words(enum blocked_kind kind);
+extern const char *const weft__blocked_kinds[];
+static inline const char *weft__blocked_words(enum blocked_kind kind)
+{
+    return weft__blocked_kinds[kind];
+}
 
 const char *weft__object_words(enum blocked_kind kind); /* "channel" */
 

@@ -191,7 +191,7 @@ static inline __attribute__((always_inline)) int submit(struct weft_pool *pool, 
                                                         struct weft__group *parent)
 {
     struct weft__task *task = weft__task_of(public);
-    int error = weft__pool_enter(&pool);
+    int error = weft__pool_enter_threads(&pool);
     if (error)
         return error;
     if (!note_pending(task)) {
@@ -267,7 +267,7 @@ int weft_submit_with_(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg,
     if (!error && options.completions)
         error = task ? weft__completions_check(options.completions) : -EINVAL;
     if (!error)
-        error = weft__pool_enter(&pool);
+        error = weft__pool_enter_threads(&pool);
     if (error)
         return error;
     error = submit_full(pool, (struct weft__full_task *)(void *)task, fn, arg, &options);

@@ -112,7 +112,7 @@ void weft__threads_stop(struct weft_pool *pool)
         weft__futex_wait(&pool->threads, running);
 }
 
-int weft__threads_start(struct weft_pool *pool)
+int weft__threads_start(struct weft_pool *pool, unsigned *started)
 {
     unsigned i = 0;
     if (pool->config.flags & WEFT_USE_CALLER)
@@ -124,6 +124,7 @@ int weft__threads_start(struct weft_pool *pool)
             weft__census_leave(&pool->census);
             weft__threads_stop(pool);
             weft__worker_remove(pool->workers[0]); /* with WEFT_USE_CALLER; else without effect */
+            *started = i;
             return error;
         }
     }

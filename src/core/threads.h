@@ -9,8 +9,9 @@
 int weft__worker_start(struct weft_pool *pool, struct weft__worker *worker);
 
 /* Starts the threads of all workers; with WEFT_USE_CALLER, the calling thread is the first of them.
- * 0 or a negative errno: then the threads that were started have ended. */
-int weft__threads_start(struct weft_pool *pool);
+ * 0 or a negative errno: then the threads that were started have ended, and *started is their
+ * number. */
+int weft__threads_start(struct weft_pool *pool, unsigned *started);
 
 /* Ends the threads of the workers and the spares, and waits for that. */
 void weft__threads_stop(struct weft_pool *pool);

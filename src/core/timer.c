@@ -179,7 +179,7 @@ int weft_timer_start_(weft_pool *pool, weft_timer *timer, uint64_t when, uint64_
     weft__worker_check_abandoned(__builtin_frame_address(0));
     if (!timer || !fn)
         return -EINVAL;
-    int error = weft__pool_enter(&pool);
+    int error = weft__pool_enter_threads(&pool);
     if (error)
         return error;
     struct weft__timed as = {

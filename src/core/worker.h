@@ -121,6 +121,7 @@ struct weft__worker {
     uint64_t random;
     uint32_t short_loops;                   /* see weft__pace_is_turn() */
     struct weft__stock stocks[STOCK_SIZES]; /* nodes of spawned jobs, to use again */
+    struct weft__offers offers;
 
     /* Why the worker does not move. Written by its thread; reports read it while the thread
      * rests. */
@@ -201,11 +202,11 @@ static inline void weft__careful_end(struct weft__worker *me)
 
 /* Does this thread, worker or not, hold a mutex, or run a part of what a holder does? Then what it
  * hands to a pool is careful from the beginning. */
-bool weft__caller_is_careful(void);
+bool weft__caller_is_careful(void) WEFT__OF_THREAD;
 
 /* A thread that is no worker has locked a mutex (1), or unlocked one (-1). It stays the holder when
  * it enters a pool. */
-void weft__note_held_outside(int change);
+void weft__note_held_outside(int change) WEFT__OF_THREAD;
 
 /* For a thief that has taken the fork in `slot`: was it forked by the holder of a mutex, or in a
  * part of what a holder does? What was held then is held until the merge. */
@@ -245,7 +246,7 @@ static inline void weft__state_since_unknown(struct weft__worker *worker)
 
 /* The worker whose job runs on this thread now; outside jobs, the worker or caller that this thread
  * is; or NULL. */
-struct weft__worker *weft__worker_current(void);
+struct weft__worker *weft__worker_current(void) WEFT__OF_THREAD;
 
 /* For a thread-local word that is read without a call, even in a shared library. It takes 8 of the
  * bytes that the dynamic linker reserves for libraries that are loaded later. */
@@ -253,25 +254,30 @@ struct weft__worker *weft__worker_current(void);
 #define WEFT__TLS_FAST __attribute__((tls_model("initial-exec")))
 #endif
 
-/* The context in which this thread's job runs, its fiber's or its own; or NULL. Inlined, because
- * every function that takes a context asks for it. Not for code that may be suspended and go on on
- * another thread. */
+/* The context in which this thread's job runs, its fiber's or its own; or NULL. Inlined on x86-64,
+ * because every function that takes a context asks for it. There it is read relative to %fs: no
+ * address is kept (see WEFT__OF_THREAD). Not for code that may be suspended and go on on another
+ * thread. */
 extern _Thread_local struct weft__worker *weft__current WEFT__TLS_FAST;
 static inline struct weft__context *weft__context_here(void)
 {
+#if defined __x86_64__
     struct weft__worker *me = weft__current;
+#else
+    struct weft__worker *me = weft__worker_current();
+#endif
     return !me ? NULL : me->fiber ? me->fiber : me->context;
 }
 
 /* The number of this thread, by which others know it while it is no worker. No two threads of a
  * process ever have the same one. */
-uintptr_t weft__thread_serial(void);
+uintptr_t weft__thread_serial(void) WEFT__OF_THREAD;
 
 /* The innermost worker that this thread is, even if it runs a job of another one now; or NULL. */
-struct weft__worker *weft__worker_innermost(void);
+struct weft__worker *weft__worker_innermost(void) WEFT__OF_THREAD;
 
 /* This thread as a worker or guest of `pool`, however far below; NULL: it is none. */
-struct weft__worker *weft__worker_in(const struct weft_pool *pool);
+struct weft__worker *weft__worker_in(const struct weft_pool *pool) WEFT__OF_THREAD;
 
 /* Makes `worker` the innermost worker of this thread, and undoes it. `entry`: the frame of the call
  * that makes it so. */

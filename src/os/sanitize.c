@@ -17,9 +17,10 @@ __attribute__((constructor(101))) static void look(void)
 #if defined __x86_64__ && defined __LP64__
 
 /* Called with the argument on the stack; keeps all general registers. The second argument of the
- * function is zero. */
+ * function is zero. The compiler, where it optimises while linking, does not tell the assembler
+ * that the function may be missing. */
 #define THUNK(name, function)                                                           \
-    __asm__(".text\n"                                                                   \
+    __asm__(".text\n.weak " function "\n"                                               \
             ".globl " name "\n.hidden " name "\n.type " name ", @function\n" name ":\n" \
             ".cfi_startproc\n"                                                          \
             "push %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset %rbp, -16\n"                \

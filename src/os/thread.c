@@ -108,6 +108,13 @@ static void start_on(struct start *start, pthread_attr_t *attr, int cpu)
 #endif
 }
 
+/* The system's minimum depends on the CPU: its registers are saved on the stack. */
+static size_t at_least_the_minimum(size_t stack_size)
+{
+    long minimum = sysconf(_SC_THREAD_STACK_MIN);
+    return minimum > 0 && stack_size < (size_t)minimum ? (size_t)minimum : stack_size;
+}
+
 static int create(pthread_t *thread, size_t stack_size, int cpu, struct start *start)
 {
     enum { GUARD = 64 * 1024 }; /* a large frame must not step over it */
@@ -115,7 +122,7 @@ static int create(pthread_t *thread, size_t stack_size, int cpu, struct start *s
     int error = pthread_attr_init(&attr);
     if (error)
         return error;
-    error = pthread_attr_setstacksize(&attr, stack_size);
+    error = pthread_attr_setstacksize(&attr, at_least_the_minimum(stack_size));
     if (!error)
         error = pthread_attr_setguardsize(&attr, GUARD);
     if (!error) {

@@ -9,6 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* For functions that use a thread-local variable and may be called on a fiber. A fiber can go on on
+ * another thread. A compiler takes the address of a thread-local variable for constant as long as a
+ * function runs, and keeps it, also across a switch of fibers. If it inlined these functions, as
+ * optimisation at link time does, the fiber would use the variable of the thread that it has
+ * left. */
+#define WEFT__OF_THREAD __attribute__((noinline))
+
 /* Starts run(arg) with asynchronous signals blocked, pinned to this CPU if the caller may use it;
  * else on any CPU of the caller's. A stack size of 0 is the default: large, since memory is used
  * only where it is touched; smaller if address space is limited. 0 or a negative errno value. */
@@ -24,12 +31,12 @@ void weft__thread_be_punctual(void);
 
 /* Keeps the calling thread on one of the CPUs that it may use, until weft__thread_unpin(). Failure
  * is harmless. */
-void weft__thread_pin(int cpu);
-void weft__thread_unpin(void);
+void weft__thread_pin(int cpu) WEFT__OF_THREAD;
+void weft__thread_unpin(void) WEFT__OF_THREAD;
 int weft__thread_cpu(void); /* where the caller runs; -1: unknown */
 
 /* The kernel's number of the caller. Cheap after the first call. */
-int weft__thread_number(void);
+int weft__thread_number(void) WEFT__OF_THREAD;
 
 /* A thread, the caller or another one, stays on one CPU from weft__pin_set() to weft__pin_clear().
  * A second weft__pin_set() moves it to another CPU. Nothing happens if it may not run there. At
@@ -52,7 +59,7 @@ uint64_t weft__thread_cpu_time(pthread_t thread);
 struct weft__stack {
     const char *low, *high;
 };
-struct weft__stack weft__thread_stack(void);
+struct weft__stack weft__thread_stack(void) WEFT__OF_THREAD;
 
 /* How often fork() was called between the first process and this one. A pool that was made at
  * another count has no workers in this process. */

@@ -4,8 +4,8 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-/* A program without a dynamic linker has nothing to unload, and need not be linked with these. */
-#pragma weak dladdr
+/* A program without a dynamic linker has nothing to unload, and need not be linked with these.
+ * core/misuse.c needs dladdr() in any case. */
 #pragma weak dlopen
 #pragma weak dlclose
 
@@ -13,7 +13,7 @@ static void keep_loaded(void)
 {
     static const char here;
     Dl_info info;
-    if (!dladdr || !dlopen || !dlclose || !dladdr(&here, &info))
+    if (!dlopen || !dlclose || !dladdr(&here, &info))
         return;
     /* NOLOAD: nothing if it is the program itself, which is not known by that name. */
     void *object = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);

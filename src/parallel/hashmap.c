@@ -11,25 +11,18 @@ enum { PLACES_MIN = 8 };
 
 /* ---- Hashes ---- */
 
-static uint64_t fold(uint64_t hash, uint64_t word)
-{
-    __extension__ typedef unsigned __int128 wide;
-    wide product = (wide)(hash ^ word) * UINT64_C(0xd6e8feb86659fd93);
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
 uint64_t weft_hash(const void *bytes, size_t size)
 {
     const char *from = bytes;
-    uint64_t hash = fold(UINT64_C(0x2545f4914f6cdd1d), size), word;
+    uint64_t hash = weft__hash_fold(UINT64_C(0x2545f4914f6cdd1d), size), word;
     for (; size >= sizeof word; from += sizeof word, size -= sizeof word) {
         memcpy(&word, from, sizeof word);
-        hash = fold(hash + UINT64_C(0x9e3779b97f4a7c15), word);
+        hash = weft__hash_fold(hash + UINT64_C(0x9e3779b97f4a7c15), word);
     }
     word = 0;
     if (size > 0)
         memcpy(&word, from, size);
-    return fold(hash + UINT64_C(0x9e3779b97f4a7c15), word);
+    return weft__hash_fold(hash + UINT64_C(0x9e3779b97f4a7c15), word);
 }
 
 /* ---- Tables ---- */
@@ -239,7 +232,7 @@ bool weft_hashmap_get(weft_hashmap *map, const void *key, void *value)
     weft__lock_take(&partition->lock);
     const char *entry = find_entry(map, &partition->table, hash, key);
     if (entry && value)
-        memcpy(value, entry + map->value_at, map->kind.value_size);
+        weft__copy(value, entry + map->value_at, map->kind.value_size);
     weft__lock_drop(&partition->lock);
     return entry;
 }

@@ -6,6 +6,7 @@
 #include "core/cancel.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* What one loop over the partitions needs. */
 struct job {
@@ -26,7 +27,20 @@ static int outcome(weft *w, struct job *job)
 
 /* ---- Arrays ---- */
 
-enum { BATCH = 1 << 20 }; /* keys that are sorted at a time: the rest of memory is for the map */
+enum {
+    BATCH = 1 << 20, /* keys that are sorted at a time: the rest of memory is for the map */
+    AHEAD = 8,       /* keys that are fetched before they are needed */
+};
+
+/* The keys of a partition lie all over the array. */
+static void fetch(const struct job *job, size_t i)
+{
+    const weft_hashmap_kind *kind = &job->map->kind;
+    size_t at = job->partitioned.keys[i].index;
+    __builtin_prefetch(job->keys + at * kind->key_size);
+    if (job->values)
+        __builtin_prefetch(job->values + at * kind->value_size);
+}
 
 static void fill(weft *w, struct job *job, size_t p)
 {
@@ -36,8 +50,11 @@ static void fill(weft *w, struct job *job, size_t p)
     bool put = true;
     struct weft__held held;
     weft__partition_lock(w, partition, &held);
-    for (size_t i = job->partitioned.starts[p]; put && i < job->partitioned.starts[p + 1]; i++) {
+    size_t end = job->partitioned.starts[p + 1];
+    for (size_t i = job->partitioned.starts[p]; put && i < end; i++) {
         size_t at = keys[i].index;
+        if (end - i > AHEAD)
+            fetch(job, i + AHEAD);
         put = weft__table_put(w, job->map, &partition->table, keys[i].hash,
                               job->keys + at * kind->key_size,
                               job->values ? job->values + at * kind->value_size : NULL);
@@ -85,8 +102,27 @@ int weft_hashmap_put_all(weft *w, weft_hashmap *map, const void *keys, const voi
 
 /* ---- Two maps ---- */
 
-/* An empty table takes the other one as it is. Otherwise memory is asked for first: no key of a
- * table is in both, whatever happens. */
+/* Backwards from a free place: then each entry is the last before a free place, and can be taken
+ * out without moving others. It is taken out before `combine` is called, where an actor may end: so
+ * what was moved, or combined, is not in both tables. */
+static void move_entries(weft *w, const weft_hashmap *map, struct weft__table *into,
+                         struct weft__table *from)
+{
+    size_t free = 0;
+    while (weft__entry_hash(weft__table_entry(map, from, free)))
+        free++;
+    for (size_t i = 1; i <= from->mask; i++) {
+        char *entry = weft__table_entry(map, from, (free - i) & from->mask);
+        uint64_t hash = weft__entry_hash(entry);
+        if (!hash)
+            continue;
+        memset(entry, 0, sizeof hash);
+        from->count--;
+        weft__table_put(w, map, into, hash, entry + map->key_at, entry + map->value_at);
+    }
+}
+
+/* An empty table takes the other one as it is. Otherwise memory is asked for first, for all. */
 static bool move_table(weft *w, const weft_hashmap *map, struct weft__table *into,
                        struct weft__table *from)
 {
@@ -98,12 +134,8 @@ static bool move_table(weft *w, const weft_hashmap *map, struct weft__table *int
     }
     if (!weft__table_make_room(map, into, from->count + 1))
         return false;
-    for (size_t i = 0; from->entries && i <= from->mask; i++) {
-        char *entry = weft__table_entry(map, from, i);
-        uint64_t hash = weft__entry_hash(entry);
-        if (hash) /* and there is room */
-            weft__table_put(w, map, into, hash, entry + map->key_at, entry + map->value_at);
-    }
+    if (from->count > 0)
+        move_entries(w, map, into, from);
     weft__table_free(from);
     return true;
 }

@@ -14,7 +14,7 @@ struct atomic_u64 weft__paces[WEFT__PACES];
 /* How many elements would have made a stretch, if so many took `ns`. */
 static size_t in_a_stretch(size_t elements, uint64_t ns)
 {
-    double fitting = (double)elements * WEFT__STRETCH_NS / (double)(ns ? ns : 1);
+    double fitting = (double)elements * (double)WEFT__STRETCH_NS / (double)(ns ? ns : 1);
     return fitting < (double)SIZE_MAX ? (size_t)fitting : SIZE_MAX;
 }
 

@@ -7,6 +7,7 @@
 #include "core/misuse.h"
 #include "os/lock.h"
 #include "os/memory.h"
+#include "parallel/element.h"
 #include "weft/parallel.h"
 
 #include <errno.h>
@@ -89,8 +90,6 @@ static bool add_segment(weft_vector *vector)
 
 static bool make_room(weft_vector *vector, size_t size)
 {
-    if (atomic_load_acquire(&vector->room) >= size) /* acquire VEC1 */
-        return true;
     bool made = size <= PTRDIFF_MAX / vector->item_size;
     weft__lock_take(&vector->lock);
     while (made && atomic_load_relaxed(&vector->room) < size) /* relaxed: under the lock */
@@ -99,7 +98,16 @@ static bool make_room(weft_vector *vector, size_t size)
     return made;
 }
 
-static void put(weft_vector *vector, size_t at, const char *items, size_t n)
+/* The usual append, of one item, needs neither of these two. They are apart from it, and called at
+ * its end: so it has nothing to save on the stack, which the compare-exchange would wait for. */
+static __attribute__((noinline)) int append_later(weft_vector *vector, const void *items, size_t n,
+                                                  size_t *first, size_t end)
+{
+    return make_room(vector, end) ? weft_vector_append(vector, items, n, first) : -ENOMEM;
+}
+
+static __attribute__((noinline)) int put_many(weft_vector *vector, size_t at, const char *items,
+                                              size_t n)
 {
     while (n > 0) {
         struct place place = place_of(at);
@@ -113,6 +121,7 @@ static void put(weft_vector *vector, size_t at, const char *items, size_t n)
         at += some;
         n -= some;
     }
+    return 0;
 }
 
 int weft_vector_append(weft_vector *vector, const void *items, size_t n, size_t *first)
@@ -122,12 +131,16 @@ int weft_vector_append(weft_vector *vector, const void *items, size_t n, size_t 
     /* relaxed, both: an index is given to one thread; the items are passed on by other means. */
     size_t size = atomic_load_relaxed(&vector->size), end;
     do {
-        if (__builtin_add_overflow(size, n, &end) || !make_room(vector, end))
+        if (__builtin_add_overflow(size, n, &end))
             return -ENOMEM;
+        if (atomic_load_acquire(&vector->room) < end) /* acquire VEC1 */
+            return append_later(vector, items, n, first, end);
     } while (!atomic_cas_relaxed(&vector->size, &size, end));
-    put(vector, size, items, n);
     if (first)
         *first = size;
+    if (n != 1 || !items)
+        return put_many(vector, size, items, n);
+    weft__copy(item_at(vector, place_of(size)), items, vector->item_size);
     return 0;
 }
 

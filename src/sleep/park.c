@@ -186,8 +186,9 @@ bool weft__nap_wait(struct weft__naps *naps, struct atomic_u32 *word, uint32_t v
         return true;
     }
     uint64_t now = weft__clock_now();
-    if (naps->end == 0)
-        naps->end = now + naps->ns;
+    if (naps->end ==
+        0) /* a nap that ends after all time, such as one until WEFT_FOREVER, is long */
+        naps->end = naps->ns > UINT64_MAX - now ? UINT64_MAX : now + naps->ns;
     if (now < naps->end) {
         weft__futex_wait_for(word, value, naps->end - now);
         return true;

@@ -86,6 +86,44 @@ static int send_to_the_other(weft *w, void *arg)
     return until_killed(w);
 }
 
+/* With a limit that is none. */
+static int wait_until_forever(weft *w, void *arg)
+{
+    struct stage *stage = arg;
+    (void)weft_actor_wait_until(w, stage->actors[!meet(w, stage)], WEFT_FOREVER);
+    return until_killed(w);
+}
+
+static int send_until_forever(weft *w, void *arg)
+{
+    struct stage *stage = arg;
+    weft_actor *other = stage->actors[!meet(w, stage)];
+    while (weft_actor_send_until(w, other, arg, WEFT_FOREVER) == 0)
+        ;
+    return until_killed(w);
+}
+
+/* With a limit that is one: these waits end by themselves. */
+static int wait_until_late(weft *w, void *arg)
+{
+    struct stage *stage = arg;
+    weft_actor *other = stage->actors[!meet(w, stage)];
+    (void)weft_actor_wait_until(w, other, weft_now() + 3600 * UINT64_C(1000000000));
+    return until_killed(w);
+}
+
+static int send_until_deadline(weft *w, void *arg)
+{
+    struct stage *stage = arg;
+    weft_actor *other = stage->actors[!meet(w, stage)];
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    weft_scope_deadline(&scope, weft_now() + 3600 * UINT64_C(1000000000));
+    while (weft_actor_send_until(w, other, arg, WEFT_FOREVER) == 0)
+        ;
+    return weft_scope_close(w, &scope);
+}
+
 static int lock_own_and_next(weft *w, void *arg)
 {
     struct stage *stage = arg;
@@ -260,6 +298,10 @@ static const struct scene scenes[] = {
      {"actor 'first' waits for room in the mailbox of an actor, 'second'\n",
       "actor 'second' waits for room in the mailbox of an actor, 'first'\n"},
      {"\"actor second\" -> \"actor first\""}},
+    {{wait_until_forever, send_until_forever, wait_for_the_first},
+     {"actor 'first' waits for the end of an actor, 'second'\n",
+      "actor 'second' waits for room in the mailbox of an actor, 'first'\n"},
+     {"\"actor first\" -> \"actor second\"", "\"actor second\" -> \"actor first\""}},
     {{lock_own_and_next, lock_own_and_next},
      {"actor 'first' waits for mutex 'green', held by actor 'second'\n",
       "actor 'second' waits for mutex 'red', held by actor 'first'\n"},
@@ -386,6 +428,8 @@ static void those_are_not_named_who_could_go_on(void **state)
     /* Anybody may send to the second one, and that may set the event. */
     nothing_is_said((weft_actor_fn *const[MOST]){wait_and_set, receive_message}, NULL);
     nothing_is_said((weft_actor_fn *const[MOST]){give_away_and_wait}, NULL);
+    nothing_is_said((weft_actor_fn *const[MOST]){wait_until_forever, wait_until_late}, NULL);
+    nothing_is_said((weft_actor_fn *const[MOST]){send_until_deadline, send_until_forever}, NULL);
     nothing_is_said((weft_actor_fn *const[MOST]){give_away_and_wait, wait_and_set}, NULL);
 }
 

@@ -148,6 +148,16 @@ static int wait_actor(weft *w, struct waits *waits)
     return weft_actor_wait(w, waits->deaf);
 }
 
+static int wait_send_until(weft *w, struct waits *waits)
+{
+    return weft_actor_send_until(w, waits->deaf, NULL, WEFT_FOREVER);
+}
+
+static int wait_actor_until(weft *w, struct waits *waits)
+{
+    return weft_actor_wait_until(w, waits->deaf, weft_now() + 3600 * UINT64_C(1000000000));
+}
+
 static int wait_task(weft *w, struct waits *waits)
 {
     return weft_task_wait(&waits->task);
@@ -157,8 +167,9 @@ static int wait_own_task(weft *w, struct waits *waits);
 
 typedef int wait_fn(weft *w, struct waits *waits);
 static wait_fn *const wait_fns[] = {
-    wait_mutex,   wait_event, wait_channel_send, wait_channel_receive, wait_send,
-    wait_receive, wait_actor, wait_task,         wait_own_task,
+    wait_mutex,       wait_event,   wait_channel_send, wait_channel_receive,
+    wait_send,        wait_receive, wait_actor,        wait_send_until,
+    wait_actor_until, wait_task,    wait_own_task,
 };
 enum { WAITS = sizeof wait_fns / sizeof wait_fns[0] };
 
@@ -303,6 +314,93 @@ static void killed_in_a_function_of_the_library(void **state)
     pool_drop(pool);
 }
 
+/* ---- With an open scope, and children in another pool ---- */
+
+enum { ELSEWHERE = 4 };
+
+struct elsewhere {
+    weft_pool *other;
+    weft_scope *scope;
+    enum { POLLS, ALLOCATES, LOCKS } ends;
+    weft_mutex held, wanted;
+    atomic_int begun, over, deferred_early;
+    atomic_bool waits;
+};
+
+/* Uses the scope, and ends some time after the actor does. */
+static void outlive(weft *w, void *arg)
+{
+    struct elsewhere *elsewhere = arg;
+    atomic_fetch_add(&elsewhere->begun, 1);
+    if (elsewhere->ends == LOCKS) {
+        weft_mutex_lock(w, &elsewhere->held);
+        weft_mutex_unlock(w, &elsewhere->held);
+    }
+    while (!weft_cancelled(w))
+        wait_a_moment();
+    for (int i = 0; i < 20; i++)
+        wait_a_moment();
+    CHECK(weft_cancelled(w));
+    atomic_fetch_add(&elsewhere->over, 1);
+}
+
+static void spawn_elsewhere(weft *w, void *arg)
+{
+    struct elsewhere *elsewhere = arg;
+    for (int i = 0; i < ELSEWHERE; i++)
+        CHECK(weft_spawn(w, elsewhere->scope, outlive, elsewhere) == 0);
+    while (atomic_load(&elsewhere->begun) < ELSEWHERE)
+        wait_a_moment(); /* other workers have them */
+}
+
+/* What was deferred before the scope was opened is the children's, too. */
+static void note_early(weft *w, void *arg)
+{
+    struct elsewhere *elsewhere = arg;
+    if (elsewhere->ends != LOCKS)
+        CHECK(atomic_load(&elsewhere->over) == ELSEWHERE);
+    atomic_fetch_add(&elsewhere->deferred_early, 1);
+}
+
+static int has_children_elsewhere(weft *w, void *arg)
+{
+    struct elsewhere *elsewhere = arg;
+    weft_scope scope;
+    CHECK(weft_defer(w, note_early, elsewhere) == 0);
+    weft_scope_open(w, &scope);
+    elsewhere->scope = &scope;
+    if (elsewhere->ends == LOCKS)
+        weft_mutex_lock(w, &elsewhere->held);
+    CHECK(weft_run(elsewhere->other, spawn_elsewhere, elsewhere) == 0);
+    atomic_store(&elsewhere->waits, true);
+    if (elsewhere->ends == LOCKS)
+        weft_mutex_lock(w, &elsewhere->wanted);
+    while (elsewhere->ends == ALLOCATES)
+        weft_alloc(w, 1 << 20);
+    while (weft_actor_self(w))
+        weft_poll(w);
+    return 0;
+}
+
+static void killed_with_children_in_another_pool(void **state)
+{
+    weft_pool *pool = pool_make(1, 0), *other = pool_make(ELSEWHERE + 1, 0);
+    for (int i = 0; i < 3 * rounds_of(20); i++) {
+        struct elsewhere elsewhere = {.other = other, .ends = i % 3};
+        weft_mutex_lock(NULL, &elsewhere.wanted);
+        weft_actor *actor = start(pool, has_children_elsewhere, &elsewhere, NULL);
+        WAIT_UNTIL(atomic_load(&elsewhere.waits));
+        weft_actor_kill(actor);
+        int reason = end(actor);
+        assert_true(reason == -ECANCELED || (reason == -ENOMEM && elsewhere.ends == ALLOCATES));
+        assert_int_equal(atomic_load(&elsewhere.over), ELSEWHERE);
+        assert_int_equal(atomic_load(&elsewhere.deferred_early), 1);
+        weft_mutex_unlock(NULL, &elsewhere.wanted);
+    }
+    pool_drop(other);
+    pool_drop(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +408,7 @@ int main(void)
         cmocka_unit_test(killed_while_a_delegate_sleeps),
         cmocka_unit_test(killed_in_every_wait),
         cmocka_unit_test(killed_in_a_function_of_the_library),
+        cmocka_unit_test(killed_with_children_in_another_pool),
     };
     return cmocka_run_group_tests_name("actor_killed", tests, NULL, NULL);
 }

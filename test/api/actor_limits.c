@@ -663,6 +663,75 @@ static void the_library_leaves_nothing_behind(void **state)
     pool_drop(pool);
 }
 
+/* ---- Arguments of forks that have no slot ---- */
+
+static long twice(weft *w, long x, long y, long z);
+WEFT_FORKABLE(long, twice, long x; long y; long z;, twice(w, a->x, a->y, a->z))
+
+static long twice(weft *w, long x, long y, long z)
+{
+    return x + y + z;
+}
+
+enum { SLOTS_AT_LEAST = 7500, SLOTS_AT_MOST = 1 << 15, PER_FORK = 48 };
+
+struct rows {
+    long forks, rows, done;
+};
+
+static void one_row(weft *w, struct rows *rows)
+{
+    weft *in = w;
+    long sum = 0;
+    for (long i = 0; i < rows->forks; i++)
+        in = WEFT_FORK_IN(in, twice, i, i, 1);
+    for (long i = 0; i < rows->forks; i++) {
+        in = weft_outer(in);
+        sum += WEFT_MERGE_IN(in, twice);
+    }
+    CHECK(in == w && sum == rows->forks * rows->forks);
+    rows->done++;
+}
+
+static int long_rows(weft *w, void *arg)
+{
+    struct rows *rows = arg;
+    for (long i = 0; i < rows->rows; i++) {
+        weft_mark mark = weft_alloc_mark(w);
+        CHECK(weft_alloc(w, 1000));
+        one_row(w, rows);
+        CHECK(weft_alloc(w, 1000));
+        if (i % 2)
+            weft_alloc_release(w, mark);
+    }
+    return 0;
+}
+
+/* They are kept elsewhere, but they are the actor's; and only as long as they are needed. */
+static void forks_without_a_slot_are_counted(void **state)
+{
+    for (unsigned workers = 1; workers <= 3; workers++) {
+        weft_pool *pool = pool_make(workers, 0);
+        for (int fits = 0; fits < 2; fits++) {
+            size_t memory = 4 << 20;
+            long kept = (long)(memory / PER_FORK);
+            struct rows rows = {.rows = 10};
+            rows.forks = fits ? kept / 2 + SLOTS_AT_LEAST : kept + SLOTS_AT_MOST + 1000;
+            weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+            config.memory = WEFT_ACTOR_STACK + memory;
+            weft_actor *actor = start(pool, long_rows, &rows, &config);
+            assert_int_equal(weft_actor_wait(NULL, actor), fits ? 0 : -ENOMEM);
+            assert_int_equal(rows.done, fits ? rows.rows : 0);
+            weft_actor_info info = WEFT_ACTOR_INFO_INIT;
+            weft_actor_get_info(actor, &info);
+            assert_int_equal(info.memory, 0);
+            assert_true(info.memory_peak > memory / 4 && info.memory_peak <= memory);
+            weft_actor_release(actor);
+        }
+        pool_drop(pool);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -676,6 +745,7 @@ int main(void)
         cmocka_unit_test(deferred_once_in_reverse),
         cmocka_unit_test(what_right_sides_defer_is_handed_over),
         cmocka_unit_test(the_library_leaves_nothing_behind),
+        cmocka_unit_test(forks_without_a_slot_are_counted),
     };
     return cmocka_run_group_tests_name("actor_limits", tests, NULL, NULL);
 }

@@ -373,6 +373,122 @@ static void receiving_has_a_limit(void **state)
     }
 }
 
+/* ---- Sending, and waiting for an end, with a limit ---- */
+
+enum { HURRIED = 6, SENT = SCALED(300, 5) };
+
+struct hurried {
+    weft_pool *pool;
+    weft_actor *to;
+    atomic_ulong sent, received, timeouts, early;
+};
+
+static uint64_t soon(void)
+{
+    return weft_now() + 20000;
+}
+
+static void send_hurried(weft *w, struct hurried *hurried)
+{
+    for (int i = 0; i < SENT; i++) {
+        int error;
+        while ((error = weft_actor_send_until(w, hurried->to, (void *)1, soon())) == -ETIMEDOUT)
+            atomic_fetch_add(&hurried->timeouts, 1);
+        CHECK(error == 0);
+        atomic_fetch_add(&hurried->sent, 1);
+    }
+    int reason;
+    while ((reason = weft_actor_wait_until(w, hurried->to, soon())) == -ETIMEDOUT)
+        atomic_fetch_add(&hurried->early, 1);
+    CHECK(reason == -EIO && weft_actor_done(hurried->to));
+}
+
+static void send_hurried_job(weft *w, void *hurried)
+{
+    send_hurried(w, hurried);
+}
+
+static int send_hurried_actor(weft *w, void *hurried)
+{
+    send_hurried(w, hurried);
+    return 0;
+}
+
+static void send_hurried_from(unsigned i, void *arg)
+{
+    struct hurried *hurried = arg;
+    weft_task task;
+    weft_actor *actor;
+    if (i % 3 == 0) {
+        send_hurried(NULL, hurried);
+    } else if (i % 3 == 1) {
+        CHECK(weft_submit(hurried->pool, &task, send_hurried_job, hurried) == 0);
+        CHECK(weft_task_wait(&task) == 0);
+    } else {
+        CHECK(weft_actor_create(&actor, hurried->pool, send_hurried_actor, hurried, NULL) == 0);
+        CHECK(weft_actor_run(actor) == 0 && weft_actor_wait(NULL, actor) == 0);
+        weft_actor_release(actor);
+    }
+}
+
+/* Slow now and then, so that limits are reached. */
+static int receive_hurried(weft *w, void *arg)
+{
+    struct hurried *hurried = arg;
+    void *message;
+    for (int i = 0; i < HURRIED * SENT; i++) {
+        if (i % 64 == 0)
+            weft_sleep_until(w, weft_now() + 100000);
+        CHECK(weft_receive(w, &message) == 0 && message);
+        atomic_fetch_add(&hurried->received, 1);
+    }
+    WAIT_UNTIL(atomic_load(&hurried->early) > 0);
+    return -EIO;
+}
+
+static void sending_has_a_limit(void **state)
+{
+    static const unsigned workers[] = {1, 4};
+    for (int i = 0; i < 2; i++) {
+        struct hurried hurried = {.pool = pool_make(workers[i], 0)};
+        weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+        config.mailbox = 2;
+        CHECK(weft_actor_create(&hurried.to, hurried.pool, receive_hurried, &hurried, &config) ==
+              0);
+        in_threads(HURRIED, send_hurried_from, &hurried);
+        assert_int_equal(atomic_load(&hurried.sent), HURRIED * SENT);
+        assert_int_equal(atomic_load(&hurried.received), HURRIED * SENT);
+        assert_true(atomic_load(&hurried.timeouts) > 0);
+        assert_int_equal(weft_actor_send_until(NULL, hurried.to, NULL, WEFT_FOREVER), -EPIPE);
+        assert_int_equal(weft_actor_wait_until(NULL, hurried.to, 0), -EIO); /* however late */
+        weft_actor_release(hurried.to);
+        pool_drop(hurried.pool);
+    }
+}
+
+static int wait_for_itself(weft *w, void *arg)
+{
+    weft_actor *self = weft_actor_self(w);
+    CHECK(weft_actor_wait_until(w, self, WEFT_FOREVER) == -EDEADLK);
+    while (weft_actor_try_send(w, self, arg) == 0)
+        ;
+    CHECK(weft_actor_send_until(w, self, arg, WEFT_FOREVER) == -EDEADLK);
+    return 0;
+}
+
+static void nobody_waits_for_itself(void **state)
+{
+    weft_pool *pool = pool_make(1, 0);
+    weft_actor *actor;
+    CHECK(weft_actor_create(&actor, pool, wait_for_itself, NULL, NULL) == 0);
+    CHECK(weft_actor_run(actor) == 0);
+    assert_int_equal(weft_actor_wait_until(NULL, actor, WEFT_FOREVER), 0);
+    assert_int_equal(weft_actor_wait_until(NULL, NULL, 0), -EINVAL);
+    assert_int_equal(weft_actor_send_until(NULL, NULL, NULL, 0), -EINVAL);
+    weft_actor_release(actor);
+    pool_drop(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,6 +499,8 @@ int main(void)
         cmocka_unit_test(a_full_mailbox_takes_nothing_from_anybody),
         cmocka_unit_test(right_sides_receive_inline_and_elsewhere),
         cmocka_unit_test(receiving_has_a_limit),
+        cmocka_unit_test(sending_has_a_limit),
+        cmocka_unit_test(nobody_waits_for_itself),
     };
     return cmocka_run_group_tests_name("actor_messages", tests, NULL, NULL);
 }

@@ -112,6 +112,36 @@ static void right_side_after_many_brief_ones(void **state)
     }
 }
 
+/* ---- A child ---- */
+
+/* Brief children first, so that the owner keeps the next ones back. The last one is not run by the
+ * owner, which does not come to close the scope before the child has begun. */
+static void spawn_many_children(weft *w, void *arg)
+{
+    for (int i = 0; i < 200; i++) {
+        weft_scope scope;
+        weft_scope_open(w, &scope);
+        struct pair pair = {.waits = i % 50 == 49}, brief = {.waits = false};
+        for (int j = 0; j < 16; j++)
+            CHECK(weft_spawn(w, &scope, right_side, &brief) == 0);
+        CHECK(weft_scope_close(w, &scope) == 0);
+        weft_scope_open(w, &scope);
+        CHECK(weft_spawn(w, &scope, right_side, &pair) == 0);
+        left_side(w, &pair);
+        CHECK(weft_scope_close(w, &scope) == 0);
+    }
+}
+
+static void child_after_many_brief_ones(void **state)
+{
+    for (int i = 0; i < SIZES * WAYS_IN; i++) {
+        weft_pool *pool = pool_make(sizes[i % SIZES], ways_in[i / SIZES]);
+        for (int r = 0; r < rounds_of(20); r++)
+            assert_int_equal(weft_run(pool, spawn_many_children, NULL), 0);
+        pool_drop(pool);
+    }
+}
+
 /* ---- Loops and what is made of them ---- */
 
 enum { LONG = SCALED(50000, 10), SHORT = 100, WAITING = 400 };
@@ -671,6 +701,7 @@ int main(void)
         cmocka_unit_test(right_side_while_all_sleep),
         cmocka_unit_test(right_side_in_a_new_pool),
         cmocka_unit_test(right_side_after_many_brief_ones),
+        cmocka_unit_test(child_after_many_brief_ones),
         LEARNT(use_for),
         LEARNT(use_for_min),
         LEARNT(use_for_again),

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* hashmap.c: hash maps against a plain array of all keys; joins against two loops. */
 #include "weft/hashmap.h"
+#include "actors.h"
 #include "check.h"
 #include "child.h"
+#include "pools.h"
 #include "property.h"
 
 #include <errno.h>
@@ -388,12 +390,101 @@ static void mistakes(void **state)
     pool_drop(pool);
 }
 
+/* ---- Actors that end in a merge ---- */
+
+enum { MOVED = SCALED(20000, 4) };
+
+struct merging {
+    weft_hashmap *into, *from;
+    atomic_long begun, finished, calls;
+    long ends_at; /* the call of `combine` in which the actor ends */
+    bool fails;   /* or it is past its memory */
+};
+
+/* Adds, and ends before that. */
+static void combine_and_end(weft *w, void *value, const void *other, void *arg)
+{
+    struct merging *merging = arg;
+    long more = *(const long *)other;
+    atomic_fetch_add(&merging->begun, more);
+    bool ends = atomic_fetch_add(&merging->calls, 1) == merging->ends_at;
+    if (ends && merging->fails)
+        weft_fail(w, -EIO);
+    else if (ends)
+        weft_alloc(w, (size_t)1 << 40);
+    *(long *)value += more;
+    atomic_fetch_add(&merging->finished, more);
+}
+
+static int merge_and_end(weft *w, void *arg)
+{
+    struct merging *merging = arg;
+    return weft_hashmap_merge(w, merging->into, merging->from);
+}
+
+static void add_value(weft *w, const void *key, void *value, void *sum)
+{
+    atomic_fetch_add((atomic_long *)sum, *(const long *)value);
+}
+
+static void sum_up(weft *w, void *arg)
+{
+    struct merging *merging = arg;
+    atomic_long into = 0, from = 0;
+    weft_hashmap_for(w, merging->into, add_value, &into);
+    weft_hashmap_for(w, merging->from, add_value, &from);
+    long lost = atomic_load(&merging->begun) - atomic_load(&merging->finished);
+    CHECK(into + from + lost == (long)MOVED * (MOVED + 1) / 2 * 3);
+    for (long key = 1; key <= MOVED; key++) { /* what is left can be found */
+        long in_from = 0, in_into = 0;
+        CHECK(weft_hashmap_get(merging->into, &key, &in_into));
+        bool left = weft_hashmap_get(merging->from, &key, &in_from);
+        CHECK(left ? in_into == key && in_from == 2 * key : in_into == key || in_into == 3 * key);
+    }
+    size_t left = weft_hashmap_size(merging->from);
+    CHECK(left > 0);
+    merging->ends_at = -1;
+    CHECK(weft_hashmap_merge(w, merging->into, merging->from) == 0);
+    CHECK(weft_hashmap_size(merging->from) == 0 && weft_hashmap_size(merging->into) == MOVED);
+    into = 0;
+    weft_hashmap_for(w, merging->into, add_value, &into);
+    CHECK(into + lost == (long)MOVED * (MOVED + 1) / 2 * 3);
+}
+
+static void actors_end_in_a_merge(void **state)
+{
+    for (int i = 0; i < 12; i++) {
+        weft_pool *pool = pool_make(1 + (unsigned)i % 3, 0);
+        struct merging merging = {.ends_at = i * MOVED / 24, .fails = i % 2};
+        weft_hashmap_kind kind = {.key_size = sizeof(long),
+                                  .value_size = sizeof(long),
+                                  .combine = combine_and_end,
+                                  .arg = &merging};
+        assert_int_equal(weft_hashmap_create(&merging.into, &kind, 0), 0);
+        assert_int_equal(weft_hashmap_create(&merging.from, &kind, 0), 0);
+        for (long key = 1; key <= MOVED; key++) {
+            assert_int_equal(weft_hashmap_put(NULL, merging.into, &key, &key), 0);
+            assert_int_equal(weft_hashmap_put(NULL, merging.from, &key, &(long){2 * key}), 0);
+        }
+        int reason = run_one(pool, merge_and_end, &merging);
+        assert_int_equal(reason, merging.fails ? -ECANCELED : -ENOMEM);
+        assert_int_equal(weft_run(pool, sum_up, &merging), 0);
+        weft_hashmap_destroy(merging.into);
+        weft_hashmap_destroy(merging.from);
+        pool_drop(pool);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(maps),        cmocka_unit_test(threads_put_at_the_same_time),
-        cmocka_unit_test(other_kinds), cmocka_unit_test(joins),
-        cmocka_unit_test(cancelled),   cmocka_unit_test(mistakes),
+        cmocka_unit_test(maps),
+        cmocka_unit_test(threads_put_at_the_same_time),
+        cmocka_unit_test(other_kinds),
+        cmocka_unit_test(joins),
+        cmocka_unit_test(cancelled),
+        cmocka_unit_test(mistakes),
+        cmocka_unit_test(actors_end_in_a_merge),
     };
     return RUN_ON_ALL_ROADS(tests);
 }

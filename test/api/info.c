@@ -22,6 +22,10 @@ static weft_pool_info info_of(weft_pool *pool)
 static void version(void **state)
 {
     char expected[32];
+    assert_int_equal(weft_version_number(), WEFT_VERSION);
+    assert_int_equal(WEFT_VERSION / 10000, WEFT_VERSION_MAJOR);
+    assert_int_equal(WEFT_VERSION / 100 % 100, WEFT_VERSION_MINOR);
+    assert_int_equal(WEFT_VERSION % 100, WEFT_VERSION_PATCH);
     snprintf(expected, sizeof expected, "%d.%d.%d", WEFT_VERSION_MAJOR, WEFT_VERSION_MINOR,
              WEFT_VERSION_PATCH);
     assert_string_equal(weft_version(), expected);

@@ -2,9 +2,9 @@
 /* sizes.c: configurations and infos of programs of another release: shorter, and longer. */
 #include "check.h"
 #include "pools.h"
-#include "weft/actor.h"
-#include "weft/task.h"
+#include "weft/all.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -186,11 +186,87 @@ static void infos(void **state)
     pool_drop(at.pool);
 }
 
+/* ---- By name ---- */
+
+static void sizes_by_name(void **state)
+{
+    static const struct {
+        const char *name;
+        size_t size, alignment;
+    } types[] = {
+        {"weft_actor_config", sizeof(weft_actor_config), _Alignof(weft_actor_config)},
+        {"weft_actor_info", sizeof(weft_actor_info), _Alignof(weft_actor_info)},
+        {"weft_actors_config", sizeof(weft_actors_config), _Alignof(weft_actors_config)},
+        {"weft_again", sizeof(weft_again), _Alignof(weft_again)},
+        {"weft_barrier", sizeof(weft_barrier), _Alignof(weft_barrier)},
+        {"weft_box", sizeof(weft_box), _Alignof(weft_box)},
+        {"weft_case", sizeof(weft_case), _Alignof(weft_case)},
+        {"weft_channel", sizeof(weft_channel), _Alignof(weft_channel)},
+        {"weft_condition", sizeof(weft_condition), _Alignof(weft_condition)},
+        {"weft_config", sizeof(weft_config), _Alignof(weft_config)},
+        {"weft_dep", sizeof(weft_dep), _Alignof(weft_dep)},
+        {"weft_event", sizeof(weft_event), _Alignof(weft_event)},
+        {"weft_flow", sizeof(weft_flow), _Alignof(weft_flow)},
+        {"weft_hashmap_kind", sizeof(weft_hashmap_kind), _Alignof(weft_hashmap_kind)},
+        {"weft_local", sizeof(weft_local), _Alignof(weft_local)},
+        {"weft_mark", sizeof(weft_mark), _Alignof(weft_mark)},
+        {"weft_mutex", sizeof(weft_mutex), _Alignof(weft_mutex)},
+        {"weft_once", sizeof(weft_once), _Alignof(weft_once)},
+        {"weft_ordmap_entry", sizeof(weft_ordmap_entry), _Alignof(weft_ordmap_entry)},
+        {"weft_ordmap_kind", sizeof(weft_ordmap_kind), _Alignof(weft_ordmap_kind)},
+        {"weft_pool_info", sizeof(weft_pool_info), _Alignof(weft_pool_info)},
+        {"weft_reducer", sizeof(weft_reducer), _Alignof(weft_reducer)},
+        {"weft_rwlock", sizeof(weft_rwlock), _Alignof(weft_rwlock)},
+        {"weft_scope", sizeof(weft_scope), _Alignof(weft_scope)},
+        {"weft_semaphore", sizeof(weft_semaphore), _Alignof(weft_semaphore)},
+        {"weft_stage", sizeof(weft_stage), _Alignof(weft_stage)},
+        {"weft_state", sizeof(weft_state), _Alignof(weft_state)},
+        {"weft_submit_options", sizeof(weft_submit_options), _Alignof(weft_submit_options)},
+        {"weft_task", sizeof(weft_task), _Alignof(weft_task)},
+        {"weft_text", sizeof(weft_text), _Alignof(weft_text)},
+        {"weft_timer", sizeof(weft_timer), _Alignof(weft_timer)},
+        {"weft_worker_info", sizeof(weft_worker_info), _Alignof(weft_worker_info)},
+    };
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        assert_int_equal(weft_sizeof(types[i].name), types[i].size);
+        assert_int_equal(weft_alignof(types[i].name), types[i].alignment);
+    }
+    static const char *const none[] = {NULL, "", "weft_pool", "weft_tas", "weft_tasks", "size_t"};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        assert_int_equal(weft_sizeof(none[i]), 0);
+        assert_int_equal(weft_alignof(none[i]), 0);
+    }
+}
+
+/* Functions that are inlined have an address, too, which other languages find by their names. */
+static void inlined_functions_are_there(void **state)
+{
+    static const char *const names[] = {"weft_run",
+                                        "weft_fork",
+                                        "weft_merge",
+                                        "weft_outer",
+                                        "weft_join",
+                                        "weft_poll",
+                                        "weft_submit",
+                                        "weft_broadcast",
+                                        "weft_submit_with",
+                                        "weft_submit_detached",
+                                        "weft_broadcast_detached",
+                                        "weft_timer_start",
+                                        "weft_actor_create"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assert_non_null(dlsym(RTLD_DEFAULT, names[i]));
+    void (*volatile poll)(weft *) = weft_poll;
+    assert_non_null(poll);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(configurations),
         cmocka_unit_test(infos),
+        cmocka_unit_test(sizes_by_name),
+        cmocka_unit_test(inlined_functions_are_there),
     };
     return cmocka_run_group_tests_name("sizes", tests, NULL, NULL);
 }

@@ -24,7 +24,26 @@ struct things {
     weft_condition condition;
     weft_mutex with_condition;
     weft_barrier barrier; /* for more than ever come */
+    weft_actor *actor;    /* waits for the event, and its mailbox is full */
 };
+
+static int receive_two(weft *w, void *arg)
+{
+    struct things *things = arg;
+    void *message;
+    weft_event_wait(w, &things->event);
+    CHECK(weft_receive(w, &message) == 0);
+    return weft_receive(w, &message);
+}
+
+static void make_actor(struct things *things)
+{
+    weft_actor_config config = WEFT_ACTOR_CONFIG_INIT;
+    config.name = "full";
+    config.mailbox = 1;
+    CHECK(weft_actor_create(&things->actor, NULL, receive_two, things, &config) == 0);
+    CHECK(weft_actor_try_send(NULL, things->actor, NULL) == 0);
+}
 
 static void make_things(struct things *things)
 {
@@ -46,10 +65,14 @@ static void make_things(struct things *things)
     weft_mutex_init(&things->with_condition, "with condition");
     weft_barrier_init(&things->barrier, "barrier", 3);
     weft_barrier_from_outside(&things->barrier);
+    make_actor(things);
 }
 
 static void drop_things(struct things *things)
 {
+    weft_actor_kill(things->actor);
+    (void)weft_actor_wait(NULL, things->actor);
+    weft_actor_release(things->actor);
     weft_mutex_unlock(NULL, &things->mutex);
     CHECK(
         weft_mutex_trylock(NULL, &things->mutex)); /* no waiter is left, and it was given to none */
@@ -116,16 +139,28 @@ static int wait_barrier(weft *w, struct things *things, uint64_t when)
     return weft_barrier_wait_until(w, &things->barrier, when);
 }
 
+static int wait_actor(weft *w, struct things *things, uint64_t when)
+{
+    int result = weft_actor_wait_until(w, things->actor, when);
+    CHECK(!result == weft_actor_done(things->actor));
+    return result;
+}
+
+static int wait_room(weft *w, struct things *things, uint64_t when)
+{
+    return weft_actor_send_until(w, things->actor, things, when);
+}
+
 typedef int wait_fn(weft *w, struct things *things, uint64_t when);
-static wait_fn *const waits[] = {wait_event, wait_mutex,     wait_receive,
-                                 wait_send,  wait_semaphore, wait_read,
-                                 wait_write, wait_condition, wait_barrier};
+static wait_fn *const waits[] = {wait_event,     wait_mutex, wait_receive, wait_send,
+                                 wait_semaphore, wait_read,  wait_write,   wait_condition,
+                                 wait_barrier,   wait_actor, wait_room};
 enum { WAITS = sizeof waits / sizeof waits[0] };
 
 static bool ends_by_actor_sets(wait_fn *wait)
 {
     return wait == wait_event || wait == wait_receive || wait == wait_send ||
-           wait == wait_semaphore;
+           wait == wait_semaphore || wait == wait_actor || wait == wait_room;
 }
 
 /* ---- The time comes ---- */
@@ -345,9 +380,19 @@ static void fail_another_pool(weft *w, void *arg)
     CHECK(weft_scope_close(w, &scope) == -EIO);
 }
 
+/* All of them can block at the same time. */
+static weft_pool *pool_for_waits(unsigned workers)
+{
+    weft_config config = WEFT_CONFIG_INIT;
+    config.workers = workers;
+    config.spares = 2 * WAITS;
+    return pool_make_with(&config);
+}
+
 static void cancel(unsigned workers, uint64_t when, weft_fn *fn)
 {
-    struct cancelled c = {.pool = pool_make(workers, 0), .other = pool_make(2, 0), .when = when};
+    struct cancelled c = {
+        .pool = pool_for_waits(workers), .other = pool_for_waits(2), .when = when};
     make_things(&c.things);
     assert_int_equal(weft_run(c.pool, fn, &c), 0);
     /* Children that had not begun when it was cancelled never do. */

@@ -6,9 +6,17 @@
 #include "os/cgroup.h"
 #include "os/topology.h"
 #include "proc.h"
+#include "weft/actor.h"
+#include "weft/sort.h"
+#include "weft/sync.h"
+#include "weft/task.h"
+#include "weft/timer.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <malloc.h>
 #include <sched.h>
 #include <signal.h>
@@ -16,8 +24,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -171,6 +181,249 @@ static void bug_20_no_room_for_the_third_thread(void)
     child_pool_end(child_pool_of(&config));
     CHECK_EQUAL(atomic_load(&over), 2 + WORKERS);
 }
+
+/* ---- The default pool makes do ---- */
+
+/* From now on the calling thread can start no thread. */
+static bool forbid_threads(int error)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS), /* so that clone() is tried */
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof code / sizeof code[0], code};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static weft_pool_info default_info(void)
+{
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
+    CHECK_EQUAL(weft_pool_get_info(NULL, &info), 0);
+    return info;
+}
+
+static void detach(weft *w, void *arg)
+{
+    CHECK_EQUAL(weft_spawn_detached(w, count_up, arg), -EAGAIN);
+}
+
+static void never(weft *w, void *arg)
+{
+    CHECK(!"it runs");
+}
+
+static int never_actor(weft *w, void *arg)
+{
+    CHECK(!"it runs");
+    return 0;
+}
+
+/* What no thread could do is refused at once. */
+static void refuses_what_needs_a_thread(weft_pool *pool)
+{
+    weft_task task = {{0}};
+    weft_timer timer = {{0}};
+    weft_actor *actor;
+    weft_completions *completions;
+    weft_submit_options options = WEFT_SUBMIT_OPTIONS_INIT;
+    CHECK_EQUAL(weft_completions_create(&completions), 0);
+    CHECK_EQUAL(weft_submit(pool, &task, never, NULL), -EAGAIN);
+    CHECK_EQUAL(weft_submit_detached(pool, never, NULL, NULL), -EAGAIN);
+    options.completions = completions;
+    CHECK_EQUAL(weft_submit_with(pool, &task, never, NULL, &options), -EAGAIN);
+    CHECK_EQUAL(weft_task_wait(&task), -EINVAL); /* it was not submitted */
+    CHECK_EQUAL(weft_broadcast(pool, never, NULL), -EAGAIN);
+    CHECK_EQUAL(weft_broadcast_detached(pool, never, NULL), -EAGAIN);
+    CHECK_EQUAL(weft_timer_start(pool, &timer, weft_now(), 0, never, NULL), -EAGAIN);
+    CHECK_EQUAL(weft_actor_create(&actor, pool, never_actor, NULL, NULL), -EAGAIN);
+    weft_actors_config actors = WEFT_ACTORS_CONFIG_INIT;
+    CHECK_EQUAL(weft_actors_setup(pool, &actors), -EAGAIN);
+    CHECK_EQUAL(weft_run(pool, detach, NULL), 0);
+    CHECK_EQUAL(weft_completions_destroy(completions), 0);
+}
+
+enum { CHILDREN = 1000, NUMBERS = 100000 };
+
+static int compare_longs(const void *a, const void *b, void *arg)
+{
+    long x = *(const long *)a, y = *(const long *)b;
+    return (x > y) - (x < y);
+}
+
+struct family {
+    weft_scope outer;
+    weft_mutex mutex;
+    atomic_int count;
+};
+
+static void count_child(weft *w, void *family)
+{
+    atomic_fetch_add(&((struct family *)family)->count, 1);
+}
+
+/* A child of an inner scope spawns into the outer one. */
+static void spawn_outside(weft *w, void *arg)
+{
+    struct family *family = arg;
+    CHECK_EQUAL(weft_spawn(w, &family->outer, count_child, family), 0);
+    count_child(w, family);
+}
+
+static void spawn_inner(weft *w, void *arg)
+{
+    struct family *family = arg;
+    weft_scope inner;
+    weft_scope_open(w, &inner);
+    for (int i = 0; i < CHILDREN; i++)
+        CHECK_EQUAL(weft_spawn(w, &inner, spawn_outside, family), 0);
+    CHECK_EQUAL(weft_scope_close(w, &inner), 0);
+}
+
+/* Forks, loops, sorts, scopes, also of one that holds a mutex; waits that are over in time. */
+static void do_all(weft *w, void *arg)
+{
+    static long numbers[NUMBERS];
+    struct family family = {.count = 0};
+    long n = 16;
+    fib(w, &n);
+    CHECK_EQUAL(n, 987);
+    for (long i = 0; i < NUMBERS; i++)
+        numbers[i] = i * 7919 % NUMBERS;
+    weft_sort(w, numbers, NUMBERS, sizeof numbers[0], compare_longs, NULL);
+    for (long i = 0; i < NUMBERS; i++)
+        CHECK(numbers[i] == i);
+    for (int holds = 0; holds < 2; holds++) {
+        weft_scope_open(w, &family.outer);
+        if (holds)
+            weft_mutex_lock(w, &family.mutex);
+        spawn_inner(w, &family);
+        if (holds)
+            weft_mutex_unlock(w, &family.mutex);
+        CHECK_EQUAL(weft_scope_close(w, &family.outer), 0);
+    }
+    CHECK_EQUAL(atomic_load(&family.count), 4 * CHILDREN);
+    weft_event event = WEFT_EVENT_INIT;
+    CHECK_EQUAL(weft_event_wait_until(w, &event, weft_now() + 1000000), -ETIMEDOUT);
+    weft_block_begin(w);
+    weft_block_end(w);
+}
+
+static void run_in_default(weft *w, void *arg)
+{
+    CHECK_EQUAL(weft_run(NULL, do_all, NULL), 0);
+}
+
+static int actor_runs_in_default(weft *w, void *arg)
+{
+    return weft_run(NULL, do_all, NULL);
+}
+
+struct lonely {
+    weft_pool *other; /* it has a thread */
+    weft_actor *actor;
+    int error;
+};
+
+static void *live_alone(void *arg)
+{
+    struct lonely *lonely = arg;
+    if (!forbid_threads(lonely->error))
+        return NULL; /* no seccomp here */
+    weft_pool *pool = weft_pool_default(), *none;
+    CHECK(pool);
+    CHECK_EQUAL(default_info().threads, 0);
+    CHECK_EQUAL(weft_pool_workers(NULL), 1);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(weft_run(NULL, do_all, NULL), 0);
+    refuses_what_needs_a_thread(NULL);
+    refuses_what_needs_a_thread(pool);
+    CHECK_EQUAL(weft_run(lonely->other, run_in_default, NULL), 0);
+    CHECK_EQUAL(weft_actor_run(lonely->actor), 0);
+    CHECK_EQUAL(weft_actor_wait(NULL, lonely->actor), 0);
+    FILE *dump = tmpfile();
+    weft_pool_dump(pool, dump);
+    fclose(dump);
+    CHECK_EQUAL(weft_pool_create(&none, NULL), -lonely->error); /* only the default pool makes do */
+    return pool;
+}
+
+static void default_pool_without_threads(void)
+{
+    static const int errors[] = {EAGAIN, EPERM};
+    for (int i = 0; i < 2; i++) {
+        struct lonely lonely = {.other = child_pool(1, 0, WAY_SPIN), .error = errors[i]};
+        pthread_t thread;
+        void *pool;
+        CHECK_EQUAL(
+            weft_actor_create(&lonely.actor, lonely.other, actor_runs_in_default, NULL, NULL), 0);
+        child_thread(live_alone, &lonely, &thread);
+        CHECK_EQUAL(pthread_join(thread, &pool), 0);
+        if (pool) { /* this thread may start threads, but the pool stays as it is */
+            CHECK_EQUAL(default_info().threads, 0);
+            CHECK_EQUAL(weft_run(NULL, do_all, NULL), 0);
+            CHECK_EQUAL(weft_pool_destroy(pool), 0);
+        }
+        CHECK(default_info().threads > 0); /* the next one */
+        CHECK_EQUAL(weft_pool_destroy(weft_pool_default()), 0);
+        weft_actor_release(lonely.actor);
+        child_pool_end(lonely.other);
+    }
+}
+
+#if !SANITIZED
+/* Stands before the C library's, for the library, too. */
+static atomic_int threads_most = INT_MAX, threads_now;
+
+struct counted {
+    void *(*run)(void *);
+    void *arg;
+};
+
+static void *run_counted(void *arg)
+{
+    struct counted counted = *(struct counted *)arg;
+    free(arg);
+    void *result = counted.run(counted.arg);
+    atomic_fetch_sub(&threads_now, 1);
+    return result;
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
+{
+    typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    create_fn *create;
+    *(void **)&create = dlsym(RTLD_NEXT, "pthread_create");
+    if (atomic_load(&threads_now) >= atomic_load(&threads_most))
+        return EPERM;
+    struct counted *counted = malloc(sizeof *counted);
+    *counted = (struct counted){run, arg};
+    atomic_fetch_add(&threads_now, 1);
+    return create(thread, attr, run_counted, counted);
+}
+
+static void default_pool_with_fewer_threads(void)
+{
+    CHECK_EQUAL(setenv("WEFT_WORKERS", "4", 1), 0);
+    for (unsigned most = 0; most <= 5; most++) {
+        atomic_store(&threads_most, (int)most);
+        weft_pool_info info = default_info();
+        CHECK_EQUAL(info.threads, most < 4 ? most : 4);
+        CHECK_EQUAL(info.workers, info.threads ? info.threads : 1);
+        CHECK_EQUAL(weft_run(NULL, do_all, NULL), 0);
+        CHECK_EQUAL(weft_pool_destroy(weft_pool_default()), 0);
+    }
+    atomic_store(&threads_most, INT_MAX);
+}
+#else
+static void default_pool_with_fewer_threads(void)
+{
+}
+#endif
 
 /* ---- Numbers ---- */
 
@@ -580,6 +833,8 @@ int main(void)
         IN_CHILD(bug_20_thread_creation_fails_at_each_worker),
         IN_CHILD(thread_creation_fails_twice_then_works),
         IN_CHILD(bug_20_no_room_for_the_third_thread),
+        IN_CHILD(default_pool_without_threads),
+        IN_CHILD(default_pool_with_fewer_threads),
         IN_CHILD(zero_workers_is_automatic),
         IN_CHILD(values_out_of_range_are_refused),
         IN_CHILD(stack_that_large_there_is_not),

@@ -253,6 +253,34 @@ static void writer_waits_elsewhere(void)
     expect_report(write_over_join, 2, text, graph);
 }
 
+/* One place in the scope, and the child that has it waits for the next one. */
+static void set_never(weft *w, void *arg)
+{
+    weft_event_set(w, &never_set);
+}
+
+static void wait_for_next_child(weft *w, void *arg)
+{
+    weft_event_wait(w, &never_set);
+}
+
+static void spawn_into_narrow(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    weft_scope_width(&scope, 1);
+    CHECK(weft_spawn(w, &scope, wait_for_next_child, NULL) == 0);
+    CHECK(weft_spawn(w, &scope, set_never, NULL) == 0);
+    (void)weft_scope_close(w, &scope);
+}
+
+static void child_waits_for_one_without_place(void)
+{
+    static const char *const text[] = {"waits for event 'never'", NULL};
+    static const char *const graph[] = {"-> \"event 'never'\"", NULL};
+    expect_report(spawn_into_narrow, 2, text, graph);
+}
+
 static void acquire_twice(weft *w, void *arg)
 {
     weft_semaphore_acquire(w, &semaphore);
@@ -1136,6 +1164,7 @@ int main(void)
         IN_CHILD(reader_wants_to_write),
         IN_CHILD(writer_waits_elsewhere),
         IN_CHILD(semaphore_is_empty),
+        IN_CHILD(child_waits_for_one_without_place),
         IN_CHILD(nobody_signals),
         IN_CHILD(one_too_few),
         IN_CHILD(once_never_ends),

@@ -205,10 +205,14 @@ static void spawn_under_locks(weft *w, void *arg)
     weft_rwlock lock;
     weft_rwlock_init(&lock, NULL);
     weft_scope_open(w, &scope);
-    for (int i = 0; i < 100; i++) { /* so that the short road has memory */
+    for (int i = 0; i < 40; i++) {
         CHECK_EQUAL(weft_spawn(w, &scope, nothing, NULL), 0);
         CHECK(!newest_child_is_careful(w));
     }
+    CHECK_EQUAL(weft_scope_close(w, &scope), 0); /* so that the short road has memory */
+    weft_scope_open(w, &scope);
+    CHECK_EQUAL(weft_spawn(w, &scope, nothing, NULL), 0);
+    CHECK(weft__worker_of(w)->stocks[STOCK_PLAIN].some && !newest_child_is_careful(w));
     weft_rwlock_lock_read(w, &lock);
     CHECK_EQUAL(weft_spawn(w, &scope, nothing, NULL), 0);
     CHECK(newest_child_is_careful(w));

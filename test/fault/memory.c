@@ -304,7 +304,7 @@ static void oom_broadcast(void)
  * that they ran; each exactly once if its spawn said so. */
 enum { SPAWNS = 300 };
 
-enum spawn_kind { SPAWN, SPAWN_FIFO, SPAWN_DETACHED, SPAWN_COPY, SPAWN_DROP };
+enum spawn_kind { SPAWN, SPAWN_FIFO, SPAWN_DETACHED, SPAWN_COPY, SPAWN_DROP, SPAWN_NARROW };
 
 struct spawns {
     enum spawn_kind kind;
@@ -330,6 +330,7 @@ static int spawn(weft *w, weft_scope *scope, enum spawn_kind kind, void *arg)
     case SPAWN_COPY:
         return weft_spawn_copy(w, scope, count_up_at, (void *[40]){arg}, 320, count_up_at);
     case SPAWN_DROP:
+    case SPAWN_NARROW:
         return weft_spawn_drop(w, scope, count_up, arg, count_up);
     }
     return -EINVAL;
@@ -340,6 +341,8 @@ static void spawn_all(weft *w, void *arg)
     struct spawns *spawns = arg;
     weft_scope scope;
     weft_scope_open(w, &scope);
+    if (spawns->kind == SPAWN_NARROW)
+        weft_scope_width(&scope, SPAWNS - 20); /* so many tokens, and some children wait */
     fail_at(spawns->k);
     for (int i = 0; i < SPAWNS; i++) {
         int error = spawn(w, &scope, spawns->kind, &spawns->ran[i]);
@@ -391,6 +394,16 @@ static bool try_spawn_copy(uint32_t k, enum way way)
 static bool try_spawn_drop(uint32_t k, enum way way)
 {
     return try_spawns(k, way, SPAWN_DROP);
+}
+
+static bool try_spawn_narrow(uint32_t k, enum way way)
+{
+    return try_spawns(k, way, SPAWN_NARROW);
+}
+
+static void oom_spawn_narrow(void)
+{
+    CHECK(sweep(try_spawn_narrow, WAY_SPIN) > SPAWNS);
 }
 
 static void oom_spawn_copy(void)
@@ -948,10 +961,12 @@ static void oom_data_parallelism(void)
 
 /* ---- Waiting for each other ---- */
 
-/* The actor can't note when its wait ends; it ends all the same. */
+/* Waits with a limit need no memory. */
 struct limited {
     uint32_t k;
     weft_event never;
+    weft_actor *deaf; /* its mailbox is full */
+    atomic_bool begun;
     weft_rwlock lock;
     bool one_failed;
 };
@@ -962,9 +977,24 @@ static int wait_with_limit(weft *w, void *arg)
     uint64_t when = weft_now() + 2000000;
     fail_at(limited->k);
     CHECK_EQUAL(weft_event_wait_until(w, &limited->never, when), -ETIMEDOUT);
+    CHECK_EQUAL(weft_actor_wait_until(w, limited->deaf, weft_now() + 1000), -ETIMEDOUT);
+    CHECK_EQUAL(weft_actor_send_until(w, limited->deaf, arg, weft_now() + 1000), -ETIMEDOUT);
     limited->one_failed = failed();
     CHECK(weft_now() >= when);
     return 0;
+}
+
+static int wait_for_event(weft *w, void *arg)
+{
+    struct limited *limited = arg;
+    atomic_store(&limited->begun, true);
+    weft_event_wait(w, &limited->never);
+    return 0;
+}
+
+static void wait_with_limit_job(weft *w, void *limited)
+{
+    (void)wait_with_limit(w, limited);
 }
 
 static bool try_limit(uint32_t k, enum way way)
@@ -973,12 +1003,23 @@ static bool try_limit(uint32_t k, enum way way)
     struct limited limited = {.k = k};
     weft_actor *actor;
     until_asleep(pool, 1);
+    CHECK_EQUAL(weft_actor_create(&limited.deaf, pool, wait_for_event, &limited, NULL), 0);
+    while (weft_actor_try_send(NULL, limited.deaf, &limited) == 0)
+        ;
+    UNTIL(atomic_load(&limited.begun));    /* it has its memory */
+    (void)wait_with_limit(NULL, &limited); /* outside; then in a job */
+    bool one_failed = limited.one_failed;
+    CHECK_EQUAL(weft_run(pool, wait_with_limit_job, &limited), 0);
+    one_failed |= limited.one_failed;
     CHECK_EQUAL(weft_actor_create(&actor, pool, wait_with_limit, &limited, NULL), 0);
     CHECK_EQUAL(weft_actor_run(actor), 0);
     CHECK_EQUAL(weft_actor_wait(NULL, actor), 0);
     weft_actor_release(actor);
+    weft_event_set(NULL, &limited.never);
+    CHECK_EQUAL(weft_actor_wait(NULL, limited.deaf), 0);
+    weft_actor_release(limited.deaf);
     child_pool_end(pool);
-    return limited.one_failed;
+    return one_failed || limited.one_failed;
 }
 
 /* An actor that can't note what it holds ends, and holds nothing. */
@@ -1043,7 +1084,7 @@ static void oom_sync(void)
 {
     FOR_EACH_WAY(way)
     {
-        CHECK(sweep(try_limit, way) >= 1);
+        CHECK(sweep(try_limit, way) == 0);
         CHECK(sweep(try_rwlock, way) == 2);
         CHECK(sweep(try_unlimited, way) >= 3);
     }
@@ -1065,6 +1106,7 @@ int main(void)
         IN_CHILD(oom_spawn_detached),
         IN_CHILD(oom_spawn_copy),
         IN_CHILD(oom_spawn_drop),
+        IN_CHILD(oom_spawn_narrow),
         IN_CHILD(no_memory_for_ever),
         IN_CHILD(spawn_among_thieves),
         IN_CHILD(oom_fork_past_the_deques_capacity),

@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 /* A job, and how its pool is made. One worker is enough, and makes it the same every time: nobody
  * takes what was forked. */
@@ -576,13 +577,53 @@ static void deadline_too_late(weft *w, void *arg)
     weft_scope_deadline(&scope, 1);
 }
 
+static void width_too_late(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK_EQUAL(weft_scope_close(w, &scope), 0);
+    weft_scope_width(&scope, 1);
+}
+
 static void closed_scope(void **state)
 {
+    expect_named(width_too_late, WORDS("weft_scope_width: ", "the scope is closed"));
     expect_named(spawns_too_late, WORDS("weft_spawn: ", "the scope is closed"));
     expect_named(spawns_too_late_fifo, WORDS("weft_spawn_fifo: ", "the scope is closed"));
     expect_named(spawns_without_open, WORDS("weft_spawn: ", "was never opened"));
     expect_named(deadline_too_late, WORDS("weft_scope_deadline: ", "the scope is closed"));
     expect_named_in_actor(spawns_too_late, WORDS("weft_spawn: ", "the scope is closed"));
+}
+
+/* ---- A width after the first child ---- */
+
+static void never_over(weft *w, void *arg)
+{
+    for (;;)
+        pause();
+}
+
+static void width_after_child(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK_EQUAL(weft_spawn(w, &scope, never_over, NULL), 0);
+    weft_scope_width(&scope, 1);
+}
+
+static void width_after_fifo_child(weft *w, void *arg)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK_EQUAL(weft_spawn_fifo(w, &scope, never_over, NULL), 0);
+    weft_scope_width(&scope, 1);
+}
+
+static void width_too_late_for_children(void **state)
+{
+    expect_named(width_after_child, WORDS("weft_scope_width: ", "has children already"));
+    expect_named(width_after_fifo_child, WORDS("weft_scope_width: ", "has children already"));
+    expect_named_in_actor(width_after_child, WORDS("weft_scope_width: ", "has children already"));
 }
 
 static void opens_twice(weft *w, void *arg)
@@ -1087,6 +1128,7 @@ int main(void)
         IN_CHILD(task_never_submitted),
         IN_CHILD(task_that_waits_for_itself),
         cmocka_unit_test(closed_scope),
+        cmocka_unit_test(width_too_late_for_children),
         cmocka_unit_test(scope_opened_twice),
         cmocka_unit_test(mutex_that_is_kept),
         cmocka_unit_test(wrong_locks),

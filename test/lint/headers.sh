@@ -18,7 +18,8 @@ may_include()
     [ -z "$wrong" ] || { echo "$wrong"; echo "these may include $allowed"; status=1; }
 }
 may_include 'nothing' weft/base.h
-may_include 'base\.h' weft/config.h weft/info.h weft/inline.h
+may_include 'base\.h' weft/config.h weft/info.h
+may_include 'base\.h|cxx/names\.hpp' weft/inline.h
 may_include 'weft/(base\.h|config\.h|info\.h|inline\.h|guards\.hpp)' weft.h
 may_include '\.\./weft\.h' weft/define.h weft/sync.h weft/actor.h weft/graph.h weft/task.h weft/timer.h weft/vector.h
 may_include '\.\./weft\.h|define\.h' weft/parallel.h

@@ -10,6 +10,29 @@ for level in -O0 -O2 '-O0 -fno-exceptions' '-O2 -fno-exceptions'; do
     LD_LIBRARY_PATH=$LIBDIR ./fib-cxx
 done
 
+# No header warns, whatever a program asks for: each alone, and one use of each macro. Variables of
+# the program are not hidden, either.
+warnings='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror'
+compilers=
+for compiler in gcc:c17 clang:c17 g++:c++17 g++:c++20 clang++:c++17 clang++:c++20; do
+    command -v "${compiler%:*}" >/dev/null && compilers="$compilers $compiler"
+done
+echo 'int w, in, out, n, i, arg, fn, left, right, l, r, before, pool, task, actor, when, options;' >own.h
+for compiler in $compilers; do
+    language=c
+    [ "${compiler%++:*}" = "$compiler" ] || language=c++
+    for header in "$INCLUDEDIR"/weft.h "$INCLUDEDIR"/weft/*.h; do
+        { [ $language = c++ ] || cat own.h; echo "#include \"$header\""; } >alone.c
+        # shellcheck disable=SC2086
+        ${compiler%:*} -std=${compiler#*:} -x $language -O0 $warnings -I"$INCLUDEDIR" -fsyntax-only alone.c
+    done
+    for level in -O0 -O2; do
+        # shellcheck disable=SC2086
+        ${compiler%:*} -std=${compiler#*:} -x $language $level $warnings -I"$INCLUDEDIR" -c \
+            "$here/macros.c" -o macros.o
+    done
+done
+
 # What does not fit into a slot is said in plain words, in C and C++; and what fits is fine.
 for compiler in "$CC -std=c17" "$CXX -std=c++17 -x c++"; do
     for size in 32 33; do

@@ -7,7 +7,7 @@ project=$PWD/project
 rm -rf "$project" && mkdir -p "$project"
 cp "$here/fib.c" "$project"
 cat >"$project/CMakeLists.txt" <<'END'
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.18)
 project(outside C)
 find_package(weft 0.2 REQUIRED)
 add_executable(fib-shared fib.c)

@@ -31,7 +31,7 @@ static void ask_how_busy(void)
     double begun = now();
     for (int i = 0; i < YIELDS; i++)
         sched_yield();
-    busy = now() - begun > YIELDS * many;
+    busy = now() - begun > (double)YIELDS * many;
 }
 
 int rounds_of(int n)

@@ -47,7 +47,7 @@ static void *watch(void *unused)
 {
     unsigned long seen = atomic_load(&kicks);
     double still = 0, cpu = cpu_seconds();
-    while (still < PATIENCE_S) {
+    while (still < (double)PATIENCE_S) {
         nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
         double cpu_now = cpu_seconds();
         still += could_have_used(cpu_now - cpu);

@@ -3,6 +3,7 @@
 #include "os/thread.h"
 #include "check.h"
 
+#include <dlfcn.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -143,6 +144,47 @@ static void stays_where_it_may_run(void **state)
     assert_true(CPU_EQUAL(&visit.then, &last));
 }
 
+#if !SANITIZED
+/* Stands before the C library's: a CPU with large registers. */
+static long stack_min;
+
+long sysconf(int name)
+{
+    typedef long sysconf_fn(int name);
+    sysconf_fn *real;
+    *(void **)&real = dlsym(RTLD_NEXT, "sysconf");
+    return name == _SC_THREAD_STACK_MIN && stack_min ? stack_min : real(name);
+}
+
+static void *measure(void *size)
+{
+    struct weft__stack stack = weft__thread_stack();
+    *(size_t *)size = (size_t)((const char *)stack.high - (const char *)stack.low);
+    return NULL;
+}
+
+static void small_stacks_are_raised(void **state)
+{
+    static const struct {
+        long minimum;
+        size_t wanted, at_least, at_most;
+    } cases[] = {
+        {0, 64 << 10, 64 << 10, 512 << 10},
+        {1 << 20, 64 << 10, 1 << 20, 2 << 20},
+        {1 << 20, 4 << 20, 4 << 20, 5 << 20},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        pthread_t thread;
+        size_t size = 0;
+        stack_min = cases[i].minimum;
+        assert_int_equal(weft__thread_start(&thread, cases[i].wanted, -1, measure, &size), 0);
+        pthread_join(thread, NULL);
+        assert_in_range(size, cases[i].at_least, cases[i].at_most);
+    }
+    stack_min = 0;
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +192,9 @@ int main(void)
         cmocka_unit_test(pins_itself),
         cmocka_unit_test(is_held_and_released),
         cmocka_unit_test(stays_where_it_may_run),
+#if !SANITIZED
+        cmocka_unit_test(small_stacks_are_raised),
+#endif
     };
     return cmocka_run_group_tests_name("thread", tests, NULL, NULL);
 }

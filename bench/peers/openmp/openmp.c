@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The peers openmp-gnu and openmp-llvm: tasks, and taskwait; `parallel for` in stencil,
+/* The peers openmp-gnu and openmp-llvm: tasks, and taskwait; `parallel for` in stencil, matmul,
  * histogram and words, `parallel for simd` in reductions; tasks that depend on others in flow-...
  */
 #include "../common/runtime.h"
 
+#include "../../bnb/bnb.h"
 #include "../../bursty/bursty.h"
 #include "../../clock.h"
 #include "../../dfs/dfs.h"
+#include "../../epoll/server.h"
+#include "../../fft/fft.h"
 #include "../../fib/fib.h"
 #include "../../graph/graph.h"
 #include "../../health/health.h"
 #include "../../increment-all/increment.h"
 #include "../../join-recursively/join.h"
+#include "../../matmul/matmul.h"
 #include "../../nbody/nbody.h"
 #include "../../nqueens/nqueens.h"
 #include "../../reductions/reductions.h"
@@ -19,8 +23,10 @@
 #include "../../sparselu/sparselu.h"
 #include "../../spawn/spawn.h"
 #include "../../stencil/stencil.h"
+#include "../../strassen/strassen.h"
 #include "../../treesum/treesum.h"
 #include "../../typed/typed.h"
+#include "../../walk/walk.h"
 #include "../../words/words.h"
 
 #include <string.h>
@@ -510,6 +516,155 @@ static void health_run(void *data)
     enter(health_job, data);
 }
 
+/* ---- strassen ---- */
+
+static void multiply(const struct product *product)
+{
+    if (product->n <= STRASSEN_LEAF) {
+        strassen_leaf(product);
+        return;
+    }
+    struct strassen_node node;
+    strassen_split(product, &node);
+    for (int i = 0; i < STRASSEN_PRODUCTS; i++)
+#pragma omp task shared(node)
+        multiply(&node.products[i]);
+#pragma omp taskwait
+    strassen_combine(product, &node);
+}
+
+static void strassen_job(void *data)
+{
+    struct product whole = strassen_whole(data);
+    multiply(&whole);
+}
+
+static void strassen_run(void *data)
+{
+    enter(strassen_job, data);
+}
+
+/* ---- fft ---- */
+
+static void combine(const struct fft_part *part, size_t begin, size_t end)
+{
+    if (end - begin <= FFT_PASS) {
+        fft_combine(part, begin, end);
+        return;
+    }
+    size_t middle = begin + (end - begin) / 2;
+#pragma omp task
+    combine(part, middle, end);
+    combine(part, begin, middle);
+#pragma omp taskwait
+}
+
+static void transform(const struct fft_part *part)
+{
+    if (part->n <= FFT_LEAF) {
+        fft_transform(part);
+        return;
+    }
+    struct fft_part even = fft_even(part), odd = fft_odd(part);
+#pragma omp task shared(odd)
+    transform(&odd);
+    transform(&even);
+#pragma omp taskwait
+    combine(part, 0, part->n / 2);
+}
+
+static void fft_job(void *data)
+{
+    struct fft_part whole = fft_whole(data);
+    transform(&whole);
+}
+
+static void fft_run(void *data)
+{
+    enter(fft_job, data);
+}
+
+/* ---- bnb ---- */
+
+static void branch(struct bnb *b, size_t i, int64_t value, int64_t room)
+{
+    if (i == b->n) {
+        bnb_offer(b, value);
+        return;
+    }
+    if (bnb_is_hopeless(b, i, value, room))
+        return;
+    if (!bnb_fits(b, i, room)) {
+        branch(b, i + 1, value, room);
+        return;
+    }
+#pragma omp task
+    branch(b, i + 1, value, room);
+    branch(b, i + 1, value + b->items[i].value, room - b->items[i].weight);
+#pragma omp taskwait
+}
+
+static void bnb_job(void *data)
+{
+    struct bnb *b = data;
+    branch(b, 0, 0, b->capacity);
+}
+
+static void bnb_run(void *data)
+{
+    enter(bnb_job, data);
+}
+
+/* ---- matmul ---- */
+
+static void matmul_run(void *data)
+{
+    const struct matmul *m = data;
+#pragma omp parallel for num_threads(workers) collapse(2)
+    for (size_t i = 0; i < m->n; i++)
+        for (size_t j = 0; j < m->n; j++)
+            matmul_at(m, i, j);
+}
+
+/* ---- walk ---- */
+
+static void visit(struct walk *walk, size_t folder)
+{
+    walk_wait();
+    for (size_t i = 0, child; i < WALK_CHILDREN && (child = walk_child(walk, folder, i)); i++)
+#pragma omp task
+        visit(walk, child);
+    walk_read(walk, folder);
+}
+
+/* More threads than CPUs, or it would wait for one folder after the other. */
+static void walk_run(void *data)
+{
+#pragma omp parallel num_threads(workers + WALK_SPARES)
+#pragma omp single
+    visit(data, 0);
+}
+
+/* ---- epoll ---- */
+
+static void serve(struct server_request *request, void *data)
+{
+#pragma omp task
+    {
+        server_compute(request);
+        server_tell(data, request);
+    }
+}
+
+/* The loop has a thread beside the workers, as elsewhere. */
+static void epoll_run(void *data)
+{
+    struct server *server = data;
+#pragma omp parallel num_threads(workers + 1)
+#pragma omp single
+    server_loop(server, &(struct server_runtime){serve, server->over_fd, server_next, server});
+}
+
 const struct runtime_benchmark runtime_benchmarks[] = {
     {&fib_kernel, fib_run},
     {&treesum_kernel, treesum_run},
@@ -540,5 +695,11 @@ const struct runtime_benchmark runtime_benchmarks[] = {
     {&spawn_kernel, spawn_run},
     {&sparselu_kernel, sparselu_run},
     {&health_kernel, health_run},
+    {&strassen_kernel, strassen_run},
+    {&fft_kernel, fft_run},
+    {&bnb_kernel, bnb_run},
+    {&matmul_kernel, matmul_run},
+    {&walk_kernel, walk_run},
+    {&epoll_kernel, epoll_run},
     {NULL, NULL},
 };

@@ -5,20 +5,26 @@
 
 #include "../../actors/fair.h"
 #include "../../arrays/arrays.h"
+#include "../../bnb/bnb.h"
 #include "../../bursty/bursty.h"
 #include "../../captured/captured.h"
 #include "../../clock.h"
+#include "../../containers/containers.h"
+#include "../../epoll/server.h"
+#include "../../fft/fft.h"
 #include "../../fib/fib.h"
 #include "../../graph/graph.h"
 #include "../../increment-all/increment.h"
 #include "../../join-recursively/join.h"
 #include "../../loops/loops.h"
+#include "../../matmul/matmul.h"
 #include "../../nbody/nbody.h"
 #include "../../neighbours/joins.h"
 #include "../../nqueens/nqueens.h"
 #include "../../sort/sort.h"
 #include "../../sort/sorts.h"
 #include "../../stencil/stencil.h"
+#include "../../strassen/strassen.h"
 #include "../../treesum/treesum.h"
 
 #include <algorithm>
@@ -26,6 +32,10 @@
 #include <functional>
 #include <memory>
 #include <tbb/blocked_range.h>
+#include <tbb/blocked_range2d.h>
+#include <tbb/concurrent_hash_map.h>
+#include <tbb/concurrent_unordered_map.h>
+#include <tbb/concurrent_vector.h>
 #include <tbb/flow_graph.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
@@ -488,6 +498,213 @@ void graph_run(void *data)
     });
 }
 
+void multiply(const product *p)
+{
+    if (p->n <= STRASSEN_LEAF) {
+        strassen_leaf(p);
+        return;
+    }
+    strassen_node node;
+    strassen_split(p, &node);
+    tbb::task_group group;
+    for (auto &part : node.products)
+        group.run([&part] { multiply(&part); });
+    group.wait();
+    strassen_combine(p, &node);
+}
+
+void strassen_run(void *data)
+{
+    product whole = strassen_whole(static_cast<strassen *>(data));
+    arena->execute([&] { multiply(&whole); });
+}
+
+void combine(const fft_part *part, size_t begin, size_t end)
+{
+    if (end - begin <= FFT_PASS) {
+        fft_combine(part, begin, end);
+        return;
+    }
+    size_t middle = begin + (end - begin) / 2;
+    parallel_invoke([=] { combine(part, begin, middle); }, [=] { combine(part, middle, end); });
+}
+
+void transform(const fft_part *part)
+{
+    if (part->n <= FFT_LEAF) {
+        fft_transform(part);
+        return;
+    }
+    fft_part even = fft_even(part), odd = fft_odd(part);
+    parallel_invoke([&] { transform(&even); }, [&] { transform(&odd); });
+    combine(part, 0, part->n / 2);
+}
+
+void fft_run(void *data)
+{
+    fft_part whole = fft_whole(static_cast<fft *>(data));
+    arena->execute([&] { transform(&whole); });
+}
+
+void branch(bnb *b, size_t i, int64_t value, int64_t room)
+{
+    if (i == b->n) {
+        bnb_offer(b, value);
+        return;
+    }
+    if (bnb_is_hopeless(b, i, value, room))
+        return;
+    if (!bnb_fits(b, i, room)) {
+        branch(b, i + 1, value, room);
+        return;
+    }
+    const bnb_item &item = b->items[i];
+    parallel_invoke([&] { branch(b, i + 1, value + item.value, room - item.weight); },
+                    [&] { branch(b, i + 1, value, room); });
+}
+
+void bnb_run(void *data)
+{
+    auto b = static_cast<bnb *>(data);
+    arena->execute([&] { branch(b, 0, 0, b->capacity); });
+}
+
+void matmul_run(void *data)
+{
+    auto m = static_cast<matmul *>(data);
+    arena->execute([&] {
+        tbb::parallel_for(tbb::blocked_range2d<size_t>(0, m->n, 0, m->n), [=](auto &box) {
+            for (size_t i = box.rows().begin(); i < box.rows().end(); i++)
+                for (size_t j = box.cols().begin(); j < box.cols().end(); j++)
+                    matmul_at(m, i, j);
+        });
+    });
+}
+
+void epoll_run(void *data)
+{
+    auto all = static_cast<server *>(data);
+    auto start = [](server_request *request, void *of) {
+        arena_beside(0)->enqueue([=] {
+            server_compute(request);
+            server_tell(static_cast<server *>(of), request);
+        });
+    };
+    server_runtime runtime{start, all->over_fd, server_next, all};
+    server_loop(all, &runtime);
+}
+
+using hash_map = tbb::concurrent_hash_map<uint64_t, uint64_t>;
+using unordered_map = tbb::concurrent_unordered_map<uint64_t, uint64_t>;
+using number_vector = tbb::concurrent_vector<uint64_t>;
+
+template <class made> made *container(containers *c)
+{
+    auto own = new made;
+    c->own = own;
+    c->own_drop = [](void *old) { delete static_cast<made *>(old); };
+    return own;
+}
+
+uint64_t value_of(const hash_map *map, uint64_t key)
+{
+    hash_map::const_accessor found;
+    return map->find(found, key) ? found->second : 0;
+}
+
+uint64_t value_of(const unordered_map *map, uint64_t key)
+{
+    auto found = map->find(key);
+    return found == map->end() ? 0 : found->second;
+}
+
+template <class map> void map_check(containers *c, const map *made, const uint64_t *keys)
+{
+    c->result = made->size();
+    for (size_t i = 0; i < MAPS_PROBES && i < c->n; i++)
+        c->result += value_of(made, keys[i]);
+}
+
+template <class map> void map_fill(const containers *c, map *made, size_t begin, size_t end)
+{
+    tbb::parallel_for(range(begin, end), [=](range r) {
+        for (size_t i = r.begin(); i < r.end(); i++)
+            made->insert({c->keys[i], c->values[i]});
+    });
+}
+
+template <class map> void map_build_run(void *data)
+{
+    auto c = static_cast<containers *>(data);
+    arena->execute([=] {
+        auto made = container<map>(c);
+        map_fill(c, made, 0, c->n);
+        map_check(c, made, c->keys);
+    });
+}
+
+void map_group_run(void *data)
+{
+    auto c = static_cast<containers *>(data);
+    arena->execute([=] {
+        auto made = container<hash_map>(c);
+        tbb::parallel_for(range(0, c->n), [=](range r) {
+            for (size_t i = r.begin(); i < r.end(); i++) {
+                hash_map::accessor found;
+                made->insert(found, c->groups[i]);
+                found->second += c->values[i];
+            }
+        });
+        map_check(c, made, c->groups);
+    });
+}
+
+void map_merge_run(void *data)
+{
+    auto c = static_cast<containers *>(data);
+    arena->execute([=] {
+        auto into = container<unordered_map>(c);
+        unordered_map from;
+        map_fill(c, into, 0, c->n / 2);
+        map_fill(c, &from, c->n / 2, c->n);
+        tbb::parallel_for(from.range(), [=](const unordered_map::range_type &r) {
+            for (auto &pair : r)
+                into->insert(pair);
+        });
+        map_check(c, into, c->keys);
+    });
+}
+
+template <class map> void map_look_up_run(void *data)
+{
+    auto c = static_cast<containers *>(data);
+    arena->execute([=] {
+        if (!c->own)
+            map_fill(c, container<map>(c), 0, c->n);
+        auto made = static_cast<const map *>(c->own);
+        auto body = [=](range r, uint64_t sum) {
+            for (size_t i = r.begin(); i < r.end(); i++)
+                sum += value_of(made, containers_key(c, i));
+            return sum;
+        };
+        c->result = tbb::parallel_reduce(range(0, c->n), uint64_t{0}, body, std::plus<uint64_t>());
+    });
+}
+
+void vector_append_run(void *data)
+{
+    auto c = static_cast<containers *>(data);
+    arena->execute([=] {
+        auto made = container<number_vector>(c);
+        auto body = [=](range r, uint64_t sum) {
+            for (size_t i = r.begin(); i < r.end(); i++)
+                sum += *made->push_back(c->keys[i]);
+            return sum;
+        };
+        c->result = tbb::parallel_reduce(range(0, c->n), uint64_t{0}, body, std::plus<uint64_t>());
+    });
+}
+
 } // namespace
 
 extern "C" void runtime_open(unsigned workers)
@@ -530,5 +747,17 @@ extern "C" const runtime_benchmark runtime_benchmarks[] = {
     {&joins_throwing_kernel, joins_throwing_run},
     {&captured_alone_kernel, captured_run},
     {&captured_beside_kernel, captured_run},
+    {&strassen_kernel, strassen_run},
+    {&fft_kernel, fft_run},
+    {&bnb_kernel, bnb_run},
+    {&matmul_kernel, matmul_run},
+    {&epoll_kernel, epoll_run},
+    {&hashmap_build_kernel, map_build_run<unordered_map>},
+    {&hashmap_put_kernel, map_build_run<hash_map>},
+    {&hashmap_group_kernel, map_group_run},
+    {&hashmap_merge_kernel, map_merge_run},
+    {&hashmap_get_kernel, map_look_up_run<hash_map>},
+    {&hashmap_find_kernel, map_look_up_run<unordered_map>},
+    {&vector_append_kernel, vector_append_run},
     {nullptr, nullptr},
 };

@@ -98,14 +98,18 @@ class Process(unittest.TestCase):
         self.check(
             """
             import os, sys, threading, weft
-            stop = threading.Event()
-            def work():  # calls of other threads stay with the parent
-                while not stop.is_set():
-                    weft.for_(100, lambda lo, hi: None, min=1)
-            thread = threading.Thread(target=work)
+            from weft import _call
+            busy, stop = threading.Event(), threading.Event()
+            def body(lo, hi):  # at rest: CPython 3.11 does not bear it otherwise, see the README
+                busy.set()
+                stop.wait()
+            thread = threading.Thread(target=weft.for_, args=(1, body))
             thread.start()
+            busy.wait()
             with weft.Pool(2) as pool:
                 for _ in range(5):
+                    lock = _call.lock
+                    lock.acquire()  # as if by another thread
                     pid = os.fork()
                     if pid == 0:
                         assert weft.map(str, range(9)) == list("012345678")
@@ -113,6 +117,7 @@ class Process(unittest.TestCase):
                             weft.for_(3, print, pool=pool)
                         except ChildProcessError:
                             sys.exit(5)
+                    lock.release()
                     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 5
             stop.set()
             """
@@ -127,7 +132,8 @@ class Process(unittest.TestCase):
                 if pid == 0:
                     os._exit(6)
                 assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 6
-            weft.for_(3, body, min=1)
+            with weft.Pool(1) as pool:
+                weft.for_(3, body, min=1, pool=pool)
             """
         )
 

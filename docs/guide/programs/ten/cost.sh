@@ -1,0 +1,136 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# cost.sh [--check] BUILD: builds the ten programs for each runtime that is here, in BUILD/ten, with the
+# static library in BUILD, and runs them, each beside the others. Standard output is a table in
+# Markdown: how many times as long as weft each takes, the median of REPS (9) rounds. The whole
+# process is measured, with its start and its end. --check: every program runs once, and prints what it
+# should; nothing is measured.
+set -eu
+check=
+[ "${1-}" != --check ] || { check=1; shift; }
+build=$(cd "${1:?the folder where weft was built}" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../../../.." && pwd)
+programs='fib loop sum stencil sort tree pipeline graph future histogram'
+runtimes='weft openmp tbb rayon pthreads'
+out=$build/ten
+mkdir -p "$out"
+
+# has TOOL...: are they there?
+has()
+{
+    for tool; do command -v "$tool" >/dev/null || return 1; done
+}
+
+# build_rayon: all at once, from Debian's crates.
+build_rayon()
+{
+    crates=/usr/share/cargo/registry
+    has cargo rustc && [ -d $crates ] && ls -d $crates/rayon-1.* >/dev/null 2>&1 || return 0
+    mkdir -p "$out/rayon"
+    {
+        printf '[package]\nname = "ten"\nversion = "0.0.0"\nedition = "2021"\n'
+        printf '[dependencies]\nrayon = "1"\n[profile.release]\ncodegen-units = 1\nlto = true\n'
+        for program in $programs; do
+            printf '[[bin]]\nname = "%s"\npath = "%s"\n' "$program" "$here/$program/rayon.rs"
+        done
+    } >"$out/rayon/Cargo.toml"
+    rm -f "$out/rayon/Cargo.lock"
+    CARGO_HOME=$out/rayon/home cargo build --quiet --release --offline \
+        --config "source.crates-io.replace-with='debian'" \
+        --config "source.debian.directory='$crates'" \
+        --manifest-path "$out/rayon/Cargo.toml" --target-dir "$out/rayon/target" >&2
+    for program in $programs; do
+        cp "$out/rayon/target/release/$program" "$out/$program-rayon"
+    done
+}
+
+# build_one RUNTIME PROGRAM
+build_one()
+{
+    source=$here/$2/$1
+    to=$out/$2-$1
+    case $1 in
+    weft)
+        # shellcheck disable=SC2046 # flags are words
+        gcc -std=c17 -Wall -Wextra -O3 -I "$root/include" "$source.c" -o "$to" "$build/libweft.a" -pthread \
+            $(pkg-config --libs hwloc 2>/dev/null)
+        ;;
+    openmp) gcc -std=c17 -Wall -Wextra -O3 -fopenmp "$source.c" -o "$to" ;;
+    pthreads) gcc -std=c17 -Wall -Wextra -O3 "$source.c" -o "$to" -pthread ;;
+    tbb)
+        has g++ && [ -f /usr/include/tbb/tbb.h ] || return 0
+        g++ -std=c++17 -Wall -Wextra -O3 "$source.cpp" -o "$to" -ltbb
+        ;;
+    cilk | dispatch) gcc -std=c17 -Wall -Wextra -Wno-unused-function -O2 -I "$here/stand-ins" "$source.c" -o "$to" ;;
+    esac
+}
+
+[ -z "$check" ] || runtimes="$runtimes cilk dispatch"
+rm -f "$out"/*-weft "$out"/*-rayon
+build_rayon
+for program in $programs; do
+    for runtime in $runtimes; do
+        [ "$runtime" = rayon ] || build_one "$runtime" "$program"
+        [ ! -x "$out/$program-$runtime" ] || [ "$("$out/$program-$runtime")" = "$(cat "$here/$program/weft.out")" ] ||
+            { echo "$program, $runtime: a wrong result" >&2; exit 1; }
+    done
+done
+[ -z "$check" ] || { echo "all results are right"; exit 0; }
+
+# Rounds: each program in each runtime once, one runtime after the other.
+times=$out/times.txt
+: >"$times"
+round=0
+while [ $round -lt "${REPS:-9}" ]; do
+    for program in $programs; do
+        for runtime in $runtimes; do
+            [ -x "$out/$program-$runtime" ] || continue
+            begin=$(date +%s%N)
+            "$out/$program-$runtime" >/dev/null
+            end=$(date +%s%N)
+            echo "$round $program $runtime $((end - begin))" >>"$times"
+        done
+    done
+    # Another one begins.
+    runtimes="${runtimes#* } ${runtimes%% *}"
+    round=$((round + 1))
+done
+
+awk -v programs="$programs" -v cpus="$(nproc)" -v when="$(date -u +%Y-%m-%d)" \
+    -v model="$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" '
+function median(list, n,    i, j, x) {
+    for (i = 2; i <= n; i++) {
+        x = list[i]
+        for (j = i - 1; j > 0 && list[j] > x; j--)
+            list[j + 1] = list[j]
+        list[j + 1] = x
+    }
+    return n % 2 ? list[(n + 1) / 2] : (list[n / 2] + list[n / 2 + 1]) / 2
+}
+{ time[$1, $2, $3] = $4; seen[$2, $3]++; rounds = $1 + 1 }
+END {
+    split(programs, p, " ")
+    columns = split("openmp tbb rayon pthreads", r, " ")
+    print "`sh docs/guide/programs/ten/cost.sh build/release`, " when ", " cpus " CPUs, " model ": how many"
+    print "times as long as weft, the median of " rounds " rounds; more is slower.\n"
+    print "| program | weft | OpenMP | oneTBB | Rayon | pthreads |"
+    print "| --- | --- | --- | --- | --- | --- |"
+    for (i = 1; i in p; i++) {
+        n = 0
+        for (k = 0; k < rounds; k++)
+            list[++n] = time[k, p[i], "weft"]
+        line = sprintf("| %s | 1 (%.0f ms) |", p[i], median(list, n) / 1e6)
+        for (c = 1; c <= columns; c++) {
+            if (!seen[p[i], r[c]]) {
+                line = line " – |"
+                continue
+            }
+            n = 0
+            for (k = 0; k < rounds; k++)
+                list[++n] = time[k, p[i], r[c]] / time[k, p[i], "weft"]
+            line = line sprintf(" %.2f |", median(list, n))
+        }
+        print line
+    }
+}' "$times"

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#include <cilk/cilk.h>
+#include <stdio.h>
+
+/* How many steps do the numbers of a range take to come down to 1? */
+static unsigned long steps(unsigned long begin, unsigned long end)
+{
+    unsigned long all = 0;
+    for (unsigned long i = begin; i < end; i++)
+        for (unsigned long n = i; n != 1; all++)
+            n = n % 2 ? 3 * n + 1 : n / 2;
+    return all;
+}
+
+int main(void)
+{
+    unsigned long later =
+        cilk_spawn steps(1, 300000);           /* waited for in this function at the latest */
+    unsigned long now = steps(300000, 600000); /* meanwhile */
+    cilk_sync;
+    printf("%lu\n", now + later);
+}

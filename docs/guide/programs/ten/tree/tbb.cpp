@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#include <cstdint>
+#include <cstdio>
+#include <tbb/task_group.h>
+
+static uint64_t mix(uint64_t x)
+{
+    for (int i = 0; i < 200; i++) {
+        x ^= x >> 31;
+        x *= 0x9e3779b97f4a7c15u;
+    }
+    return x ^ x >> 29;
+}
+
+static long walk(uint64_t seed, int depth)
+{
+    uint64_t x = mix(seed);
+    uint64_t children = depth < 26 ? x % 4 : 0;
+    if (children == 0)
+        return 1;
+    long nodes[4] = {0};
+    tbb::task_group group;
+    for (uint64_t i = 0; i < children; i++)
+        group.run([&nodes, x, i, depth] { nodes[i] = walk(x + i, depth + 1); });
+    group.wait();
+    return 1 + nodes[0] + nodes[1] + nodes[2];
+}
+
+int main()
+{
+    std::printf("%ld\n", walk(32, 0));
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Coroutines: tasks are awaited, by weft::co and by another kind of coroutine. */
+#include "check.hpp"
+
+#if defined __cpp_impl_coroutine
+#include <coroutine>
+#include <thread>
+#include <vector>
+
+static weft::co<int> leaf(weft::pool &pool, int n)
+{
+    auto task = pool.submit([n, kept = std::make_unique<int>(1)](weft *w) {
+        return weft::join(
+            w, [n] { return n; }, [&] { return *kept; });
+    });
+    auto [left, right] = co_await task;
+    CHECK(weft::here());
+    co_return left + right;
+}
+
+static weft::co<std::string> sum(weft::pool &pool, int n)
+{
+    counted frame(n);
+    int all = 0;
+    for (int i = 0; i < n; i++)
+        all += co_await leaf(pool, i);
+    co_return std::to_string(all);
+}
+
+static void values(weft::pool &pool)
+{
+    CHECK(sum(pool, 100).get(pool) == "5050");
+    CHECK(sum(pool, 10).get() == "55"); /* begins in the default pool */
+    CHECK(pool.run([&] { return sum(pool, 20).get(pool); }) == "210");
+    weft::co<std::string> never = sum(pool, 3);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; i++)
+        threads.emplace_back([&] { CHECK(sum(pool, 30).get(pool) == "465"); });
+    for (std::thread &thread : threads)
+        thread.join();
+}
+
+static weft::co<> fails(weft::pool &pool, bool caught)
+{
+    counted frame(1);
+    co_await weft::resume_in(pool);
+    CHECK(weft::here());
+    bool was_caught = false;
+    try {
+        co_await pool.submit([] { throw oops{1}; });
+    } catch (const oops &) {
+        was_caught = true;
+    }
+    CHECK(was_caught);
+    if (!caught)
+        co_await pool.submit([](weft *w) { weft_fail(w, -EDOM); });
+    throw oops{2};
+}
+
+static weft::co<int> awaits(weft::pool &pool, bool caught)
+{
+    co_await fails(pool, caught);
+    co_return 1;
+}
+
+static void failures(weft::pool &pool)
+{
+    CHECK(thrown_by([&] { awaits(pool, true).get(pool); }) == 2);
+    CHECK(error_of([&] { awaits(pool, false).get(pool); }) == -EDOM);
+}
+
+/* A task is cancelled while a coroutine awaits it, before it has begun or later. */
+static weft::co<int> cancelled(weft::pool &pool, weft::task<int> &task)
+{
+    co_await weft::resume_in(pool);
+    try {
+        co_return co_await task;
+    } catch (const weft::cancelled &) {
+        co_return -1;
+    }
+}
+
+static void cancellation(weft::pool &pool)
+{
+    for (int round = 0; round < 20; round++) {
+        std::atomic<int> begun{0};
+        auto task = pool.submit([&](weft *w) -> int {
+            begun = 1;
+            while (!weft_cancelled(w))
+                sched_yield();
+            throw weft::cancelled();
+        });
+        std::thread other([&] {
+            if (round % 2 && pool.workers() > 1)
+                until(begun);
+            task.cancel();
+        });
+        CHECK(cancelled(pool, task).get(weft_pool_default()) == -1);
+        other.join();
+    }
+}
+
+/* Any other kind of coroutine: this one begins at once, and nobody waits for it. */
+struct fire {
+    struct promise_type {
+        fire get_return_object()
+        {
+            return {};
+        }
+        std::suspend_never initial_suspend() noexcept
+        {
+            return {};
+        }
+        std::suspend_never final_suspend() noexcept
+        {
+            return {};
+        }
+        void return_void()
+        {
+        }
+        void unhandled_exception()
+        {
+            std::terminate();
+        }
+    };
+};
+
+static fire outlives(weft_pool *pool, std::atomic<int> &over)
+{
+    counted frame(1);
+    auto task = weft::submit(pool, [] { return 2; });
+    CHECK(co_await std::move(task) == 2);
+    over++;
+}
+
+static void any_kind(weft::pool &pool)
+{
+    for (int round = 0; round < 20; round++) {
+        std::atomic<int> over{0};
+        outlives(pool.get(), over);
+        until(over);
+        while (counted::alive)
+            sched_yield();
+        over = 0;
+        {
+            weft::pool gone(1); /* destroyed while the coroutine waits */
+            outlives(gone.get(), over);
+        }
+        until(over);
+        while (counted::alive)
+            sched_yield();
+    }
+}
+
+static const test tests[] = {
+    {"values", values},
+    {"failures", failures},
+    {"cancellation", cancellation},
+    {"any_kind", any_kind},
+};
+
+int main()
+{
+    return run_tests(tests);
+}
+#else
+int main()
+{
+    return 77;
+}
+#endif

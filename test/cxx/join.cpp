@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* Joins: results of all kinds, exceptions on both sides, whoever runs them, and cancellation. */
+#include "check.hpp"
+
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+static long fib(weft *w, long n)
+{
+    if (n < 2)
+        return n;
+    auto [left, right] = weft::join(
+        w, [=](weft *in) { return fib(in, n - 1); }, [&](weft *in) { return fib(in, n - 2); });
+    return left + right;
+}
+
+/* The same without a context, which has to be found. */
+static long fib_here(long n)
+{
+    if (n < 2)
+        return n;
+    auto [left, right] =
+        weft::join([=] { return fib_here(n - 1); }, [=] { return fib_here(n - 2); });
+    return left + right;
+}
+
+static void recursion(weft::pool &pool)
+{
+    CHECK(pool.run([](weft *w) { return fib(w, 18); }) == 2584);
+    CHECK(pool.run([] { return fib_here(14); }) == 377);
+    CHECK(fib_here(12) == 144); /* in the default pool */
+}
+
+struct no_default {
+    int value;
+    explicit no_default(int number) : value(number)
+    {
+    }
+};
+
+struct function_object {
+    int calls = 0;
+    int operator()()
+    {
+        return ++calls;
+    }
+};
+
+static int plain(weft *)
+{
+    return 5;
+}
+
+static void results(weft::pool &pool)
+{
+    pool.run([](weft *w) {
+        int number = 3;
+        auto moved = weft::join(
+            w, [] { return std::make_unique<int>(1); }, [](weft *) { return std::string("two"); });
+        static_assert(
+            std::is_same_v<decltype(moved), std::pair<std::unique_ptr<int>, std::string>>);
+        CHECK(*moved.first == 1 && moved.second == "two");
+        auto strange = weft::join(
+            w, [] { return no_default(4); }, [&]() -> int & { return number; });
+        static_assert(std::is_same_v<decltype(strange), std::pair<no_default, int &>>);
+        strange.second = 7;
+        CHECK(strange.first.value == 4 && number == 7);
+        auto nothing = weft::join(
+            w, [] {}, [] { return counted(2); });
+        static_assert(std::is_same_v<decltype(nothing), std::pair<std::monostate, counted>>);
+        CHECK(nothing.second.value == 2);
+        /* What is no rvalue keeps what it has become. */
+        function_object left, right;
+        weft::join(w, left, right);
+        CHECK(left.calls == 1 && right.calls == 1);
+        std::vector<int> owned(3, 1);
+        auto sizes = weft::join(
+            w, [more = owned] { return more.size(); }, [more = owned] { return more.size(); });
+        CHECK(sizes.first == 3 && sizes.second == 3);
+        CHECK(weft::join(w, plain, plain).second == 5);
+    });
+    CHECK(*weft::run(pool, [] { return std::make_unique<int>(8); }) == 8);
+}
+
+/* Each combination of sides that throw, taken by another thread or not. */
+static void exceptions(weft::pool &pool)
+{
+    bool together = pool.workers() > 1;
+    pool.run([=](weft *w) {
+        for (int i = 0; i < 8; i++) {
+            bool left_throws = i & 1, right_throws = i & 2, taken = i & 4;
+            if (taken && !together)
+                continue;
+            std::atomic<int> started{0}, ended{0};
+            int thrown = thrown_by([&] {
+                weft::join(
+                    w,
+                    [&] {
+                        if (taken)
+                            until(started);
+                        if (left_throws)
+                            throw oops{1};
+                        return counted(1);
+                    },
+                    [&] {
+                        started = 1;
+                        for (int k = 0; k < 20; k++)
+                            sched_yield();
+                        ended = 1;
+                        if (right_throws)
+                            throw oops{2};
+                        return counted(2);
+                    });
+            });
+            CHECK(thrown == (left_throws ? 1 : right_throws ? 2 : 0));
+            CHECK(started == ended && (left_throws || ended) && counted::alive == 0);
+            CHECK(!weft_cancelled(w) && fib(w, 5) == 5);
+        }
+    });
+    CHECK(thrown_by([&] { pool.run([]() -> int { throw oops{3}; }); }) == 3);
+}
+
+/* A tree whose leaves throw by chance; each node catches by chance. */
+static int tree(weft *w, int depth, unsigned seed)
+{
+    if (depth == 0) {
+        if (seed % 7 == 0)
+            throw oops{static_cast<int>(seed % 1000) + 1};
+        return 1;
+    }
+    counted frame(depth);
+    try {
+        auto [left, right] = weft::join(
+            w, [=](weft *in) { return tree(in, depth - 1, seed * 2654435761u + 1); },
+            [=](weft *in) { return tree(in, depth - 1, seed * 2246822519u + 5); });
+        CHECK(frame.value == depth);
+        return left + right;
+    } catch (const oops &) {
+        CHECK(frame.value == depth);
+        if (seed % 3 == 0)
+            throw;
+        return -1;
+    }
+}
+
+static void trees(weft::pool &pool)
+{
+    pool.run([](weft *w) {
+        for (unsigned seed = 1; seed < 12; seed++) {
+            int first = 0, again = 0;
+            int thrown = thrown_by([&] { first = tree(w, 9, seed); });
+            CHECK(thrown_by([&] { again = tree(w, 9, seed); }) == thrown && first == again);
+        }
+    });
+}
+
+/* In a computation that has failed, a right side is skipped, and there is no result. The failure
+ * arrives where the computation is waited for. */
+static void cancellation(weft::pool &pool)
+{
+    bool skipped = false, ran = false;
+    int code = error_of([&] {
+        pool.run([&](weft *w) {
+            weft_fail(w, -EDOM);
+            try {
+                weft::join(
+                    w, [&] { ran = true; }, [] {});
+            } catch (const weft::cancelled &error) {
+                CHECK(error.code() == std::errc::operation_canceled);
+                skipped = true;
+                throw;
+            }
+        });
+    });
+    CHECK(code == -EDOM && skipped && ran);
+    try {
+        pool.run([](weft *w) { weft_fail(w, -ETIMEDOUT); });
+        CHECK(false);
+    } catch (const std::system_error &error) {
+        CHECK(error.code() == std::errc::timed_out);
+    }
+    /* The first failure counts. */
+    CHECK(error_of([&] {
+              pool.run([](weft *w) {
+                  weft_fail(w, -EDOM);
+                  throw oops{1};
+              });
+          }) == -EDOM);
+}
+
+static void pools_in_pools(weft::pool &pool)
+{
+    weft::pool inner(2);
+    CHECK(thrown_by([&] {
+              pool.run([&](weft *w) {
+                  weft::join(
+                      w, [&] { return inner.run([](weft *in) { return fib(in, 10); }); },
+                      [&] {
+                          inner.run([](weft *in) {
+                              weft::join(
+                                  in, [] {}, [] { throw oops{6}; });
+                          });
+                      });
+              });
+          }) == 6);
+    weft::pool moved(std::move(inner));
+    CHECK(moved.workers() == 2 && moved.run([] { return 1; }) == 1);
+    weft_config config = WEFT_CONFIG_INIT;
+    config.workers = WEFT_WORKERS_MAX + 1;
+    CHECK(error_of([&] { weft::pool none(config); }) == -EINVAL);
+}
+
+static void blocks(weft::pool &pool)
+{
+    pool.run([](weft *w) {
+        weft::blocking outer(w);
+        weft::blocking inner;
+    });
+    weft::blocking outside;
+    CHECK(!weft::here() && !weft::is_cancelled());
+}
+
+static const test tests[] = {
+    {"recursion", recursion}, {"results", results},           {"exceptions", exceptions},
+    {"trees", trees},         {"cancellation", cancellation}, {"pools_in_pools", pools_in_pools},
+    {"blocks", blocks},
+};
+
+int main()
+{
+    return run_tests(tests);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Loops, reductions and scans, of numbers and of strings; what they do if a function throws. */
+#include "check.hpp"
+
+#include <array>
+#include <deque>
+#include <numeric>
+#include <vector>
+#if __cplusplus >= 202002L
+#include <span>
+#endif
+
+static void loops(weft::pool &pool)
+{
+    pool.run([](weft *w) {
+        std::vector<int> seen(10000);
+        auto place = [&](auto i) -> int & { return seen[static_cast<std::size_t>(i)]; };
+        weft::for_each_index(w, -5000, 5000, [&](int i) { place(i + 5000)++; });
+        weft::for_each_index(w, 0u, seen.size(), [&](weft *in, std::size_t i) noexcept {
+            CHECK(in);
+            place(i)++;
+        });
+        weft::for_each_index(0, 10000, [&](long i) { place(i)++; });
+        weft::for_ranges(w, 0, 10000, [&](int begin, int end) {
+            for (int i = begin; i < end; i++)
+                place(i)++;
+        });
+        weft::for_each(w, seen, [](int &one) { one++; });
+        weft::for_each(seen.begin(), seen.end(), [](weft *, int &one) noexcept { one++; });
+        weft::for_each_index(w, 7, 3, [](int) { CHECK(false); });
+        weft::for_each(w, std::vector<int>(), [](int) { CHECK(false); });
+        CHECK(seen == std::vector<int>(10000, 6));
+        std::deque<int> far(1000, 1);
+        weft::for_each(w, far, [](int &one) { one *= 2; });
+        int few[5] = {1, 2, 3, 4, 5};
+        weft::for_each(w, few, [](int &one) { one *= 2; });
+        CHECK(weft::reduce(w, far, 0) == 2000 && weft::reduce(w, few, 0) == 30);
+#if __cplusplus >= 202002L
+        weft::for_each(w, std::span<int>(few), [](int &one) { one = 0; });
+        CHECK(weft::reduce(w, std::span<int>(few), 1) == 1);
+#endif
+    });
+    int sum = 0; /* outside: in the default pool */
+    std::array<int, 3> three{1, 2, 3};
+    sum = weft::reduce(three, sum);
+    CHECK(sum == 6);
+}
+
+static void a_body_throws(weft::pool &pool)
+{
+    pool.run([](weft *w) {
+        std::atomic<int> running{0};
+        int thrown = thrown_by([&] {
+            weft::for_each_index(w, 0, 100000, [&](int i) {
+                counted frame(i);
+                running++;
+                if (i % 1000 == 999) {
+                    running--;
+                    throw oops{1};
+                }
+                running--;
+            });
+        });
+        CHECK(thrown == 1 && running == 0 && !weft_cancelled(w));
+        /* In a loop in a loop, the inner exception ends both. */
+        CHECK(thrown_by([&] {
+                  weft::for_each_index(w, 0, 10, [](weft *in, int i) {
+                      weft::for_each_index(in, 0, 1000, [=](int k) {
+                          if (i == 5 && k == 500)
+                              throw oops{2};
+                      });
+                  });
+              }) == 2);
+        CHECK(error_of([&] {
+                  weft::for_each_index(w, 0, 1000, [](weft *in, int i) {
+                      if (i == 500)
+                          weft_fail(in, -EDOM);
+                  });
+              }) == -EDOM);
+    });
+    /* A loop in a computation that was cancelled is not complete, and says so. */
+    bool said = false;
+    CHECK(error_of([&] {
+              pool.run([&](weft *w) {
+                  weft_fail(w, -EDOM);
+                  said =
+                      error_of([&] { weft::for_each_index(w, 0, 10, [](int) noexcept {}); }) ==
+                          -ECANCELED &&
+                      error_of([&] { weft::for_each_index(w, 0, 10, [](int) {}); }) == -ECANCELED;
+              });
+          }) == -EDOM);
+    CHECK(said);
+}
+
+struct movable { /* neither copied nor made of nothing */
+    std::unique_ptr<long> value;
+    explicit movable(long number) : value(new long(number))
+    {
+    }
+};
+
+static void reductions(weft::pool &pool)
+{
+    pool.run([](weft *w) {
+        std::vector<int> numbers(100001);
+        std::iota(numbers.begin(), numbers.end(), 0);
+        long expected = std::accumulate(numbers.begin(), numbers.end(), 1L);
+        CHECK(weft::reduce(w, numbers, 1L) == expected);
+        CHECK(weft::reduce(w, numbers.begin(), numbers.end(), 1L, std::plus<>()) == expected);
+        auto add = [](movable left, movable right) {
+            *left.value += *right.value;
+            return left;
+        };
+        movable all = weft::transform_reduce(w, numbers, movable(1), add,
+                                             [](int number) { return movable(number); });
+        CHECK(*all.value == expected);
+        /* From left to right, for any number of workers. */
+        auto letter = [](int number) {
+            return std::string(1, static_cast<char>('a' + number % 26));
+        };
+        std::string text,
+            words = weft::transform_reduce(w, numbers, std::string("-"), std::plus<>(), letter);
+        for (int number : numbers)
+            text += letter(number);
+        CHECK(words == "-" + text);
+        CHECK(weft::reduce(w, std::vector<std::string>(), std::string("none")) == "none");
+        for (int bad : {0, 1, 50000, 100000}) {
+            auto count = [=](int number) {
+                if (number == bad)
+                    throw oops{3};
+                return counted(1);
+            };
+            auto sum = [](counted left, const counted &right) {
+                left.value += right.value;
+                return left;
+            };
+            CHECK(thrown_by([&] { weft::transform_reduce(w, numbers, counted(0), sum, count); }) ==
+                  3);
+            CHECK(counted::alive == 0);
+        }
+        auto refuse = [](long left, long right) {
+            if (right > 4000)
+                throw oops{4};
+            return left + right;
+        };
+        CHECK(thrown_by([&] { weft::reduce(w, numbers, 0L, refuse); }) == 4);
+    });
+}
+
+static void scans(weft::pool &pool)
+{
+    pool.run([](weft *w) {
+        for (std::size_t n : {0u, 1u, 15u, 16u, 1000u, 50001u}) {
+            std::vector<long> in(n), out(n), expected(n);
+            std::iota(in.begin(), in.end(), 1);
+            std::partial_sum(in.begin(), in.end(), expected.begin());
+            weft::inclusive_scan(w, in, out.begin());
+            CHECK(out == expected);
+            weft::exclusive_scan(w, in.begin(), in.end(), out.begin(), 100L, std::plus<>());
+            for (std::size_t i = 0; i < n; i++)
+                CHECK(out[i] == 100 + expected[i] - in[i]);
+            weft::inclusive_scan(w, in.begin(), in.end(), in.begin(), std::plus<>());
+            CHECK(in == expected);
+        }
+        std::vector<std::string> text(2000), result(2000);
+        for (std::size_t i = 0; i < text.size(); i++)
+            text[i] = std::string(1, static_cast<char>('a' + i % 26));
+        weft::inclusive_scan(w, text, result.begin());
+        for (std::size_t i = 1; i < text.size(); i++)
+            CHECK(result[i] == result[i - 1] + text[i]);
+        std::vector<std::string> before(text);
+        weft::exclusive_scan(w, before, before.begin(), std::string());
+        for (std::size_t i = 1; i < text.size(); i++)
+            CHECK(before[i] == result[i - 1]);
+        auto throws = [](auto left, const auto &right) {
+            if (left == left + right)
+                throw oops{5};
+            return left + right;
+        };
+        text[1500] = "";
+        std::vector<int> numbers(20000, 1);
+        numbers[15000] = 0;
+        CHECK(thrown_by([&] { weft::inclusive_scan(w, text, text.begin(), throws); }) == 5);
+        CHECK(thrown_by([&] { weft::inclusive_scan(w, numbers, numbers.begin(), throws); }) == 5);
+    });
+}
+
+static const test tests[] = {
+    {"loops", loops},
+    {"a_body_throws", a_body_throws},
+    {"reductions", reductions},
+    {"scans", scans},
+};
+
+int main()
+{
+    return run_tests(tests);
+}

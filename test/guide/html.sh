@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# html.sh: the guide builds without a warning, and its links lead somewhere. Run in a folder of its
+# own.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+sh "$root/docs/guide/build.sh" html
+
+# Links to files: not to the network, nor to a place in the page.
+find html -name '*.html' -exec grep -oH 'href="[^"#?]*' {} + | sed 's/href="//' |
+    grep -v ':[a-z]*:' | grep -v ':$' | sort -u >links.txt
+[ -s links.txt ] || { echo "no links"; exit 1; }
+status=0
+while IFS=: read -r page link; do
+    [ -f "${page%/*}/$link" ] || { echo "$page: no $link"; status=1; }
+done <links.txt
+[ -f html/searchindex.js ] || { echo "no search"; status=1; }
+exit $status

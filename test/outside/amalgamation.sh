@@ -1,0 +1,13 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The library in one file: a program with nothing but weft.h and weft.c, with every compiler that is
+# there. Tests of the library pass with it in `make ports`.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+sh "$here/../../cmake/amalgamate.sh" "$PWD"
+for compiler in gcc clang; do
+    command -v $compiler >/dev/null || continue
+    $compiler -Wall -Wextra -Werror -c weft.c -o weft.o
+    $compiler -I. "$here/fib.c" weft.o -o fib -pthread
+    ./fib
+done
