@@ -19,7 +19,7 @@
 #: make test-cxx       the tests of weft.hpp, compiled for C++17, 20 and 23 by gcc and clang
 #: make test-eager     the build of test-gcc, with WEFT_FORK=eager and WEFT_SLEEP=tickle-seqcst
 #: make test-counters  in neither: WEFT_SLEEP=counters; likewise any other protocol
-#: make ports        other processors, another libc, other ways to build; PORTS="musl lto" for some
+#: make ports        other processors, another libc, other ways to build, packages; PORTS="musl lto" for some
 #: make lint         the lint tests alone
 #: make test-check   all harnesses of weft check, as the suite runs them
 #: make check-full   every harness of weft check without bounds, CHECK_SECONDS (60) of each at most;

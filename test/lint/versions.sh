@@ -44,6 +44,7 @@ esac
 has debian/control "Package: libweft$minor"
 has "debian/libweft$minor.install" 'usr/lib/*/libweft.so.*'
 has "debian/libweft$minor.symbols" "libweft.so.$minor libweft$minor #MINVER#"
+# shellcheck disable=SC2013 # nodes are words
 for node in $(sed -n 's/^WEFT_\([0-9.]*\) {.*/\1/p' src/weft.map); do
     case $node in *.*.*) release=$node ;; *) release=$node.0 ;; esac
     has "debian/libweft$minor.symbols" "(symver)WEFT_$node $release"
