@@ -11,6 +11,7 @@
 #: make test-long    not part of make test, but of CI:
 #: make test-clang     clang, without libhwloc
 #: make test-check-long  the harnesses of weft check that take long
+#: make test-outside   the library built inside another project, for plugins, and from one file
 #: make test-stress    the stress tests of test-gcc
 #: make test-asan-stress  those that look for leaks, too
 #: make test-tsan-long the other tests of test-tsan
@@ -42,7 +43,7 @@ TARGET := all
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
 MATRIX := gcc asan tsan
-LONG := clang check-long cxx stress asan-stress tsan-long spin0 eager
+LONG := clang check-long cxx outside stress asan-stress tsan-long spin0 eager
 PROTOCOLS := tickle tickle-seqcst tickle-flag tickle-swap counters counters-local counters-blocks \
 	counters-all counters-two events-plain events-latch
 
