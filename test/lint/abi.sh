@@ -45,7 +45,7 @@ abidiff --no-added-syms --leaf-changes-only --impacted-interfaces --no-show-locs
     $baseline "$work/new.xml" || {
     soname=$(sed -n "1s/.* soname='\([^']*\)'.*/\1/p" $baseline)
     echo "${library##*/}: not the ABI of $baseline ($soname)."
-    echo "If $soname is released, undo this or raise the minor version, unless docs/abi.md allows it."
-    echo "If it is allowed: make abi, look at the difference, and commit it."
+    echo "If $soname is released, undo the change or raise the minor version (docs/abi.md)."
+    echo "If it is not released, or the change is allowed: make abi, and read git diff docs/abi."
     exit 1
 }
