@@ -52,10 +52,10 @@ one_file()
         $cc "$@" -c "$file" -o "$directory/support-$(basename "$file" .c).o" >>"$log" 2>&1 ||
             { failed "$file does not compile"; return; }
     done
-    for name in $few; do
-        $cc "$@" "test/api/$name.c" $more "$directory"/*.o -o "$directory/api-$name" -pthread -lm \
-            >>"$log" 2>&1 || { failed "test/api/$name.c does not build"; return; }
-        step "api.$name" "$directory/api-$name"
+    for test in $few; do
+        $cc "$@" "test/api/$test.c" $more "$directory"/*.o -o "$directory/api-$test" -pthread -lm \
+            >>"$log" 2>&1 || { failed "test/api/$test.c does not build"; return; }
+        step "api.$test" "$directory/api-$test"
     done
     passes
 }
@@ -80,7 +80,7 @@ tuned()
     shift
     # shellcheck disable=SC2086
     configure -DCMAKE_C_COMPILER="$cc" $plain $stand_in "$@" &&
-        build weft_static weft_shared unit-strand $(for name in $few; do echo "api-$name"; done) ||
+        build weft_static weft_shared unit-strand $(for test in $few; do echo "api-$test"; done) ||
         { failed "does not build"; return; }
     tests -R "^(unit.strand|api.($(echo "$few" | tr ' ' '|')))\$" -j 3
 }
