@@ -11,6 +11,7 @@
 #: make test-long    not part of make test, but of CI:
 #: make test-clang     clang, without libhwloc
 #: make test-check-long  the harnesses of weft check that take long
+#: make test-outside   the library built inside another project, for plugins, and from one file
 #: make test-stress    the stress tests of test-gcc
 #: make test-asan-stress  those that look for leaks, too
 #: make test-tsan-long the other tests of test-tsan
@@ -19,11 +20,13 @@
 #: make test-cxx       the tests of weft.hpp, compiled for C++17, 20 and 23 by gcc and clang
 #: make test-eager     the build of test-gcc, with WEFT_FORK=eager and WEFT_SLEEP=tickle-seqcst
 #: make test-counters  in neither: WEFT_SLEEP=counters; likewise any other protocol
-#: make ports        other processors, another libc, other ways to build; PORTS="musl lto" for some
+#: make ports        other processors, another libc, other ways to build, packages; PORTS="musl lto" for some
 #: make lint         the lint tests alone
 #: make test-check   all harnesses of weft check, as the suite runs them
 #: make check-full   every harness of weft check without bounds, CHECK_SECONDS (60) of each at most;
 #:                   begun again, it goes on where it stopped (build/release/check-full.txt)
+#: make abi          write docs/abi/x86_64.xml, with which the lint tests compare the library
+#: make deb          build the Debian packages in build/deb
 #: make format       format the sources
 #: make install      install below PREFIX (/usr/local) inside DESTDIR (empty)
 #: make uninstall    remove what was installed
@@ -40,7 +43,7 @@ TARGET := all
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
 MATRIX := gcc asan tsan
-LONG := clang check-long cxx stress asan-stress tsan-long spin0 eager
+LONG := clang check-long cxx outside stress asan-stress tsan-long spin0 eager
 PROTOCOLS := tickle tickle-seqcst tickle-flag tickle-swap counters counters-local counters-blocks \
 	counters-all counters-two events-plain events-latch
 
@@ -89,6 +92,13 @@ check-full: build
 	@$(BUILD)/weft check --preemptions none --stale none --late 1 --seconds $(CHECK_SECONDS) \
 	    --resume $(BUILD)/check-full.txt $(ARGS)
 
+abi: TARGET := weft_shared
+abi: build
+	@sh test/lint/abi.sh --update $(BUILD)/libweft.so
+
+deb:
+	@sh packaging/deb.sh
+
 format:
 	@sh test/lint/format.sh --fix
 
@@ -104,4 +114,4 @@ clean:
 	@rm -rf build
 
 .PHONY: all help build demo bench server guide test test-long $(MATRIX:%=test-%) $(LONG:%=test-%) test-check $(PROTOCOLS:%=test-%) lint ports \
-	check-full format install uninstall clean
+	check-full abi deb format install uninstall clean

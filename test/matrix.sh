@@ -35,11 +35,13 @@ need()
 # A setting is nothing to these, or they take too long.
 once='cxx|lint|bindings|outside|server|cost|check|example|guide|bench|stress|unit'
 toolbox='api.(parallel_.*|sort)' # makes pools of all kinds by itself
+built='outside.(amalgamation|embed|static)' # builds the library once more
 describe()
 {
     directory=build/$1 cc=gcc options='' just=. only=. skip='^$' without='^$' setting=
     case $1 in
-    gcc) skip=stress without='^(check.long|cxx.standards)' ;;
+    gcc) skip=stress without="^(check.long|cxx.standards|$built)" ;;
+    outside) directory=build/gcc just="^$built" ;;
     check) directory=build/gcc only=check ;;
     check-long) directory=build/gcc just='^check.long' ;;
     cxx) directory=build/gcc just='^cxx.standards' ;;

@@ -15,24 +15,24 @@
 
 /* Registers a stack that is not a thread's own, so that valgrind accepts switches to it, and ends
  * back traces there. The second function takes the number that the first has returned, and is
- * called before the memory is freed. */
+ * called before the memory is freed. Where valgrind does not know the processor, its macros do not
+ * use their arguments. */
 static inline unsigned weft__valgrind_stack(void *low, size_t size)
 {
+    (void)low;
+    (void)size;
 #if WEFT__HAVE_VALGRIND
     return VALGRIND_STACK_REGISTER(low, (char *)low + size - 1);
 #else
-    (void)low;
-    (void)size;
     return 0;
 #endif
 }
 
 static inline void weft__valgrind_no_stack(unsigned number)
 {
+    (void)number;
 #if WEFT__HAVE_VALGRIND
     VALGRIND_STACK_DEREGISTER(number);
-#else
-    (void)number;
 #endif
 }
 

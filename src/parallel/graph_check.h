@@ -13,7 +13,7 @@
 int weft__graph_prepare(weft_graph *graph, FILE *why);
 
 /* The name of a node, as text; "node 7" if it has none. */
-#define WEFT__NODE_NAME_SIZE 24
+#define WEFT__NODE_NAME_SIZE 32
 const char *weft__graph_name(const weft_graph *graph, size_t node, char text[WEFT__NODE_NAME_SIZE]);
 
 #endif

@@ -54,11 +54,6 @@ static inline size_t weft__tree_size(const struct weft__tree *tree)
     return tree ? (size_t)tree->size : 0;
 }
 
-static inline unsigned weft__tree_height(const struct weft__tree *tree)
-{
-    return tree ? tree->height : 0;
-}
-
 static inline bool weft__tree_is_leaf(const struct weft__tree *tree)
 {
     return tree->height == 1;

@@ -385,7 +385,8 @@ static int has_children_elsewhere(weft *w, void *arg)
 static void killed_with_children_in_another_pool(void **state)
 {
     weft_pool *pool = pool_make(1, 0), *other = pool_make(ELSEWHERE + 1, 0);
-    for (int i = 0; i < 3 * rounds_of(20); i++) {
+    const unsigned rounds = 3 * (unsigned)rounds_of(20);
+    for (unsigned i = 0; i < rounds; i++) {
         struct elsewhere elsewhere = {.other = other, .ends = i % 3};
         weft_mutex_lock(NULL, &elsewhere.wanted);
         weft_actor *actor = start(pool, has_children_elsewhere, &elsewhere, NULL);

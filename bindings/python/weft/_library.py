@@ -44,8 +44,9 @@ def load():
 
 library, version = load()
 
-# A task, in words: it is aligned to 8 bytes. Libraries without weft_sizeof() have 176 bytes.
-TASK_SIZE = library.weft_sizeof(b"weft_task") if hasattr(library, "weft_sizeof") else 176
+# A task, in words: it is aligned to 8 bytes.
+library.weft_sizeof.restype = c_size_t
+TASK_SIZE = library.weft_sizeof(b"weft_task")
 Task = c_uint64 * (TASK_SIZE // 8)
 
 # The same library twice. ctypes lets go of the GIL in calls of `slow`, and keeps it in calls of
