@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of the program that weft.hpp must not stumble over: macros, globals that are there before
  * it, and functions in the namespace of an element. It is enough that this compiles. */
+#if defined __GNUC__ && !defined __clang__
+/* gcc 12 does not see that a std::optional of a scan was asked before its value is read. */
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
 #define SUCCESS 0
 #define FAIL 1
 #define THREW 2
