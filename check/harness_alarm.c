@@ -164,7 +164,8 @@ int eventfd(unsigned count, int flags)
 
 int eventfd_write(int fd, eventfd_t value)
 {
-    MODEL_ASSERT(fd == DESCRIPTOR);
+    if (fd != DESCRIPTOR)
+        return -1; /* other harnesses have tasks whose descriptor is zero */
     atomic_fetch_add_relaxed(&written, value);
     return 0;
 }
