@@ -20,11 +20,13 @@
 #: make test-cxx       the tests of weft.hpp, compiled for C++17, 20 and 23 by gcc and clang
 #: make test-eager     the build of test-gcc, with WEFT_FORK=eager and WEFT_SLEEP=tickle-seqcst
 #: make test-counters  in neither: WEFT_SLEEP=counters; likewise any other protocol
-#: make ports        other processors, another libc, other ways to build; PORTS="musl lto" for some
+#: make ports        other processors, another libc, other ways to build, packages; PORTS="musl lto" for some
 #: make lint         the lint tests alone
 #: make test-check   all harnesses of weft check, as the suite runs them
 #: make check-full   every harness of weft check without bounds, CHECK_SECONDS (60) of each at most;
 #:                   begun again, it goes on where it stopped (build/release/check-full.txt)
+#: make abi          write docs/abi/x86_64.xml, with which the lint tests compare the library
+#: make deb          build the Debian packages in build/deb
 #: make format       format the sources
 #: make install      install below PREFIX (/usr/local) inside DESTDIR (empty)
 #: make uninstall    remove what was installed
@@ -90,6 +92,13 @@ check-full: build
 	@$(BUILD)/weft check --preemptions none --stale none --late 1 --seconds $(CHECK_SECONDS) \
 	    --resume $(BUILD)/check-full.txt $(ARGS)
 
+abi: TARGET := weft_shared
+abi: build
+	@sh test/lint/abi.sh --update $(BUILD)/libweft.so
+
+deb:
+	@sh packaging/deb.sh
+
 format:
 	@sh test/lint/format.sh --fix
 
@@ -105,4 +114,4 @@ clean:
 	@rm -rf build
 
 .PHONY: all help build demo bench server guide test test-long $(MATRIX:%=test-%) $(LONG:%=test-%) test-check $(PROTOCOLS:%=test-%) lint ports \
-	check-full format install uninstall clean
+	check-full abi deb format install uninstall clean

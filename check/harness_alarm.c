@@ -7,6 +7,7 @@
 #include "core/completions.h"
 
 #include <errno.h>
+#include <sys/eventfd.h>
 #include <weft/timer.h>
 
 #include "blocking.h" /* last: it has a variable that is a parameter's name in the others */
@@ -138,7 +139,8 @@ static void start_and_destroy(void)
 
 static weft_completions *queue;
 static struct weft__task task; /* which is over */
-static int result;             /* of the task; plain, so that a race is found */
+static struct weft__task another;
+static int result; /* of the task; plain, so that a race is found */
 static int errors[2];
 
 static void make_queue(void)
@@ -146,6 +148,48 @@ static void make_queue(void)
     MODEL_ASSERT(weft_completions_create(&queue) == 0);
     weft__completions_expect(queue);
     model_time_passes();
+}
+
+/* ---- A descriptor, in place of the kernel's. It hands nothing over: relaxed, all ---- */
+
+enum { DESCRIPTOR = 1 << 20 }; /* no file has this number: close() fails */
+static struct atomic_u64 written;
+
+int eventfd(unsigned count, int flags)
+{
+    (void)count;
+    (void)flags;
+    return DESCRIPTOR;
+}
+
+int eventfd_write(int fd, eventfd_t value)
+{
+    if (fd != DESCRIPTOR)
+        return -1; /* other harnesses have tasks whose descriptor is zero */
+    atomic_fetch_add_relaxed(&written, value);
+    return 0;
+}
+
+int eventfd_read(int fd, eventfd_t *value)
+{
+    MODEL_ASSERT(fd == DESCRIPTOR);
+    uint64_t old = atomic_load_relaxed(&written);
+    while (!atomic_cas_relaxed(&written, &old, 0))
+        ;
+    *value = old;
+    return old > 0 ? 0 : -1;
+}
+
+static void make_queue_with_fd(void)
+{
+    make_queue();
+    MODEL_ASSERT(weft_completions_fd(queue) >= 0);
+}
+
+static void expect_another(void)
+{
+    make_queue_with_fd();
+    weft__completions_expect(queue);
 }
 
 static void make_queue_and_pool(void)
@@ -208,6 +252,33 @@ static void end_if_left(void)
     MODEL_ASSERT(weft_completions_destroy(queue) == 0);
 }
 
+static void put_another(void)
+{
+    weft__completions_put(queue, &another);
+}
+
+/* It does not wait for the descriptor, and may be faster than those who write it: it finds a task,
+ * none, the other task, and none. */
+static void look(void)
+{
+    weft_task *got;
+    for (int i = 0; i < 4; i++)
+        (void)!weft_completions_next(queue, &got);
+}
+
+/* There are no writers any more. The descriptor is readable if a task is left, and not when none
+ * is. */
+static void is_silent(void)
+{
+    weft_task *got;
+    bool readable = atomic_load_relaxed(&written) > 0; /* relaxed, both: all others are over */
+    MODEL_ASSERT(readable || !queue->first);
+    while (weft_completions_next(queue, &got) == 0)
+        ;
+    MODEL_ASSERT(atomic_load_relaxed(&written) == 0);
+    MODEL_ASSERT(weft_completions_destroy(queue) == 0);
+}
+
 /* In a job, which has an alarm for its limit. */
 static void take_in_job(void)
 {
@@ -261,6 +332,16 @@ const struct harness alarm_harnesses[] = {
      .what = "the thread that takes the last task destroys the queue",
      .setup = make_queue,
      .thread = {take_and_end, put}},
+    {.name = "completions-fd",
+     .what = "the same, while the descriptor is written",
+     .setup = make_queue_with_fd,
+     .thread = {take_and_end, put}},
+    {.name = "completions-silent",
+     .what = "a thread takes tasks before the descriptor tells of them",
+     .setup = expect_another,
+     .thread = {look, put, put_another},
+     .finish = is_silent,
+     .stale = 1},
     {.name = "completions-limit",
      .what = "the time comes while a task is put in",
      .setup = make_queue,

@@ -49,7 +49,7 @@ static const char thief[] =
     "who misses its fork has taken a lock, or read top before a fence; that is far away, and this "
     "is the plain reason";
 static const char fd[] =
-    "eventfd is the kernel's, and in no harness; the number itself is all that is handed over";
+    "a task's eventfd is in no harness; the number itself is all that is handed over";
 static const char waiter[] =
     "the result comes with the latch that is set next; this has only to hand over the waiter";
 static const char answers[] =

@@ -29,6 +29,9 @@
 #error "weft.hpp needs C++17"
 #endif
 
+/* Parameters are called what they are, whatever the globals of the program are called. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 #include "weft/cxx/actor.hpp"  /* actor, mailbox */
 #include "weft/cxx/co.hpp"     /* co, resume_in (C++20) */
 #include "weft/cxx/error.hpp"  /* error, cancelled */
@@ -41,5 +44,6 @@
 #include "weft/cxx/sort.hpp"   /* sort, stable_sort */
 #include "weft/cxx/sync.hpp"   /* mutex, shared_mutex, condition, semaphore, event, channel */
 #include "weft/cxx/task.hpp"   /* submit, submit_detached, task */
+#pragma GCC diagnostic pop
 
 #endif

@@ -9,6 +9,10 @@
 
 #include <exception>
 
+/* Parameters are called what they are, whatever the globals of the program are called. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+
 /* If an exception leaves the left side of a fork, no merge is called, and a thief of the right side
  * uses a frame that is gone. A guard merges in any case: its destructor takes the right side back,
  * or waits for the thief. What a right side throws on another thread leaves merge(). weft(3) says
@@ -135,5 +139,7 @@ class weft::scope_guard : public weft_scope
   private:
     weft *w_; /* nullptr: closed */
 };
+
+#pragma GCC diagnostic pop
 
 #endif

@@ -90,7 +90,8 @@ WEFT_API int weft_completions_destroy(weft_completions *queue);
 
 /* An eventfd that is readable while there are tasks. It belongs to the queue: do not read or close
  * it. After it became readable, take tasks until there is none: then it is not readable any more.
- * Or a negative errno. */
+ * If tasks were taken out before it was readable, it may become so for nothing, once. Or a negative
+ * errno. */
 WEFT_API WEFT_MUST_USE int weft_completions_fd(weft_completions *queue);
 
 /* 0: *task is over, and the caller's. -EAGAIN: there is none now. -EINVAL, -ECHILD. */

@@ -56,12 +56,17 @@ static bool take_out(struct weft__consumer *consumer)
     return true;
 }
 
-static void make_readable(struct weft_completions *queue)
+/* True: the caller drops the lock and then calls tell(). Until that is over, the queue is not
+ * freed. */
+static bool must_tell(struct weft_completions *queue)
 {
-    if (queue->fd < 0 || queue->readable)
-        return;
-    queue->readable = true;
-    eventfd_write(queue->fd, 1);
+    if (queue->fd < 0 || queue->told)
+        return false;
+    queue->told = true;
+    queue->unread++;
+    if (queue->writers++ == 0)
+        weft__lock_take(&queue->writing); /* it is free: only the last of them drops it */
+    return true;
 }
 
 /* The oldest task, or NULL. */
@@ -71,12 +76,32 @@ static struct weft__task *take(struct weft_completions *queue)
     if (node) {
         queue->first = node->next;
         queue->pending--;
-    } else if (queue->readable) {
+    } else if (queue->unread > 0) {
         eventfd_t written;
-        eventfd_read(queue->fd, &written);
-        queue->readable = false;
+        if (eventfd_read(queue->fd, &written) == 0) /* else a writer has not come so far yet */
+            queue->unread -= written;
+        queue->told = false;
     }
     return (struct weft__task *)node;
+}
+
+/* ---- Without the lock ---- */
+
+/* The write may wake a thread on this CPU, which then runs at once and takes the lock. */
+static void tell(struct weft_completions *queue)
+{
+    eventfd_write(queue->fd, 1);
+    weft__lock_take(&queue->lock);
+    if (--queue->writers == 0)
+        weft__lock_drop(&queue->writing);
+    weft__lock_drop(&queue->lock);
+}
+
+/* No task is left, so no more writers come. */
+static void wait_for_writers(struct weft_completions *queue)
+{
+    weft__lock_take(&queue->writing);
+    weft__lock_take(&queue->lock); /* the last writer still had it */
 }
 
 /* ---- By the threads that end tasks ---- */
@@ -91,13 +116,13 @@ void weft__completions_expect(struct weft_completions *queue)
 void weft__completions_put(struct weft_completions *queue, struct weft__task *task)
 {
     struct weft__node *node = &task->node;
+    bool tells = false;
     weft__lock_take(&queue->lock);
     struct weft__consumer *consumer = queue->first_waiting;
     if (consumer) {
         take_out(consumer);
         queue->pending--;
         consumer->task = task;
-        weft__spin_latch_set(&consumer->latch);
     } else {
         node->next = NULL;
         if (queue->first)
@@ -105,9 +130,13 @@ void weft__completions_put(struct weft_completions *queue, struct weft__task *ta
         else
             queue->first = node;
         queue->last = node;
-        make_readable(queue);
+        tells = must_tell(queue);
     }
     weft__lock_drop(&queue->lock);
+    if (consumer)
+        weft__spin_latch_set(&consumer->latch); /* until then it waits, and its frame exists */
+    else if (tells)
+        tell(queue);
 }
 
 static bool is_forked(const struct weft_completions *queue)
@@ -144,6 +173,7 @@ int weft_completions_destroy(weft_completions *queue)
         weft__lock_drop(&queue->lock);
         if (used)
             return -EBUSY;
+        wait_for_writers(queue);
     }
     if (queue->fd >= 0)
         close(queue->fd);
@@ -161,9 +191,10 @@ int weft_completions_fd(weft_completions *queue)
     if (queue->fd < 0)
         queue->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int fd = queue->fd < 0 ? -errno : queue->fd;
-    if (queue->first)
-        make_readable(queue);
+    bool tells = queue->first && must_tell(queue);
     weft__lock_drop(&queue->lock);
+    if (tells)
+        tell(queue);
     return fd;
 }
 
@@ -221,13 +252,12 @@ static int wait_outside(struct weft__consumer *consumer, uint64_t when)
 {
     struct weft__latch *latch = &consumer->latch.core;
     struct weft__sleeper sleeper = {.park = consumer->latch.owner, .latch = latch};
-    uint64_t now;
-    while (!weft__latch_probe(latch) && (now = weft__clock_now()) < when)
-        weft__sleep_uncounted(&sleeper, when - now);
-    if (give_up(consumer))
-        return -ETIMEDOUT;
-    while (!weft__latch_probe(latch)) /* it is about to be set */
-        weft__sleep_uncounted(&sleeper, 0);
+    while (!weft__latch_probe(latch)) {
+        uint64_t now = weft__clock_now();
+        if (now >= when && give_up(consumer))
+            return -ETIMEDOUT;
+        weft__sleep_uncounted(&sleeper, now < when ? when - now : 0); /* 0: it is about to be set */
+    }
     return 0;
 }
 

@@ -7,8 +7,14 @@
  * So many tasks that end at about the same time cost one write and one read. A thread that waits is
  * given its task directly.
  *
- * All is done under the lock, also the calls for the descriptor and the wake-up: so the thread that
- * takes the last task out, and then destroys the queue, does so after the thread that put it in. */
+ * The descriptor is written, and a thread that waits is woken, without the lock: the woken thread
+ * may run at once, on its waker's CPU, and would have to wait for the lock. So a thread may take a
+ * task out, find no more, and read the descriptor, all before the writer has written it. Then the
+ * descriptor becomes readable for nothing; the next thread that finds no task reads it.
+ *
+ * The thread that takes the last task out may destroy the queue, while the thread that put it in
+ * still writes. So the first of the writers takes the lock `writing`, the last one drops it, and
+ * the thread that destroys the queue takes it. */
 #ifndef WEFT_CORE_COMPLETIONS_H
 #define WEFT_CORE_COMPLETIONS_H
 
@@ -21,10 +27,13 @@ struct weft_completions {
     struct weft__lock lock; /* for all below */
     uint32_t fork_count;    /* constant: of the process, when the queue was made */
     int fd;                 /* -1: the program has not asked for it */
-    bool readable;          /* the descriptor was written, and not read since */
+    bool told;              /* a writer has come since a thread last found no task */
+    uint64_t unread;        /* of all that writers write, what was not read */
+    unsigned writers;       /* threads that write the descriptor */
     size_t pending;         /* tasks that were submitted with it, and not taken out yet */
     struct weft__node *first, *last;
     struct weft__consumer *first_waiting, *last_waiting; /* there are none while there are tasks */
+    struct weft__lock writing;                           /* held while there are writers */
 };
 
 /* 0, or -ECHILD: the queue is that of the parent process. */

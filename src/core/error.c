@@ -3,6 +3,7 @@
 #include "weft.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 static const struct {
@@ -33,5 +34,5 @@ const char *weft_strerror(int error)
     for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
         if (meanings[i].error == error)
             return meanings[i].meaning;
-    return strerror(error < 0 ? -error : error);
+    return strerror(error < 0 && error != INT_MIN ? -error : error);
 }

@@ -30,19 +30,37 @@ static void discard_children(struct weft__scope *scope)
         weft__spawn_discard(scope->w, (struct weft__spawn *)node);
 }
 
-/* An actor ends with the scope open. Drops the children that were not run. Other pools may run
- * children that a job there has spawned: they are cancelled and waited for, and may spawn more
- * until then. `group->abandon` stays, because they read it. The second call finds nothing to do. */
+/* Does the owner alone count? Then no thread can raise the count. */
+static bool is_alone(struct weft__scope *scope)
+{
+    return atomic_load_acquire(&scope->latch.count) == 1; /* acquire C1: what the children did */
+}
+
+static void wait_for_others(weft *w, struct weft__scope *scope)
+{
+    weft__count_latch_down(&scope->latch);
+    weft__wait(w, &scope->latch.spin.core, WEFT__AWAITS_CHILDREN(&scope->group));
+}
+
+/* Other pools may run children of an actor's scope that a job there has spawned. These may put more
+ * into `fifo` as long as they run. */
+static void wait_for_other_pools(weft *w, struct weft__scope *scope)
+{
+    wait_for_others(w, scope);
+    weft__count_latch_init(&scope->latch, scope->latch.spin.owner, 1);
+}
+
+/* An actor ends with the scope open. Drops the children that were not run. Those in other pools are
+ * cancelled and waited for, and what they have left in `fifo` is dropped last. `group->abandon`
+ * stays, because they read it. The second call finds nothing to do. */
 static void abandon(struct weft__group *group)
 {
     struct weft__scope *scope = (struct weft__scope *)group;
     discard_children(scope);
-    if (atomic_load_acquire(&scope->latch.count) == 1) /* acquire C1: as below */
-        return;
-    weft__group_fail(group, -ECANCELED);
-    weft__count_latch_down(&scope->latch);
-    weft__wait(scope->w, &scope->latch.spin.core, WEFT__AWAITS_CHILDREN(group));
-    weft__count_latch_init(&scope->latch, scope->latch.spin.owner, 1);
+    if (!is_alone(scope)) {
+        weft__group_fail(group, -ECANCELED);
+        wait_for_other_pools(scope->w, scope);
+    }
     discard_children(scope);
 }
 
@@ -94,8 +112,7 @@ void weft_scope_deadline(weft_scope *public, uint64_t when)
 /* Has the scope any child that is not over? By its owner. */
 static bool has_children(struct weft__scope *scope)
 {
-    return weft__queue_length(&scope->fifo) > 0 ||
-           atomic_load_acquire(&scope->latch.count) != 1 || /* acquire C1: what children did */
+    return weft__queue_length(&scope->fifo) > 0 || !is_alone(scope) ||
            (!scope->group.abandon &&
             weft__pile_find(&weft__worker_of(scope->w)->pile, &scope->group) != 0);
 }
@@ -183,7 +200,7 @@ static void run_narrow(weft *w, struct family *family, size_t width)
 
 /* Runs children until there are none, since children may spawn children. If there is no memory to
  * run all together, they are run one at a time. */
-static __attribute__((noinline)) void close_in_fiber(weft *w, struct weft__scope *scope)
+static void run_queued(weft *w, struct weft__scope *scope)
 {
     size_t count;
     while ((count = weft__queue_length(&scope->fifo)) > 0) {
@@ -203,12 +220,24 @@ static __attribute__((noinline)) void close_in_fiber(weft *w, struct weft__scope
     }
 }
 
+static __attribute__((noinline)) void close_in_fiber(weft *w, struct weft__scope *scope)
+{
+    do {
+        run_queued(w, scope);
+        if (!is_alone(scope))
+            wait_for_other_pools(w, scope);
+    } while (weft__queue_length(&scope->fifo) > 0);
+    weft__cleanup_pop(w, &scope->cleanup);
+}
+
 static inline void close_section(weft *w, struct weft__scope *scope)
 {
     struct weft__pile *pile = &weft__worker_of(w)->pile;
     if (weft__pile_has_more(pile))
         weft__run_piled(w, scope, UINT_MAX);
     weft__pile_end(pile, scope->outer_base);
+    if (!is_alone(scope))
+        wait_for_others(w, scope);
 }
 
 int weft_scope_close(weft *w, weft_scope *public)
@@ -222,14 +251,6 @@ int weft_scope_close(weft *w, weft_scope *public)
         close_in_fiber(w, scope);
     else
         close_section(w, scope);
-    /* acquire C1: what the children did. If the count is the owner's alone, no thread can raise
-     * it. */
-    if (atomic_load_acquire(&scope->latch.count) != 1) {
-        weft__count_latch_down(&scope->latch);
-        weft__wait(w, &scope->latch.spin.core, WEFT__AWAITS_CHILDREN(&scope->group));
-    }
-    if (weft__is_fiber(w))
-        weft__cleanup_pop(w, &scope->cleanup);
     context->group = scope->group.parent;
     weft__slot_of(w)->group = scope->outer_here;
     scope->w = NULL;

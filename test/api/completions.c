@@ -139,6 +139,48 @@ static void event_loop(void **state)
     pool_drop(pool);
 }
 
+/* One who does not wait for the descriptor may be faster than the thread that writes it. Then it
+ * becomes readable for nothing, and is not for ever. */
+static void taken_before_it_tells(void **state)
+{
+    weft_completions *queue = make();
+    int fd = weft_completions_fd(queue);
+    weft_task tasks[TASKS], *task;
+    atomic_ulong count = 0;
+    for (int round = 0; round < rounds_of(5); round++) {
+        weft_pool *pool = pool_make(2, 0);
+        for (int i = 0; i < TASKS; i++) {
+            assert_int_equal(submit_to(pool, queue, &tasks[i], count_job, &count), 0);
+            WAIT_UNTIL(weft_completions_next(queue, &task) == 0);
+        }
+        assert_int_equal(weft_completions_next(queue, &task), -EAGAIN);
+        pool_drop(pool); /* all is written now */
+        assert_int_equal(weft_completions_next(queue, &task), -EAGAIN);
+        assert_false(is_readable(fd));
+    }
+    drop(queue);
+}
+
+/* The worker that still writes the descriptor does not write another one, which has its number. */
+static void destroyed_before_it_tells(void **state)
+{
+    weft_pool *pool = pool_make(2, 0);
+    atomic_ulong count = 0;
+    for (int i = 0; i < rounds_of(200); i++) {
+        weft_completions *queue = make();
+        assert_true(weft_completions_fd(queue) >= 0);
+        weft_task task, *over;
+        assert_int_equal(submit_to(pool, queue, &task, count_job, &count), 0);
+        WAIT_UNTIL(weft_completions_next(queue, &over) == 0);
+        drop(queue);
+        int fd = eventfd(0, EFD_CLOEXEC);
+        wait_a_moment();
+        assert_false(is_readable(fd));
+        close(fd);
+    }
+    pool_drop(pool);
+}
+
 /* Also one that was cancelled, by the thread that cancels it; after `done`. */
 static void count_end(void *count, int error)
 {
@@ -380,6 +422,8 @@ int main(void)
         cmocka_unit_test(one_write_for_many),
         cmocka_unit_test(descriptor_asked_late),
         cmocka_unit_test(event_loop),
+        cmocka_unit_test(taken_before_it_tells),
+        cmocka_unit_test(destroyed_before_it_tells),
         cmocka_unit_test(cancelled_ones_come_too),
         cmocka_unit_test(waits),
         cmocka_unit_test(with_one_worker),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* scope.c: any number of children, in the order asked for, all done at the close. */
+#include "actors.h"
 #include "check.h"
 #include "pools.h"
 
@@ -305,6 +306,65 @@ static void close_waits_and_helps(void **state)
     pool_drop(pool);
 }
 
+/* ---- Of an actor, with a child in another pool ---- */
+
+struct elsewhere {
+    weft_pool *other;
+    weft_actor *actor;
+    weft_scope scope;
+    atomic_bool begun, closes;
+    atomic_int ran;
+};
+
+static bool waits(weft_actor *actor)
+{
+    weft_actor_info info = WEFT_ACTOR_INFO_INIT;
+    CHECK(weft_actor_get_info(actor, &info) == 0);
+    return info.state == WEFT_ACTOR_WAITING;
+}
+
+static void run_last(weft *w, void *arg)
+{
+    atomic_fetch_add(&((struct elsewhere *)arg)->ran, 1);
+}
+
+/* The actor has run all children that it had. */
+static void spawn_late(weft *w, void *arg)
+{
+    struct elsewhere *elsewhere = arg;
+    atomic_store(&elsewhere->begun, true);
+    WAIT_UNTIL(atomic_load(&elsewhere->closes) && waits(elsewhere->actor));
+    CHECK(weft_spawn_fifo(w, &elsewhere->scope, run_last, elsewhere) == 0);
+    CHECK(weft_spawn_fifo(w, &elsewhere->scope, run_last, elsewhere) == 0);
+}
+
+static void spawn_elsewhere(weft *w, void *arg)
+{
+    struct elsewhere *elsewhere = arg;
+    CHECK(weft_spawn(w, &elsewhere->scope, spawn_late, elsewhere) == 0);
+    WAIT_UNTIL(atomic_load(&elsewhere->begun)); /* another worker has it */
+}
+
+static int close_early(weft *w, void *arg)
+{
+    struct elsewhere *elsewhere = arg;
+    elsewhere->actor = weft_actor_self(w);
+    weft_scope_open(w, &elsewhere->scope);
+    CHECK(weft_run(elsewhere->other, spawn_elsewhere, elsewhere) == 0);
+    atomic_store(&elsewhere->closes, true);
+    return weft_scope_close(w, &elsewhere->scope);
+}
+
+static void spawned_elsewhere_while_an_actor_closes(void **state)
+{
+    weft_pool *pool = pool_make(1, 0), *other = pool_make(2, 0);
+    struct elsewhere elsewhere = {.other = other};
+    assert_int_equal(run_one(pool, close_early, &elsewhere), 0);
+    assert_int_equal(atomic_load(&elsewhere.ran), 2);
+    pool_drop(other);
+    pool_drop(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +378,7 @@ int main(void)
         cmocka_unit_test(children_of_children),
         cmocka_unit_test(nested_scopes),
         cmocka_unit_test(close_waits_and_helps),
+        cmocka_unit_test(spawned_elsewhere_while_an_actor_closes),
     };
     return RUN_ON_ALL_ROADS(tests);
 }

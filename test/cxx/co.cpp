@@ -27,8 +27,14 @@ static weft::co<std::string> sum(weft::pool &pool, int n)
     co_return std::to_string(all);
 }
 
+static weft::co<std::pair<int, std::string>> in_braces()
+{
+    co_return {1, "x"};
+}
+
 static void values(weft::pool &pool)
 {
+    CHECK(in_braces().get(pool).second == "x");
     CHECK(sum(pool, 100).get(pool) == "5050");
     CHECK(sum(pool, 10).get() == "55"); /* begins in the default pool */
     CHECK(pool.run([&] { return sum(pool, 20).get(pool); }) == "210");

@@ -214,9 +214,43 @@ static void graphs(weft::pool &pool)
     sound.run();
 }
 
+static void references(weft::pool &pool)
+{
+    int number = 1;
+    pool.run([&](weft *w) {
+        weft::in_scope(w, [&](weft::scope &) -> int & { return number; })++;
+        weft::in_scope([&](weft::scope &) -> int & { return number; })++;
+    });
+    weft::submit(pool.get(), [&]() -> int & { return number; }).get()++;
+    CHECK(number == 4);
+    std::atomic<int> ran{0};
+    weft::submit_detached(pool.get(), [&] { ran = 1; });
+    until(ran);
+}
+
+/* A second run is refused, and the first does not notice. */
+static void a_graph_is_busy(weft::pool &pool)
+{
+    if (pool.workers() == 1)
+        return;
+    weft::graph graph;
+    std::atomic<int> started{0}, may_end{0};
+    graph.add([&] {
+        started = 1;
+        until(may_end);
+        throw oops{4};
+    });
+    auto first = pool.submit([&](weft *w) { return thrown_by([&] { graph.run(w); }); });
+    until(started);
+    CHECK(error_of([&] { pool.run([&](weft *w) { graph.run(w); }); }) == -EBUSY);
+    may_end = 1;
+    CHECK(first.get() == 4);
+}
+
 static const test tests[] = {
-    {"children", children}, {"children_throw", children_throw},
-    {"tasks", tasks},       {"tasks_are_cancelled", tasks_are_cancelled},
+    {"references", references}, {"a_graph_is_busy", a_graph_is_busy},
+    {"children", children},     {"children_throw", children_throw},
+    {"tasks", tasks},           {"tasks_are_cancelled", tasks_are_cancelled},
     {"graphs", graphs},
 };
 

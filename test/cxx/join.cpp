@@ -2,6 +2,7 @@
 /* Joins: results of all kinds, exceptions on both sides, whoever runs them, and cancellation. */
 #include "check.hpp"
 
+#include <climits>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -121,6 +122,49 @@ static void exceptions(weft::pool &pool)
     CHECK(thrown_by([&] { pool.run([]() -> int { throw oops{3}; }); }) == 3);
 }
 
+/* A result whose move throws: after a stolen right side, that has to go, too. */
+struct throws_when_moved {
+    static inline std::atomic<bool> armed{false};
+    counted inside{1};
+    throws_when_moved() = default;
+    throws_when_moved(throws_when_moved &&other) : inside(std::move(other.inside))
+    {
+        if (armed)
+            throw oops{4};
+    }
+};
+
+static void moves_throw(weft::pool &pool)
+{
+    if (pool.workers() == 1)
+        return;
+    pool.run([](weft *w) {
+        for (bool left : {true, false}) {
+            std::atomic<int> started{0};
+            auto bad = [] {
+                throws_when_moved::armed = true;
+                return throws_when_moved();
+            };
+            auto good = [] { return counted(2); };
+            auto join = [&](auto first, auto second) {
+                weft::join(
+                    w,
+                    [&] {
+                        until(started);
+                        return first();
+                    },
+                    [&] {
+                        started = 1;
+                        return second();
+                    });
+            };
+            CHECK(thrown_by([&] { left ? join(bad, good) : join(good, bad); }) == 4);
+            CHECK(counted::alive == 0);
+            throws_when_moved::armed = false;
+        }
+    });
+}
+
 /* A tree whose leaves throw by chance; each node catches by chance. */
 static int tree(weft *w, int depth, unsigned seed)
 {
@@ -180,6 +224,16 @@ static void cancellation(weft::pool &pool)
     } catch (const std::system_error &error) {
         CHECK(error.code() == std::errc::timed_out);
     }
+    /* A code of the program: its text is not lost on the way. */
+    for (int own : {-4711, 4711, INT_MIN}) {
+        std::string text = weft_strerror(own);
+        try {
+            pool.run([=](weft *w) { weft_fail(w, own); });
+            CHECK(false);
+        } catch (const weft::error &error) {
+            CHECK(error.value() == own && std::string(error.what()).find(text) == 0);
+        }
+    }
     /* The first failure counts. */
     CHECK(error_of([&] {
               pool.run([](weft *w) {
@@ -224,7 +278,7 @@ static void blocks(weft::pool &pool)
 static const test tests[] = {
     {"recursion", recursion}, {"results", results},           {"exceptions", exceptions},
     {"trees", trees},         {"cancellation", cancellation}, {"pools_in_pools", pools_in_pools},
-    {"blocks", blocks},
+    {"blocks", blocks},       {"moves_throw", moves_throw},
 };
 
 int main()

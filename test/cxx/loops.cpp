@@ -185,11 +185,57 @@ static void scans(weft::pool &pool)
     });
 }
 
+/* What is given as a variable is not moved away. */
+static void init_stays(weft::pool &pool)
+{
+    pool.run([](weft *w) {
+        const std::string text(50, 'a');
+        std::string init = text;
+        std::vector<std::string> words(100, "b"), out(100);
+        CHECK(weft::reduce(w, words, init).size() == 150 && init == text);
+        auto f = [](const std::string &word) { return word; };
+        CHECK(weft::transform_reduce(w, words, init, std::plus<>(), f).size() == 150);
+        CHECK(init == text);
+        weft::exclusive_scan(w, words, out.begin(), init);
+        CHECK(init == text && out[99].size() == 149);
+    });
+}
+
+struct refuses {
+    refuses &operator=(int)
+    {
+        throw oops{4};
+    }
+};
+
+/* op may return one of its arguments; what is written may be another type than what is read. */
+static void strange_scans(weft::pool &pool)
+{
+    pool.run([](weft *w) {
+        std::vector<std::string> words, out(2000);
+        for (int i = 0; i < 2000; i++)
+            words.push_back(std::string(30, 'a') + std::to_string(i * 7919 % 2000));
+        auto larger = [](const auto &a, const auto &b) -> const auto &
+        {
+            return a < b ? b : a;
+        };
+        weft::inclusive_scan(w, words, out.begin(), larger);
+        std::string largest;
+        for (std::size_t i = 0; i < words.size(); i++) {
+            largest = larger(largest, words[i]);
+            CHECK(out[i] == largest);
+        }
+        std::vector<int> numbers(50000);
+        for (std::size_t i = 0; i < numbers.size(); i++)
+            numbers[i] = static_cast<int>(i * 7919 % 50000);
+        std::vector<refuses> none(numbers.size());
+        CHECK(thrown_by([&] { weft::inclusive_scan(w, numbers, none.begin()); }) == 4);
+    });
+}
+
 static const test tests[] = {
-    {"loops", loops},
-    {"a_body_throws", a_body_throws},
-    {"reductions", reductions},
-    {"scans", scans},
+    {"init_stays", init_stays},       {"strange_scans", strange_scans}, {"loops", loops},
+    {"a_body_throws", a_body_throws}, {"reductions", reductions},       {"scans", scans},
 };
 
 int main()

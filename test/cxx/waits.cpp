@@ -188,7 +188,55 @@ static void actors_in_parallel(weft::pool &pool)
         sched_yield();
 }
 
+/* Plain data, but not to be copied. */
+struct only_moved {
+    int value;
+    explicit only_moved(int number) : value(number)
+    {
+    }
+    only_moved(only_moved &&) = default;
+    only_moved &operator=(only_moved &&) = default;
+    only_moved *operator&() = delete;
+};
+
+struct never_moved {
+    counted inside;
+    explicit never_moved(int number) : inside(number)
+    {
+    }
+    never_moved(never_moved &&other) : inside(std::move(other.inside))
+    {
+        throw oops{1};
+    }
+};
+
+static void strange_messages(weft::pool &pool)
+{
+    weft::channel<only_moved> channel(2);
+    channel.send(only_moved(4));
+    CHECK(channel.receive()->value == 4);
+    weft::actor<only_moved> actor(
+        pool, [](weft::mailbox<only_moved> &mail) { return mail.receive().value - 4; });
+    actor.send(only_moved(4));
+    actor.wait();
+    weft::channel<never_moved> full(2); /* what is left in it is dropped without a move */
+    full.send(1);
+    full.send(2);
+}
+
+/* By two threads, and again: each gets the exception. */
+static void actors_are_waited_for(weft::pool &pool)
+{
+    weft::actor<> actor(pool, [] { throw oops{3}; });
+    auto wait = [&] { return thrown_by([&] { actor.wait(); }); };
+    weft::task<int> other = weft::submit(wait);
+    actor.run();
+    CHECK(wait() == 3 && other.get() == 3 && wait() == 3);
+}
+
 static const test tests[] = {
+    {"strange_messages", strange_messages},
+    {"actors_are_waited_for", actors_are_waited_for},
     {"locks", lock_tests},
     {"conditions", conditions},
     {"channels", channels},

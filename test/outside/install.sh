@@ -7,7 +7,8 @@ DESTDIR=$STAGE cmake --install "$BUILD" >"$BUILD/stage.log"
 
 for file in "$INCLUDEDIR/weft.h" "$INCLUDEDIR/weft/all.h" "$INCLUDEDIR/weft/guards.hpp" \
     "$LIBDIR/libweft.a" "$LIBDIR/libweft.so" \
-    "$LIBDIR/$SONAME" "$PREFIX/share/doc/weft/LICENSE" "$LIBDIR/pkgconfig/weft.pc" "$LIBDIR/cmake/weft/weft-config.cmake"; do
+    "$LIBDIR/$SONAME" "$PREFIX/share/doc/weft/LICENSE" "$LIBDIR/pkgconfig/weft.pc" "$LIBDIR/cmake/weft/weft-config.cmake" \
+    "$PREFIX/share/doc/weft/LICENSE"; do
     [ -f "$file" ] || { echo "not installed: $file"; exit 1; }
 done
 

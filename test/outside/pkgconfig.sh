@@ -16,3 +16,5 @@ flags=$(pkg-config --static --cflags --libs weft | sed 's/-lweft/-l:libweft.a/')
 # shellcheck disable=SC2086
 $CC -std=c17 -O2 "$here/fib.c" -o fib-static $flags
 ./fib-static
+version=$(sed -n 's/^#define WEFT_VERSION_[A-Z]* //p' "$INCLUDEDIR/weft.h" | paste -sd.)
+[ "$(pkg-config --modversion weft)" = "$version" ] || { echo "weft.pc: not version $version"; exit 1; }

@@ -40,29 +40,23 @@ template <class M> struct letter {
     {
         void *message = nullptr;
         type sent = parcel::wrap(std::forward<U>(value));
-        std::memcpy(&message, &sent, sizeof sent);
+        std::memcpy(&message, std::addressof(sent), sizeof sent);
         return message;
     }
-    static type sent(void *message)
-    {
-        union place {
-            type one;
-            place()
-            {
-            }
-        } place;
-        std::memcpy(static_cast<void *>(&place.one), &message, sizeof(type));
-        return place.one;
-    }
+    union place {
+        type one;
+        explicit place(void *message)
+        {
+            std::memcpy(static_cast<void *>(std::addressof(one)), &message, sizeof(type));
+        }
+    };
     static M unwrap(void *message)
     {
-        type one = sent(message);
-        return parcel::unwrap(one);
+        return parcel::unwrap(place(message).one);
     }
     static void drop(void *message, void *)
     {
-        type one = sent(message);
-        parcel::drop(one);
+        parcel::drop(place(message).one);
     }
 };
 

@@ -3,8 +3,10 @@
  *
  *     weft::co<page> fetch(weft::pool &pool, url where)
  *     {
- *         std::string text = co_await pool.submit([=] { return download(where); });
- *         co_return co_await pool.submit([=](weft *w) { return render(w, text); });
+ *         auto load = [=] { return download(where); };
+ *         std::string text = co_await pool.submit(load);
+ *         auto draw = [=](weft *w) { return render(w, text); };
+ *         co_return co_await pool.submit(draw);
  *     }
  *     page result = fetch(pool, where).get(pool);
  *
@@ -15,7 +17,11 @@
  *
  * A weft::co<T> begins when another coroutine awaits it, or when get(pool) does: as a job of the
  * pool, or of the default pool. Between two co_awaits a coroutine is a part of a job: it may fork,
- * and finds its context by weft::here(). After a co_await the context is another one. */
+ * and finds its context by weft::here(). After a co_await the context is another one,
+ * and so may be the thread: hold no weft::mutex across a co_await.
+ *
+ * Give a function with captures a name before the co_await, as above: gcc 12 may destroy the
+ * captures of a lambda twice if it is made inside the expression that is awaited. */
 #ifndef WEFT_CXX_CO_HPP
 #define WEFT_CXX_CO_HPP
 
@@ -114,7 +120,7 @@ template <class T> struct co_promise : co_promise_base {
     maybe<T> made;
 
     weft::co<T> get_return_object();
-    template <class U> void return_value(U &&value)
+    template <class U = T> void return_value(U &&value) /* also { braces } */
     {
         made.make([&]() -> T { return std::forward<U>(value); });
     }

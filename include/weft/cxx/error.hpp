@@ -27,7 +27,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <memory>
 #include <new>
+#include <string>
 #include <system_error>
 #include <type_traits>
 #include <utility>
@@ -37,8 +39,8 @@ class weft::error : public std::system_error
 {
   public:
     explicit error(int code)
-        : std::system_error(std::error_code(code < 0 ? -code : code, std::generic_category()),
-                            weft_strerror(code)),
+        : std::system_error(std::error_code(positive(code), std::generic_category()),
+                            std::string(weft_strerror(code))),
           value_(code)
     {
     }
@@ -49,6 +51,10 @@ class weft::error : public std::system_error
     }
 
   private:
+    static int positive(int code) noexcept /* of INT_MIN, too */
+    {
+        return code < 0 ? static_cast<int>(0u - static_cast<unsigned>(code)) : code;
+    }
     int value_;
 };
 
@@ -65,7 +71,7 @@ namespace weft_cxx_
 {
 
 /* What a job fails with, as by weft_fail(), if an exception leaves it. No errno value. */
-enum { THREW = -4097 };
+inline constexpr int has_thrown = -4097;
 
 #ifdef WEFT_THROWS_
 constexpr bool throws = true;
@@ -115,7 +121,7 @@ template <class T> [[maybe_unused]] inline T no_result(int code)
 class failure
 {
   public:
-    /* 0; or THREW; or -ECANCELED: the part has learnt that the computation has failed before.
+    /* 0; or has_thrown; or -ECANCELED: the part has learnt that the computation has failed before.
      * No function of weft is called in a handler: an actor may leave the thread in any of them. */
     template <class F> int attempt(F &&part) noexcept(noexcept(part()))
     {
@@ -131,7 +137,7 @@ class failure
                 return -ECANCELED;
             } catch (...) {
                 keep();
-                return THREW;
+                return has_thrown;
             }
         }
 #else
@@ -152,8 +158,8 @@ class failure
         if (code == 0)
             return;
 #ifdef WEFT_THROWS_
-        if (code == THREW && thrown_)
-            std::rethrow_exception(std::move(thrown_));
+        if (code == has_thrown && thrown_)
+            std::rethrow_exception(thrown_); /* stays: an actor may be waited for again */
 #endif
         raise(code);
     }
@@ -233,7 +239,8 @@ template <class T> class maybe
 
     template <class Make> void make(Make &&value)
     {
-        ::new (static_cast<void *>(&value_)) T(value()); /* no copy: T may be unmovable so far */
+        ::new (static_cast<void *>(std::addressof(value_)))
+            T(value()); /* no copy: T may be unmovable so far */
         has_ = true;
     }
     bool has() const
@@ -257,7 +264,7 @@ template <class T> class maybe<T &>
   public:
     template <class Make> void make(Make &&value)
     {
-        value_ = &value();
+        value_ = std::addressof(value());
     }
     bool has() const
     {

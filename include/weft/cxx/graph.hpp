@@ -54,8 +54,14 @@ class weft::graph
     void run(weft *w)
     {
         weft_cxx_::failure failed;
-        failed_ = &failed;
-        failed.check(weft_graph_run(w, graph_));
+        weft_cxx_::failure *none = nullptr;
+        int error = -EBUSY;
+        /* acquire, release: runs come one after the other; their nodes are told by the pool. */
+        if (failed_.compare_exchange_strong(none, &failed, std::memory_order_acquire)) {
+            error = weft_graph_run(w, graph_);
+            failed_.store(nullptr, std::memory_order_release);
+        }
+        failed.check(error);
     }
     void run()
     {
@@ -92,22 +98,27 @@ class weft::graph
             weft_cxx_::raise(node);
         return node;
     }
+    /* relaxed: the run has set it before the node was started. */
+    weft_cxx_::failure &failed()
+    {
+        return *failed_.load(std::memory_order_relaxed);
+    }
     template <class F> static void run_node(weft *w, void *arg)
     {
         auto *one = static_cast<node<F> *>(static_cast<node_base *>(arg));
-        one->of->failed_->attempt_in(w, [&]() -> void { weft_cxx_::call(one->function, w); });
+        one->of->failed().attempt_in(w, [&]() -> void { weft_cxx_::call(one->function, w); });
     }
     template <class F> static int ask_node(weft *w, void *arg)
     {
         auto *one = static_cast<node<F> *>(static_cast<node_base *>(arg));
         int edge = -1;
-        one->of->failed_->attempt_in(
+        one->of->failed().attempt_in(
             w, [&] { edge = static_cast<int>(weft_cxx_::call(one->function, w)); });
         return edge;
     }
 
     weft_graph *graph_ = nullptr;
-    weft_cxx_::failure *failed_ = nullptr; /* of the run */
+    std::atomic<weft_cxx_::failure *> failed_{nullptr}; /* of the run; nullptr: it does not run */
     std::forward_list<std::unique_ptr<node_base>> nodes_;
 };
 

@@ -70,21 +70,18 @@ template <class F> class right_side
 #endif
     }
 
-    /* The right side is over. */
-    [[gnu::noinline, gnu::cold]] T take()
+    /* The right side is over: both results. It is destroyed even if moving one of them throws. */
+    template <class First>
+    [[gnu::noinline, gnu::cold]] std::pair<First, T> with(maybe<First> &first)
     {
-        if (state_ == state::returned) {
-            destroyer end{this};
-            return result_.take();
-        }
+        destroyer end{this};
+        if (state_ == state::returned)
+            return {first.take(), result_.take()};
 #ifdef WEFT_THROWS_
-        if (state_ == state::threw) {
-            std::exception_ptr thrown = std::move(thrown_);
-            drop();
-            std::rethrow_exception(std::move(thrown));
-        }
+        if (state_ == state::threw)
+            std::rethrow_exception(thrown_);
 #endif
-        return no_result<T>(-ECANCELED);
+        return {first.take(), no_result<T>(-ECANCELED)};
     }
 
     /* Nobody wants it any more. */
@@ -183,7 +180,7 @@ join(weft *w, L &left, std::remove_reference_t<R> &right)
     first.make(run_left);
 #endif
     if (weft_merge(w))
-        return {first.take(), side.take()};
+        return side.with(first);
     return {first.take(), weft_cxx_::call_for_result(right, w)};
 }
 

@@ -66,9 +66,11 @@ template <class F, class A, class... B>
 inline decltype(auto) in_job_with(F algorithm, A &&first, B &&...rest)
 {
     if constexpr (has_context<A>)
-        return algorithm(first, rest...);
+        return algorithm(first, std::forward<B>(rest)...);
     else
-        return weft_cxx_::in_job([&](weft *w) { return algorithm(w, first, rest...); });
+        return weft_cxx_::in_job([&](weft *w) -> decltype(auto) {
+            return algorithm(w, std::forward<A>(first), std::forward<B>(rest)...);
+        });
 }
 
 } // namespace weft_cxx_

@@ -136,46 +136,54 @@ struct is_range_<R, std::void_t<decltype(std::begin(std::declval<R &>()))>> : st
 template <class R> inline constexpr bool is_range = is_range_<R>::value;
 
 struct reduce_ {
-    template <class A, class... B> auto operator()(weft *w, A &first, B &...rest) const
+    template <class A, class... B> auto operator()(weft *w, A &&first, B &&...rest) const
     {
         if constexpr (is_range<A>)
-            return run(w, std::begin(first), std::end(first), rest...);
+            return run(w, std::begin(first), std::end(first), std::forward<B>(rest)...);
         else
-            return run(w, first, rest...);
+            return run(w, first, std::forward<B>(rest)...);
     }
-    template <class I, class T> static std::decay_t<T> run(weft *w, I first, I last, T &init)
+    template <class I, class T> static std::decay_t<T> run(weft *w, I first, I last, T &&init)
     {
         std::plus<> op;
-        return run(w, first, last, init, op);
+        return run(w, first, last, std::forward<T>(init), op);
     }
     template <class I, class T, class Op>
-    static std::decay_t<T> run(weft *w, I first, I last, T &init, Op &op)
+    static std::decay_t<T> run(weft *w, I first, I last, T &&init, Op &&op)
     {
         const same transform;
-        return weft_cxx_::reduce_all<std::decay_t<T>>(w, first, last, std::move(init), op,
+        return weft_cxx_::reduce_all<std::decay_t<T>>(w, first, last, std::forward<T>(init), op,
                                                       transform);
     }
 };
 
 struct transform_reduce_ {
-    template <class A, class... B> auto operator()(weft *w, A &first, B &...rest) const
+    template <class A, class... B> auto operator()(weft *w, A &&first, B &&...rest) const
     {
         if constexpr (is_range<A>)
-            return run(w, std::begin(first), std::end(first), rest...);
+            return run(w, std::begin(first), std::end(first), std::forward<B>(rest)...);
         else
-            return run(w, first, rest...);
+            return run(w, first, std::forward<B>(rest)...);
     }
     template <class I, class T, class Op, class F>
-    static std::decay_t<T> run(weft *w, I first, I last, T &init, Op &op, F &transform)
+    static std::decay_t<T> run(weft *w, I first, I last, T &&init, Op &&op, F &&transform)
     {
-        return weft_cxx_::reduce_all<std::decay_t<T>>(w, first, last, std::move(init), op,
+        return weft_cxx_::reduce_all<std::decay_t<T>>(w, first, last, std::forward<T>(init), op,
                                                       transform);
     }
 };
 
 /* ---- Scans ------------------------------------------------------------------- */
 
-/* One loop, as long as no thread takes a part of it; see weft_scan_inclusive(). */
+/* Are its elements Ts in memory? Others may throw when they are read or written, or not be what was
+ * written. */
+template <class I, class T>
+inline constexpr bool refers_to =
+    std::is_lvalue_reference_v<typename std::iterator_traits<I>::reference>
+        &&std::is_same_v<value_of<I>, T>;
+
+/* One loop, as long as no thread takes a part of it; see weft_scan_inclusive(). The elements of
+ * both ranges are plain data in memory: only op throws. */
 template <class T, class I, class O, class Op> struct carried_scan {
     I first;
     O out;
@@ -189,12 +197,12 @@ template <class T, class I, class O, class Op> struct carried_scan {
         T *place = static_cast<T *>(carry);
         if (!has_carry) { /* the carry has a value in any case, even if op throws */
             ::new (carry) T(*weft_cxx_::plus(of.first, i));
-            *plus(of.out, i++) = *place;
+            *weft_cxx_::plus(of.out, i++) = *place;
         }
         of.failed.attempt_in(w, [&] {
             T all = *place;
             for (; i < end; i++)
-                *plus(of.out, i) = all = of.op(all, *plus(of.first, i));
+                *weft_cxx_::plus(of.out, i) = all = of.op(all, *weft_cxx_::plus(of.first, i));
             *place = all;
         });
     }
@@ -204,7 +212,7 @@ template <class T, class I, class O, class Op> struct carried_scan {
         const T all = *static_cast<const T *>(before);
         of.failed.attempt_in(w, [&] {
             for (std::size_t i = begin; i < end; i++)
-                *plus(of.out, i) = of.op(all, *plus(of.out, i));
+                *weft_cxx_::plus(of.out, i) = of.op(all, *weft_cxx_::plus(of.out, i));
         });
     }
     static void combine(weft *w, void *place, const void *other, void *arg)
@@ -235,7 +243,7 @@ template <bool inclusive, class T, class I, class O, class Op> struct block_scan
 
     std::size_t begin_of(std::size_t k) const
     {
-        return n / blocks * k + std::min(k, n % blocks);
+        return n / blocks * k + (std::min)(k, n % blocks);
     }
     void reduce(std::size_t k)
     {
@@ -253,76 +261,78 @@ template <bool inclusive, class T, class I, class O, class Op> struct block_scan
                 next.emplace(op(std::as_const(*sum), *weft_cxx_::plus(first, i)));
             else
                 next.emplace(*weft_cxx_::plus(first, i));
-            *plus(out, i) = inclusive ? std::as_const(*next) : std::as_const(*sum);
+            *weft_cxx_::plus(out, i) = inclusive ? std::as_const(*next) : std::as_const(*sum);
             sum = std::move(next);
         }
     }
     void run(weft *w, std::optional<T> init)
     {
         unsigned workers = weft_pool_workers(weft_pool_of(w));
-        blocks = workers == 1 ? 1 : std::min(n / 16 + 1, std::size_t{4} * workers);
+        blocks = workers == 1 ? 1 : (std::min)(n / 16 + 1, std::size_t{4} * workers);
         before.reset(new std::optional<T>[blocks]);
         before[0] = std::move(init);
         auto reduce_block = [this](std::size_t k) { reduce(k); };
         auto scan_block = [this](std::size_t k) { scan(k); };
         for_each_index_()(w, std::size_t{0}, blocks - 1, reduce_block);
         for (std::size_t k = 1; k < blocks; k++)
-            if (before[k - 1])
-                before[k].emplace(op(std::as_const(*before[k - 1]), std::move(*before[k])));
+            if (before[k - 1]) {
+                T both(op(std::as_const(*before[k - 1]), std::move(*before[k])));
+                before[k].emplace(std::move(both)); /* op may return one of its arguments */
+            }
         for_each_index_()(w, std::size_t{0}, blocks, scan_block);
     }
 };
 
 struct inclusive_scan_ {
-    template <class A, class... B> void operator()(weft *w, A &first, B &...rest) const
+    template <class A, class... B> void operator()(weft *w, A &&first, B &&...rest) const
     {
         if constexpr (is_range<A>)
-            run(w, std::begin(first), std::end(first), rest...);
+            run(w, std::begin(first), std::end(first), std::forward<B>(rest)...);
         else
-            run(w, first, rest...);
+            run(w, first, std::forward<B>(rest)...);
     }
     template <class I, class O> static void run(weft *w, I first, I last, O out)
     {
         std::plus<> op;
         run(w, first, last, out, op);
     }
-    template <class I, class O, class Op> static void run(weft *w, I first, I last, O out, Op &op)
+    template <class I, class O, class Op> static void run(weft *w, I first, I last, O out, Op &&op)
     {
         static_assert(expect_random_access<I>() && expect_random_access<O>());
         using T = value_of<I>;
         if (!(first < last))
             return;
-        if constexpr (std::is_trivially_copyable_v<T> && std::is_copy_assignable_v<T> &&
-                      alignof(T) <= alignof(std::max_align_t))
-            carried_scan<T, I, O, Op>::run(w, first, last, out, op);
+        if constexpr (refers_to<I, T> && refers_to<O, T> && std::is_trivially_copyable_v<T> &&
+                      std::is_copy_assignable_v<T> && alignof(T) <= alignof(std::max_align_t))
+            carried_scan<T, I, O, std::remove_reference_t<Op>>::run(w, first, last, out, op);
         else
-            block_scan<true, T, I, O, Op>{first,  weft_cxx_::distance(first, last), out, op, 0,
-                                          nullptr}
+            block_scan<true, T, I, O, std::remove_reference_t<Op>>{
+                first, weft_cxx_::distance(first, last), out, op, 0, nullptr}
                 .run(w, std::nullopt);
     }
 };
 
 struct exclusive_scan_ {
-    template <class A, class... B> void operator()(weft *w, A &first, B &...rest) const
+    template <class A, class... B> void operator()(weft *w, A &&first, B &&...rest) const
     {
         if constexpr (is_range<A>)
-            run(w, std::begin(first), std::end(first), rest...);
+            run(w, std::begin(first), std::end(first), std::forward<B>(rest)...);
         else
-            run(w, first, rest...);
+            run(w, first, std::forward<B>(rest)...);
     }
-    template <class I, class O, class T> static void run(weft *w, I first, I last, O out, T &init)
+    template <class I, class O, class T> static void run(weft *w, I first, I last, O out, T &&init)
     {
         std::plus<> op;
-        run(w, first, last, out, init, op);
+        run(w, first, last, out, std::forward<T>(init), op);
     }
     template <class I, class O, class T, class Op>
-    static void run(weft *w, I first, I last, O out, T &init, Op &op)
+    static void run(weft *w, I first, I last, O out, T &&init, Op &&op)
     {
         static_assert(expect_random_access<I>() && expect_random_access<O>());
         if (first < last)
-            block_scan<false, std::decay_t<T>, I, O, Op>{
+            block_scan<false, std::decay_t<T>, I, O, std::remove_reference_t<Op>>{
                 first, weft_cxx_::distance(first, last), out, op, 0, nullptr}
-                .run(w, std::move(init));
+                .run(w, std::forward<T>(init));
     }
 };
 
@@ -330,22 +340,22 @@ struct exclusive_scan_ {
 
 template <class... A> inline auto weft::reduce(A &&...args)
 {
-    return weft_cxx_::in_job_with(weft_cxx_::reduce_(), args...);
+    return weft_cxx_::in_job_with(weft_cxx_::reduce_(), std::forward<A>(args)...);
 }
 
 template <class... A> inline auto weft::transform_reduce(A &&...args)
 {
-    return weft_cxx_::in_job_with(weft_cxx_::transform_reduce_(), args...);
+    return weft_cxx_::in_job_with(weft_cxx_::transform_reduce_(), std::forward<A>(args)...);
 }
 
 template <class... A> inline void weft::inclusive_scan(A &&...args)
 {
-    weft_cxx_::in_job_with(weft_cxx_::inclusive_scan_(), args...);
+    weft_cxx_::in_job_with(weft_cxx_::inclusive_scan_(), std::forward<A>(args)...);
 }
 
 template <class... A> inline void weft::exclusive_scan(A &&...args)
 {
-    weft_cxx_::in_job_with(weft_cxx_::exclusive_scan_(), args...);
+    weft_cxx_::in_job_with(weft_cxx_::exclusive_scan_(), std::forward<A>(args)...);
 }
 
 #endif

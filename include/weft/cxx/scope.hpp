@@ -121,7 +121,7 @@ struct weft_cxx_scope_access_ {
 namespace weft_cxx_
 {
 
-template <class F> inline auto in_scope(weft *w, F &f)
+template <class F> inline decltype(auto) in_scope(weft *w, F &f)
 {
     weft::scope scope(w);
     auto body = [&]() -> decltype(auto) {
@@ -144,8 +144,8 @@ template <class F> inline auto in_scope(weft *w, F &f)
 
 template <class... A> inline decltype(auto) weft::in_scope(A &&...args)
 {
-    return weft_cxx_::in_job_with([](weft *w, auto &f) { return weft_cxx_::in_scope(w, f); },
-                                  args...);
+    return weft_cxx_::in_job_with(
+        [](weft *w, auto &f) -> decltype(auto) { return weft_cxx_::in_scope(w, f); }, args...);
 }
 
 #endif

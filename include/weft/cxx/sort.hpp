@@ -196,7 +196,7 @@ inline void sort_by_pointers(weft *w, I first, std::size_t n, Less &less)
         ::new (static_cast<void *>(other.at(i))) T(std::move(*order[i]));
     });
     weft_cxx_::for_all(w, n, [&](std::size_t i) {
-        *plus(first, i) = std::move(*other.at(i));
+        *weft_cxx_::plus(first, i) = std::move(*other.at(i));
         other.at(i)->~T();
     });
 }
@@ -219,10 +219,10 @@ inline void sort_by_indices(weft *w, I first, std::size_t n, Less &less)
         T saved(std::move(*weft_cxx_::plus(first, start)));
         std::size_t to = start;
         for (std::size_t from; (from = order[to]) != start; to = from) {
-            *plus(first, to) = std::move(*plus(first, from));
+            *weft_cxx_::plus(first, to) = std::move(*weft_cxx_::plus(first, from));
             order[to] = to;
         }
-        *plus(first, to) = std::move(saved);
+        *weft_cxx_::plus(first, to) = std::move(saved);
         order[to] = to;
     }
 }

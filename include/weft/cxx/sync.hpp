@@ -283,14 +283,14 @@ template <class T, std::size_t most> struct parcel {
         else
             return new T(std::forward<U>(value));
     }
-    static T unwrap(type &sent)
+    static T unwrap(type &&sent)
     {
         if constexpr (is_value)
-            return sent;
+            return std::move(sent);
         else
             return std::move(*std::unique_ptr<T>(sent));
     }
-    static void drop(type &sent)
+    static void drop(const type &sent)
     {
         if constexpr (!is_value)
             delete sent;
@@ -312,8 +312,9 @@ template <class T> class weft::channel
     ~channel()
     {
         weft_channel_close(nullptr, &channel_);
-        while (try_receive())
-            ;
+        place left;
+        while (weft_channel_try_receive(nullptr, &channel_, std::addressof(left.one)) == 0)
+            parcel::drop(left.one);
         weft_channel_destroy(&channel_);
     }
     channel(const channel &) = delete;
@@ -367,6 +368,12 @@ template <class T> class weft::channel
   private:
     using parcel = weft_cxx_::parcel<T, 64>;
     using sent = typename parcel::type;
+    union place { /* for a value that comes */
+        sent one;
+        place()
+        {
+        }
+    };
 
     static bool has_passed(int error)
     {
@@ -377,22 +384,17 @@ template <class T> class weft::channel
     template <class U, class F> static bool put(U &&value, F send)
     {
         sent one = parcel::wrap(std::forward<U>(value));
-        int error = send(&one);
+        int error = send(std::addressof(one));
         if (error)
             parcel::drop(one);
         return has_passed(error);
     }
     template <class F> static std::optional<T> get(F receive)
     {
-        union place {
-            sent one;
-            place()
-            {
-            }
-        } place;
-        if (!has_passed(receive(&place.one)))
+        place got;
+        if (!has_passed(receive(std::addressof(got.one))))
             return std::nullopt;
-        return std::optional<T>(parcel::unwrap(place.one));
+        return std::optional<T>(parcel::unwrap(std::move(got.one)));
     }
 
     weft_channel channel_;

@@ -204,7 +204,7 @@ template <class F> inline auto submit_to(F &&f)
 {
     return weft_cxx_task_access_::submit(nullptr, std::forward<F>(f));
 }
-template <class P, class F> inline auto submit_to(P &pool, F &&f)
+template <class P, class F> inline auto submit_to(const P &pool, F &&f)
 {
     return weft_cxx_task_access_::submit(weft_cxx_::pool_of(pool), std::forward<F>(f));
 }
@@ -225,7 +225,7 @@ template <class F> inline void submit_detached_to(F &&f)
 {
     weft_cxx_::submit_alone(nullptr, std::forward<F>(f));
 }
-template <class P, class F> inline void submit_detached_to(P &pool, F &&f)
+template <class P, class F> inline void submit_detached_to(const P &pool, F &&f)
 {
     weft_cxx_::submit_alone(weft_cxx_::pool_of(pool), std::forward<F>(f));
 }

@@ -1,0 +1,1 @@
+../../../test/outside/fib.c
