@@ -44,7 +44,8 @@
 /* None, or any; in configurations, where zero means the default, and in infos. */
 #define WEFT_NONE (-1)
 
-/* A time that never comes: a wait until then ends only if its computation is cancelled. */
+/* A time that never comes: a wait until then has no limit, and most waits end if their computation
+ * is cancelled; see weft(3). */
 #define WEFT_FOREVER UINT64_MAX
 
 /* Configurations and infos begin with their size, so that the library can tell those of another

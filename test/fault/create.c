@@ -214,12 +214,12 @@ static void detach(weft *w, void *arg)
 
 static void never(weft *w, void *arg)
 {
-    CHECK(!"it runs");
+    check_failed(__FILE__, __LINE__, "no thread runs this");
 }
 
 static int never_actor(weft *w, void *arg)
 {
-    CHECK(!"it runs");
+    check_failed(__FILE__, __LINE__, "no thread runs this");
     return 0;
 }
 
