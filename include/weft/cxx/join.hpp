@@ -70,18 +70,25 @@ template <class F> class right_side
 #endif
     }
 
-    /* The right side is over: both results. It is destroyed even if moving one of them throws. */
-    template <class First>
-    [[gnu::noinline, gnu::cold]] std::pair<First, T> with(maybe<First> &first)
+    struct destroyer {
+        right_side *side;
+        ~destroyer()
+        {
+            side->drop();
+        }
+    };
+
+    /* The right side is over. */
+    [[gnu::noinline, gnu::cold]] T take()
     {
         destroyer end{this};
         if (state_ == state::returned)
-            return {first.take(), result_.take()};
+            return result_.take();
 #ifdef WEFT_THROWS_
         if (state_ == state::threw)
             std::rethrow_exception(thrown_);
 #endif
-        return {first.take(), no_result<T>(-ECANCELED)};
+        return no_result<T>(-ECANCELED);
     }
 
     /* Nobody wants it any more. */
@@ -96,13 +103,6 @@ template <class F> class right_side
 
   private:
     enum class state : unsigned char { skipped, returned, threw };
-    struct destroyer {
-        right_side *side;
-        ~destroyer()
-        {
-            side->drop();
-        }
-    };
 
     static auto pass(function &f) noexcept
     {
@@ -179,8 +179,14 @@ join(weft *w, L &left, std::remove_reference_t<R> &right)
 #else
     first.make(run_left);
 #endif
-    if (weft_merge(w))
-        return side.with(first);
+    if (weft_merge(w)) {
+        if constexpr (std::is_nothrow_move_constructible_v<result<L>>) {
+            return {first.take(), side.take()};
+        } else { /* moving the left result may throw before the right one is taken */
+            typename right_side<R>::destroyer end{&side};
+            return {first.take(), side.take()};
+        }
+    }
     return {first.take(), weft_cxx_::call_for_result(right, w)};
 }
 
