@@ -91,6 +91,8 @@ static int wait_as_worker(struct weft__task *task, const uint64_t *limit)
         return 0;
     }
     int error = weft__until_wait(&waiting.until, "waits for a task", limit);
+    if (error && waiting.until.stays && weft__hook_ends(weft__fiber_here()))
+        return wait_as_worker(task, NULL); /* to cancel it */
     if (error && !waiting.until.stays)
         weft__fiber_end_here();
     return error;
