@@ -11,6 +11,7 @@
 #include "os/membarrier.h"
 #include "os/memory.h"
 #include "os/overflow.h"
+#include "os/roster.h"
 #include "os/syscall.h"
 #include "os/thread.h"
 #include "os/topology.h"
@@ -47,6 +48,18 @@ void weft__futex_wait_for(struct atomic_u32 *word, uint32_t value, uint64_t ns)
 struct atomic_bool weft__membarrier_lost;
 
 void weft__keep_loaded(void)
+{
+}
+
+void weft__roster_add(struct weft__listed *entry)
+{
+}
+
+void weft__roster_remove(struct weft__listed *entry)
+{
+}
+
+void weft__roster_forked(void)
 {
 }
 

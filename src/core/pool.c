@@ -29,6 +29,7 @@ static void forget_parent(void)
     weft__tasks_forked();
     weft__limits_forked();
     weft__alarms_forked();
+    weft__roster_forked();
     atomic_store_relaxed(&weft__fiber_wakers, 0); /* threads that counted there do not exist here */
 }
 
@@ -93,6 +94,7 @@ void weft__pool_leave(struct weft_pool *pool)
 
 static void release(struct weft_pool *pool)
 {
+    weft__roster_remove(&pool->listed);
     weft__guests_free(pool);
     for (unsigned i = 0; pool->workers && i < pool->config.workers; i++)
         if (pool->workers[i])
@@ -233,6 +235,7 @@ int weft__pool_make(struct weft_pool *pool, const weft_config *config, unsigned 
 {
     int error = prepare(pool, config, *threads);
     if (!error) {
+        weft__roster_add(&pool->listed);
         if (!(pool->config.flags & WEFT_NO_SIGSEGV))
             weft__overflow_watch(weft__worker_nested);
         error = pool->threadless ? 0 : weft__threads_start(pool, threads);

@@ -9,6 +9,7 @@
 #include "core/habit.h"
 #include "core/spare.h"
 #include "core/worker.h"
+#include "os/roster.h"
 #include "os/thread.h"
 #include "os/topology.h"
 #include "sleep/sleep.h"
@@ -54,6 +55,7 @@ struct weft_pool {
     bool is_default;
     bool threadless;             /* no thread could be started: only guests run jobs */
     struct weft_pool *next_kept; /* of a destroyed default pool; see default.c */
+    struct weft__listed listed;  /* from before its threads start until it is released */
 
     struct atomic_u32 threads; /* how many threads run that are not joined; destroy waits on it */
     struct atomic_u32 limited; /* how many worker threads are in a limited wait; see wait.h */
