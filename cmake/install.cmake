@@ -14,6 +14,9 @@ install(FILES ${public_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft)
 file(GLOB cxx_headers CONFIGURE_DEPENDS include/weft/cxx/*.hpp)
 install(FILES ${cxx_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft/cxx)
 install(FILES LICENSE TYPE DOC)
+# gdb looks there for a script of a library in ${CMAKE_INSTALL_FULL_LIBDIR}.
+install(FILES ${WEFT_GDB_SCRIPT}
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/gdb/auto-load${CMAKE_INSTALL_FULL_LIBDIR})
 if(WEFT_MAN)
     foreach(section 1 3 7)
         file(GLOB pages CONFIGURE_DEPENDS docs/man/*.${section})

@@ -15,6 +15,8 @@
 
 static atomic_int came;
 
+void stands_still(void);
+
 KEPT void stands_still(void)
 {
     static const char ready[] = "stands still\n";
@@ -29,13 +31,32 @@ KEPT static void await_number(int number)
         usleep(100);
 }
 
-static weft_pool *make_pool(unsigned workers, weft_deadlock_fn *deadlock)
+/* Until a dump of the pool has these words. */
+static void await_words(weft_pool *pool, const char *words)
+{
+    for (bool there = false; !there; usleep(1000)) {
+        char *dump = NULL;
+        size_t size;
+        FILE *out = open_memstream(&dump, &size);
+        if (!out)
+            exit(2);
+        weft_pool_dump(pool, out);
+        fclose(out);
+        there = strstr(dump, words);
+        free(dump);
+    }
+}
+
+/* Without guests: the main thread stays outside where it submits. */
+static weft_pool *make_pool(unsigned workers, weft_deadlock_fn *deadlock, unsigned flags)
 {
     weft_pool *pool;
     weft_config config = WEFT_CONFIG_INIT;
     config.workers = workers;
     config.name = "stands";
+    config.stack_size = 256 << 10; /* core files have all of it */
     config.deadlock = deadlock;
+    config.flags = flags;
     if (weft_pool_create(&pool, &config) != 0)
         exit(2);
     return pool;
@@ -79,7 +100,7 @@ static void deadlock(void)
 {
     weft_mutex_init(&first_mutex, "first");
     weft_mutex_init(&second_mutex, "second");
-    weft_run(make_pool(2, found), lock_crosswise, NULL);
+    (void)!weft_run(make_pool(2, found, 0), lock_crosswise, NULL);
 }
 
 /* ---- A right side of a right side, each on another thread ---- */
@@ -112,7 +133,7 @@ static void middle_right(weft *w, void *arg)
 KEPT static void fork_and_merge(weft *w, weft_fn *right)
 {
     weft_fork(w, right, NULL);
-    await_number(1);
+    await_number(2);
     if (!weft_merge(w))
         abort();
 }
@@ -125,7 +146,7 @@ static void beginning(weft *w, void *arg)
 
 static void stolen(void)
 {
-    weft_run(make_pool(3, NULL), beginning, NULL);
+    (void)!weft_run(make_pool(3, NULL, 0), beginning, NULL);
 }
 
 /* ---- A scope, and a task ---- */
@@ -133,7 +154,8 @@ static void stolen(void)
 static void child(weft *w, void *arg)
 {
     (void)w, (void)arg;
-    stands_still();
+    atomic_fetch_add(&came, 1);
+    await_number(2);
     atomic_fetch_add(&came, 1); /* as above */
 }
 
@@ -143,7 +165,8 @@ KEPT static void scope_of_one(weft *w)
     weft_scope_open(w, &scope);
     if (weft_spawn(w, &scope, child, NULL) != 0)
         abort();
-    weft_scope_close(w, &scope);
+    await_number(1); /* another worker has taken it */
+    (void)!weft_scope_close(w, &scope);
 }
 
 static void task(weft *w, void *arg)
@@ -155,17 +178,20 @@ static void task(weft *w, void *arg)
 static void waits_for_task(weft *w, void *arg)
 {
     (void)w;
-    weft_task_wait(arg);
+    await_number(1);
+    (void)!weft_task_wait(arg);
 }
 
 static void tasks(void)
 {
     static weft_task inner, outer;
-    weft_pool *pool = make_pool(3, NULL);
+    weft_pool *pool = make_pool(3, NULL, WEFT_NO_GUESTS);
     if (weft_submit(pool, &inner, task, NULL) != 0 ||
         weft_submit(pool, &outer, waits_for_task, &inner) != 0)
         exit(2);
-    weft_task_wait(&outer);
+    await_words(pool, "waits for children of its scope, on");
+    await_words(pool, "waits for a task");
+    stands_still();
 }
 
 /* ---- Actors ---- */
@@ -209,7 +235,7 @@ static void await_waiting(weft_actor *actor)
 
 static void all_actors(void)
 {
-    weft_pool *pool = make_pool(2, NULL);
+    weft_pool *pool = make_pool(2, NULL, 0);
     actors[0] = make_actor(pool, "ping", waits_for_end, 1);
     actors[1] = make_actor(pool, "pong", waits_for_end, 0);
     actors[2] = make_actor(pool, "reader", waits_for_message, 0);
@@ -231,12 +257,12 @@ static void lock_first(weft *w, void *arg)
 static void outside(void)
 {
     static weft_task waiter;
-    weft_pool *pool = make_pool(1, found);
+    weft_pool *pool = make_pool(1, found, WEFT_NO_GUESTS);
     weft_mutex_init(&first_mutex, "first");
     weft_mutex_lock(NULL, &first_mutex);
     if (weft_submit(pool, &waiter, lock_first, NULL) != 0)
         exit(2);
-    weft_task_wait(&waiter);
+    (void)!weft_task_wait(&waiter);
 }
 
 int main(int argc, char **argv)

@@ -50,6 +50,9 @@ for node in $(sed -n 's/^WEFT_\([0-9.]*\) {.*/\1/p' src/weft.map); do
     has "debian/libweft$minor.symbols" "(symver)WEFT_$node $release"
 done
 
+has tool/gdb/weft-gdb.py "VERSION = \"$version\""
+says tool/gdb/weft-gdb.py "libweft$minor-dbgsym"
+
 # Recipes.
 has packaging/vcpkg/weft/vcpkg.json "\"version-semver\": \"$version\","
 has packaging/conan/conanfile.py "version = \"$version\""

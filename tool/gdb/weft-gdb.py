@@ -292,6 +292,10 @@ class Worker(Thing):
         """gdb's thread, or None."""
         return threads().get(self.count("thread"))
 
+    @property
+    def short_name(self):
+        return self.name.partition(" of ")[0]
+
     def title(self):
         thread = self.thread()
         return "%s (thread %s)" % (self.name, thread.num if thread else "unknown")
@@ -480,8 +484,12 @@ class Actor(Thing):
               "WAITING": "waits", "OVER": "is over"}
 
     @property
+    def short_name(self):
+        return self.value["name"].string(errors="replace")
+
+    @property
     def name(self):
-        return "actor '%s'" % self.value["name"].string()
+        return "actor '%s'" % self.short_name
 
     def title(self):
         return self.name
@@ -523,7 +531,7 @@ class Actor(Thing):
         awaits, blocked = atomic(self.value["awaits"]["actor"]), self.value["awaits"]["blocked"]
         words = self.noted_wait() or "waits"
         if awaits:
-            return Wait("%s, '%s'" % (words, Actor(awaits).value["name"].string()), [Actor(awaits)])
+            return Wait("%s, '%s'" % (words, Actor(awaits).short_name), [Actor(awaits)])
         if int(blocked):
             return object_wait(blocked, self)
         task = awaited_task(int(self.fiber()["park"].address))
@@ -909,15 +917,15 @@ def thread_named(argument):
     for thread in gdb.selected_inferior().threads():
         if str(thread.num) == argument:
             return thread
-    raise gdb.GdbError("weft: there is no thread or actor '%s'" % argument)
+    raise gdb.GdbError("weft: there is no thread, worker or actor '%s'" % argument)
 
 
 def named(argument):
-    """A worker, an actor, or a thread that is neither: by the number of a thread, or the actor's
-    name."""
-    for actor in all_actors():
-        if argument and actor.value["name"].string() == argument.strip("'\""):
-            return actor
+    """A worker, an actor, or a thread that is neither: by its name or the number of the thread."""
+    name = argument.strip("'\"")
+    for who in all_workers() + all_actors():
+        if name and name in (who.name, who.short_name):
+            return who
     thread = thread_named(argument)
     workers = [w for w in all_workers() if w.thread() and w.thread().num == thread.num]
     innermost = [w for w in workers if not int(w.value["above"])]
@@ -932,8 +940,9 @@ weft bt [WHO]     logical back trace: across threads, to where the work began
 weft actors [bt]  actors, what they wait for; bt: and where
 weft why [WHO]    what it waits for, what that waits for, and so on
 
-WHO is the number of a thread, as in `info threads', or the name of an actor; without it, the
-selected thread. Nothing is called or changed in the program."""
+WHO is the number of a thread, as in `info threads', a name that `weft workers' shows, such as
+worker 0, or the name of an actor; without it, the selected thread. Nothing is called or changed
+in the program."""
 
     def __init__(self):
         super().__init__("weft", gdb.COMMAND_STATUS, prefix=True)
@@ -981,9 +990,11 @@ Usage: weft workers"""
 
 
 class Backtrace(Command):
-    """The logical back trace of a thread or an actor: frames of the program only. Where a job was
-stolen, it goes on with the thread that forked it, up to weft_run or weft_submit.
-Usage: weft bt [THREAD | ACTOR]"""
+    """The logical back trace of a thread or an actor.
+Usage: weft bt [WHO]
+It has the frames of the program; of the library only the function that was called. Where a job was
+stolen or spawned, it goes on with the thread that forked it, or opened the scope, up to weft_run,
+weft_submit or the function of an actor."""
 
     name = "weft bt"
 
@@ -1022,7 +1033,7 @@ With bt, also the back trace of each actor that waits."""
 
 class Why(Command):
     """What a thread or an actor waits for, who has it, and what that one waits for, to the end.
-Usage: weft why [THREAD | ACTOR]"""
+Usage: weft why [WHO]"""
 
     name = "weft why"
 
