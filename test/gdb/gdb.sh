@@ -15,7 +15,7 @@ gdb_says()
 {
     timeout 600 gdb -nx -batch -iex "add-auto-load-safe-path $(dirname "$SCRIPT")" -ex 'set width 0' \
         "$@" >log 2>&1 </dev/null || : # of a command that fails
-    if grep -iE 'ptrace: |could not trace|warning: error disabling address space' log; then
+    if grep -iE 'ptrace: |could not trace' log; then
         echo "gdb may not trace programs here"
         exit 77
     fi
@@ -103,7 +103,7 @@ expect_tasks()
 {
     says 'worker * waits for a task (task), which worker * runs' \
         '  worker * waits for children of its scope, on worker *' \
-        '    worker * is busy; runs child' '      here it ends: it moves'
+        '    worker * is busy; runs child' '      here it ends: it waits for nobody; '
     says '  -- child, run by worker *, taken from worker *; a child of a scope of worker *, opened by' \
         '  #*  scope_of_one (' '  -- task, a task that was submitted from outside: this is the root'
 }
@@ -118,6 +118,14 @@ expect_actors()
         "  actor 'pong' waits for the end of an actor, 'ping'" \
         "    this is a circle: actor 'ping' -> actor 'pong' -> actor 'ping'"
     says 'level 1' # the selected frame is the same
+}
+
+expect_delegates()
+{
+    says "actor 'boss' waits for work that it gave to others, on worker *" \
+        "  worker * is busy; runs actors of executor *, now actor 'boss'"
+    says '  #*  right_of_actor (' '  -- a right side of the same actor; forked by' \
+        '  #*  gives_away (w=ADDRESS' '  #*  boss (' "  -- this is the root: the actor's function"
 }
 
 expect_outside()
@@ -150,6 +158,7 @@ stolen) each_way 'thread apply all -q -s weft bt' ;;
 deadlock) each_way 'weft workers' 'weft why guest 2' 'weft bt guest 2' ;;
 tasks) each_way 'thread apply all -q -s weft why' 'weft workers' 'thread apply all -q -s weft bt' ;;
 actors) each_way up-silently 'weft actors bt' 'weft why ping' 'python print("level", gdb.selected_frame().level())' ;;
+delegates) each_way 'weft why boss' 'thread apply all -q -s weft bt' ;;
 outside) each_way 'weft why worker 0' ;;
 refuses) refuses ;;
 esac

@@ -246,6 +246,41 @@ static void all_actors(void)
     stands_still();
 }
 
+/* ---- A right side of an actor, on another executor ---- */
+
+static void right_of_actor(weft *w, void *arg)
+{
+    (void)w, (void)arg;
+    atomic_fetch_add(&came, 1);
+    await_number(2);
+    atomic_fetch_add(&came, 1); /* as above */
+}
+
+KEPT static void gives_away(weft *w)
+{
+    weft *left = weft_fork(w, right_of_actor, NULL);
+    while (atomic_load(&came) == 0)
+        weft_poll(left);
+    if (!weft_merge(w))
+        abort();
+}
+
+static int boss(weft *w, void *arg)
+{
+    (void)arg;
+    gives_away(w);
+    return 0;
+}
+
+static void delegates(void)
+{
+    weft_actor *actor = make_actor(make_pool(2, NULL, 0), "boss", boss, 0);
+    weft_actor_run(actor);
+    await_number(1);
+    await_waiting(actor);
+    stands_still();
+}
+
 /* ---- A mutex that is held outside ---- */
 
 static void lock_first(weft *w, void *arg)
@@ -271,8 +306,8 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } cases[] = {
-        {"deadlock", deadlock}, {"stolen", stolen},   {"tasks", tasks},
-        {"actors", all_actors}, {"outside", outside},
+        {"deadlock", deadlock}, {"stolen", stolen},       {"tasks", tasks},
+        {"actors", all_actors}, {"delegates", delegates}, {"outside", outside},
     };
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* gdb may come later */
     for (size_t i = 0; argc == 2 && i < sizeof cases / sizeof cases[0]; i++)

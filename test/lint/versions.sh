@@ -52,6 +52,8 @@ done
 
 has tool/gdb/weft-gdb.py "VERSION = \"$version\""
 says tool/gdb/weft-gdb.py "libweft$minor-dbgsym"
+says docs/man/weft_gdb.7 "libweft$minor-dbgsym"
+says docs/man/weft_gdb.7 "libweft.so.$version-gdb.py"
 
 # Recipes.
 has packaging/vcpkg/weft/vcpkg.json "\"version-semver\": \"$version\","

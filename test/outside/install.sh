@@ -12,6 +12,10 @@ for file in "$INCLUDEDIR/weft.h" "$INCLUDEDIR/weft/all.h" "$INCLUDEDIR/weft/guar
     [ -f "$file" ] || { echo "not installed: $file"; exit 1; }
 done
 
+# gdb takes the script whose name is that of the library, without links, below its own folder.
+file=$PREFIX/share/gdb/auto-load${LIBDIR#"$STAGE"}/$(basename "$(readlink -f "$LIBDIR/libweft.so")")-gdb.py
+[ -f "$file" ] || { echo "not installed: $file"; exit 1; }
+
 source=$(dirname "$0")/../..
 for page in "$source"/docs/man/*.[137]; do
     [ -f "$page" ] || continue

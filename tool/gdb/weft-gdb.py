@@ -9,6 +9,7 @@ The threads stand still, so more can be followed here than in weft_pool_dump(), 
 that goes on. The words are those of src/core/dump.c, standing.c and src/actor/dump.c. The names of
 structures and members are those of the sources, and belong to one version of the library."""
 
+import bisect
 import functools
 import itertools
 
@@ -60,6 +61,11 @@ def text(address):
 @kept
 def function_name(address):
     """As the library writes it: the name, or the address if there is none."""
+    block = gdb.block_for_pc(address)
+    while block and not block.function:
+        block = block.superblock
+    if block:
+        return block.function.print_name
     found = gdb.execute("info symbol %#x" % address, to_string=True)
     return "%#x" % address if found.startswith("No symbol") else found.split()[0]
 
@@ -104,12 +110,14 @@ FOLDERS = ("os", "sleep", "core", "sync", "parallel", "actor")  # of src/
 
 
 def is_library(pc, symtab):
-    """Is it code of the library? A shared library is known by its addresses; a static one by its
-    sources, which lie together, or are one file."""
+    """Is it code of the library? libweft.so is known by its addresses; what is part of a program or a
+    plugin by its sources, which lie together, or are one file."""
     own = gdb.lookup_global_symbol("weft__roster")
-    shared = gdb.solib_name(int(own.value().address))
-    if shared or not symtab:
-        return bool(shared) and gdb.solib_name(pc) == shared
+    shared = gdb.solib_name(int(own.value().address)) or ""
+    if "/libweft.so" in shared:
+        return gdb.solib_name(pc) == shared
+    if not symtab:
+        return False
     source, is_tree, _ = own.symtab.filename.rpartition("os/roster.c")
     if not is_tree:
         return symtab.filename == own.symtab.filename
@@ -129,6 +137,16 @@ def pools():
 def threads():
     """gdb's threads by the kernel's numbers."""
     return {thread.ptid[1]: thread for thread in gdb.selected_inferior().threads()}
+
+
+@kept
+def stack_pointers():
+    """Of each thread."""
+    found = []
+    for thread in threads().values():
+        with Selected(thread):
+            found.append((thread, int(gdb.newest_frame().read_register("sp"))))
+    return found
 
 
 class Thing:
@@ -290,7 +308,14 @@ class Worker(Thing):
 
     def thread(self):
         """gdb's thread, or None."""
-        return threads().get(self.count("thread"))
+        return threads().get(self.count("thread")) or self.thread_by_stack()
+
+    def thread_by_stack(self):
+        """In another pid namespace than gdb's, its thread has another number."""
+        low, high = (int(self.value["stack"][end]) for end in ("low", "high"))
+        fiber = int(self.value["fiber"])
+        return next((thread for thread, sp in stack_pointers() if low <= sp < high or
+                     fiber and fiber <= sp < fiber + block_size()), None)
 
     @property
     def short_name(self):
@@ -340,8 +365,9 @@ class Worker(Thing):
             return ""
         what = [function_name(fn)] if fn else []
         what += ["actors of executor %d" % (executor - 1)] if executor else []
+        now = ", now %s" % self.actor().name if self.actor() else ""
         on_top = " on top of %s" % plural(depth - 1, "more job") if depth > 1 else ""
-        return "runs " + (", or ".join(what) or "a job of the library's own") + on_top
+        return "runs " + (", or ".join(what) or "a job of the library's own") + now + on_top
 
     def forks(self):
         """How many forks are not merged; and how many of them no other thread has been told of."""
@@ -362,13 +388,11 @@ class Worker(Thing):
         awaited = self.awaited()
         if awaited:
             return self.latch_wait(awaited, text(awaited["what"]))
-        if self.actor():
-            return Wait("drives %s" % self.actor().name, [self.actor()])
         if self.state() == "blocked":
             return Wait("is on its way into a wait or out of it", end="it moves")
         runs = self.runs()
         return Wait("is %s%s" % (self.state(), "; " + runs if runs else ""), end=(
-            "it moves: `weft bt` shows where" if self.state() == "busy" else
+            "it waits for nobody; `weft bt` shows where it is" if self.state() == "busy" else
             "it waits for nobody: it has nothing to do"))
 
     def latch_wait(self, awaited, words):
@@ -537,10 +561,16 @@ class Actor(Thing):
         task = awaited_task(int(self.fiber()["park"].address))
         if task:
             return task.wait(words)
-        delegates = atomic(self.value["root"]["pending"])
-        if delegates:
-            words += ", for %s that other executors have" % plural(delegates, "right side")
+        if atomic(self.value["root"]["pending"]):
+            on = self.helpers()
+            return Wait(words + "".join(", on " + w.name for w in on), on,
+                        "that has begun, or waits for its turn, on another executor")
         return Wait(words, end="any thread or actor that uses it may end this wait")
+
+    def helpers(self):
+        """The workers that run right sides of it now, and not the actor itself."""
+        return [w for w in all_workers() if w.actor() == self
+                and int(w.value["fiber"]) != self.fiber_address()]
 
     def line(self):
         wait = self.wait()
@@ -716,12 +746,12 @@ class Stack:
         self.records = sorted(records, key=lambda r: r.address)
 
     def place_of(self, address):
-        """The index of the frame in which the address lies."""
-        for i, frame in enumerate(self.frames):
-            outer = next((f.sp for f in self.frames[i:] if f.sp > frame.sp), address + 1)
-            if frame.sp <= address < outer:
-                return max(j for j, f in enumerate(self.frames) if f.sp == frame.sp)
-        return len(self.frames) - 1
+        """The index of the frame in which the address lies; of inlined functions, the outermost."""
+        return max(bisect.bisect_right([frame.sp for frame in self.frames], address) - 1, 0)
+
+    def program_from(self, index):
+        """The first frame from there on that is not the library's."""
+        return next((i for i in range(index, len(self.frames)) if not self.frames[i].library), index)
 
     def job_at(self, index):
         """The job whose frames are at `index`, and where the library's frame is that runs it."""
@@ -823,7 +853,7 @@ class Trace:
                     self.put(frame.text)
                 continue
             public = [f for f in run if f.is_public()]
-            if public or i + 1 < len(runs):
+            if i + 1 < len(runs) or (public and self.number == 0):
                 self.put((public or run)[-1].function.rstrip("_") + " () of weft")
 
     def follow(self, stack, index):
@@ -833,6 +863,9 @@ class Trace:
                 return
             job, end = stack.job_at(index)
             self.put_frames(stack.frames[index:end] if job else without_start(stack.frames[index:]))
+            if not job and self.number == 0:
+                gdb.write("  -- it runs nothing of the program\n")
+                return
             words, stack, index = parent(stack, job, end)
             gdb.write("  -- %s\n" % words)
             if not stack:
@@ -860,9 +893,7 @@ def parent(stack, job, end):
         outside = "from outside" if Task(job.task).value["from_outside"] else "by a job"
         words, *rest = "a task that was submitted %s: this is the root" % outside, None, 0
     elif is_run(stack.frames[end:]):
-        words, *rest = "begun by weft_run of %s, in" % stack.title, stack, end + 1
-        while rest[1] < len(stack.frames) - 1 and stack.frames[rest[1]].library:
-            rest[1] += 1
+        words, *rest = "begun by weft_run of %s, in" % stack.title, stack, stack.program_from(end + 1)
     else:
         words, *rest = parent_of_child(job)
     return name + ", " + words, *rest
@@ -901,7 +932,7 @@ def parent_of_member(member):
     victim = at(member.victim, "struct weft__member")
     stack = stack_of_fiber(victim["fiber"].dereference())
     below = [stack.place_of(r.address) for r in stack.records if r.address < int(victim["stack"])]
-    return ("a right side of the same actor; forked by", stack, max(below) + 1 if below else 0)
+    return "a right side of the same actor; forked by", stack, stack.program_from(max(below, default=-1) + 1)
 
 
 # ---- Commands ----
@@ -999,20 +1030,21 @@ weft_submit or the function of an actor."""
     name = "weft bt"
 
     def run(self, argument):
-        who = named(argument)
-        if isinstance(who, Worker):
-            who = who.actor() or who
-        if isinstance(who, Actor):
-            fiber = who.fiber()
-            if fiber is None:
-                raise gdb.GdbError("weft: %s %s" % (who.name, who.wait().words))
-            stack = stack_of_fiber(fiber)
-        elif isinstance(who, Worker):
-            stack = own_stack(who)
-        else:
-            stack = Stack("thread %d, which is in no pool" % who.num, frames_of_thread(who), [])
+        stack = self.stack_of(named(argument))
         gdb.write(stack.title + "\n")
         Trace().follow(stack, 0)
+
+    @staticmethod
+    def stack_of(who):
+        if isinstance(who, Actor):
+            if who.fiber() is None:
+                raise gdb.GdbError("weft: %s %s" % (who.name, who.wait().words))
+            return stack_of_fiber(who.fiber())
+        if isinstance(who, Worker) and int(who.value["fiber"]):
+            return stack_of_fiber(at(who.value["fiber"], "struct weft__fiber"))
+        if isinstance(who, Worker):
+            return own_stack(who)
+        return Stack("thread %d, which is in no pool" % who.num, frames_of_thread(who), [])
 
 
 class Actors(Command):
