@@ -85,8 +85,9 @@ expect_stolen()
 {
     says '  #*  stands_still () at stands.c:' '  #*  last_right (' \
         '  -- last_right, taken by worker * from worker *; forked by' '  #*  middle_right (w=ADDRESS' \
-        '  -- middle_right, taken by worker * from guest 3; forked by' '  #*  fork_and_merge (w=ADDRESS' \
-        '  -- beginning, begun by weft_run of guest 3, in' '  #*  main (' '  -- this is the root'
+        '  -- middle_right, taken by worker * from guest 3; forked by' '  #*  fork_and_merge (w=ADDRESS'
+    says '  -- beginning, begun by weft_run of guest 3, in'
+    says '  #*  main (' '  -- this is the root'
 }
 
 expect_deadlock()
@@ -96,7 +97,7 @@ expect_deadlock()
     says 'guest 2 waits for mutex '\''second'\'', held by worker *' \
         '  worker * waits for mutex '\''first'\'', held by guest 2' \
         '    this is a circle: guest 2 -> worker * -> guest 2'
-    says 'guest 2' '  #0  weft_mutex_lock () of weft' '  #1  lock_both (w=' '  #2  lock_crosswise (w='
+    says 'guest 2' '  #0  * () of weft' '  #1  lock_both (w=' '  #2  lock_crosswise (w='
 }
 
 expect_tasks()
@@ -111,7 +112,7 @@ expect_tasks()
 expect_actors()
 {
     says "actor 'reader': waits for a message; runs waits_for_message; executor *, messages 0" \
-        '  #0  weft_receive () of weft' '  #1  waits_for_message (' "  -- this is the root: the actor's function"
+        '  #0  * () of weft' '  #1  waits_for_message (' "  -- this is the root: the actor's function"
     says "actor 'pong': waits for the end of an actor, 'ping'; runs waits_for_end"
     says '  #1  wait_for_other ('
     says "actor 'ping' waits for the end of an actor, 'pong'" \

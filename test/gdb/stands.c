@@ -110,7 +110,6 @@ static void last_right(weft *w, void *arg)
     (void)w, (void)arg;
     atomic_fetch_add(&came, 1);
     stands_still();
-    atomic_fetch_add(&came, 1); /* no tail call: the frame stays */
 }
 
 KEPT static void left_of_middle(weft *w)
@@ -156,7 +155,6 @@ static void child(weft *w, void *arg)
     (void)w, (void)arg;
     atomic_fetch_add(&came, 1);
     await_number(2);
-    atomic_fetch_add(&came, 1); /* as above */
 }
 
 KEPT static void scope_of_one(weft *w)
@@ -253,7 +251,6 @@ static void right_of_actor(weft *w, void *arg)
     (void)w, (void)arg;
     atomic_fetch_add(&came, 1);
     await_number(2);
-    atomic_fetch_add(&came, 1); /* as above */
 }
 
 KEPT static void gives_away(weft *w)

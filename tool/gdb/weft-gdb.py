@@ -892,7 +892,7 @@ def parent(stack, job, end):
     elif job.task:
         outside = "from outside" if Task(job.task).value["from_outside"] else "by a job"
         words, *rest = "a task that was submitted %s: this is the root" % outside, None, 0
-    elif is_run(stack.frames[end:]):
+    elif is_run(stack.frames[:end + 1]):
         words, *rest = "begun by weft_run of %s, in" % stack.title, stack, stack.program_from(end + 1)
     else:
         words, *rest = parent_of_child(job)
@@ -900,10 +900,10 @@ def parent(stack, job, end):
 
 
 def is_run(frames):
-    """Is the first function of the library that the program called weft_run()? Otherwise the thread
-    waited, and found the job itself."""
-    end = next((i for i, f in enumerate(frames) if not f.library), len(frames))
-    return any(f.function.split(".")[0].rstrip("_") == "weft_run" for f in frames[:end])
+    """Was the job, whose frames these are, begun by weft_run()? Its part of the library's frames, which
+    is called by a pointer and so has a frame of its own, tells."""
+    library = itertools.takewhile(lambda f: f.library, reversed(frames))
+    return any(f.function.startswith("execute_run") for f in library)
 
 
 def parent_of_fork(job):
