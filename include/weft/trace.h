@@ -28,7 +28,7 @@ WEFT_API void weft_span_begin(const char *name);
 WEFT_API void weft_span_end(void);
 
 /* A moment, and a value that belongs to it. */
-WEFT_API void weft_mark(const char *name, int64_t value);
+WEFT_API void weft_trace_mark(const char *name, int64_t value);
 
 #ifdef __cplusplus
 }

@@ -61,10 +61,12 @@ static struct weft_trace_block *block_at(struct weft_trace_header *header, uint6
     return (struct weft_trace_block *)((char *)header + WEFT_TRACE_HEADER_SIZE + i * BLOCK);
 }
 
-/* relaxed, and release: readers of the file are other processes, or come when this one is dead. */
+/* When the program is killed, what it has counted is there. Other processes read the file, and
+ * nobody else. */
 static void set_used(struct weft_trace_block *block, uint32_t used)
 {
-    __atomic_store_n(&block->used, used, __ATOMIC_RELEASE);
+    atomic_fence_compiler(); /* first the records */
+    *(volatile uint32_t *)&block->used = used;
 }
 
 /* A new block, or NULL: the file is as long as it may be, or the disk is full. */
@@ -352,7 +354,7 @@ void weft_span_end(void)
     WEFT__TRACE(SPAN_END, 0, 0);
 }
 
-void weft_mark(const char *name, int64_t value)
+void weft_trace_mark(const char *name, int64_t value)
 {
     WEFT__TRACE_TEXT(MARK, value, name);
 }
