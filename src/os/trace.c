@@ -83,6 +83,9 @@ static struct weft_trace_block *take_block(void)
             return NULL;
         }
         now.ready = i + more;
+#ifdef MADV_POPULATE_WRITE /* at once takes less time than page by page; an error is harmless */
+        (void)madvise((char *)now.header + from, more * BLOCK, MADV_POPULATE_WRITE);
+#endif
     }
     now.header->blocks = i + 1;
     now.header->last = moment();
