@@ -17,6 +17,7 @@
 #include "task.h"
 #include "timer.h"
 #include "trace.h"
+#include "trace_format.h"
 #include "vector.h"
 
 #endif
