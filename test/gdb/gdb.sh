@@ -106,7 +106,7 @@ expect_tasks()
         '  worker * waits for children of its scope, on worker *' \
         '    worker * is busy; runs child' '      here it ends: it waits for nobody; '
     says '  -- child, run by worker *, taken from worker *; a child of a scope of worker *, opened by' \
-        '  #*  scope_of_one (' '  -- task, a task that was submitted from outside: this is the root'
+        '  #*  scope_of_one (' '  #*  task (' '  -- task, a task that was submitted from outside: this is the root'
 }
 
 expect_actors()
