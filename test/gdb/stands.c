@@ -297,6 +297,16 @@ static void outside(void)
     (void)!weft_task_wait(&waiter);
 }
 
+/* Pools that are gone are not shown. */
+static void pools_come_and_go(void)
+{
+    weft_pool *pools[3];
+    for (int i = 0; i < 3; i++)
+        pools[i] = make_pool(1, NULL, 0);
+    for (int i = 0; i < 3; i++)
+        (void)!weft_pool_destroy(pools[(i + 1) % 3]); /* the middle, the last, the first */
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -307,6 +317,7 @@ int main(int argc, char **argv)
         {"actors", all_actors}, {"delegates", delegates}, {"outside", outside},
     };
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* gdb may come later */
+    pools_come_and_go();
     for (size_t i = 0; argc == 2 && i < sizeof cases / sizeof cases[0]; i++)
         if (strcmp(argv[1], cases[i].name) == 0)
             cases[i].run();

@@ -2,7 +2,7 @@
 """What gdb knows of weft: the commands `weft workers`, `weft bt`, `weft actors` and `weft why`.
 
 gdb loads this by itself for a shared library that is installed in /usr; `source weft-gdb.py` does it
-by hand (weft_tools(7)). Everything is read from memory: no function of the program is called, and
+by hand (weft_gdb(7)). Everything is read from memory: no function of the program is called, and
 nothing is written. So a core file will do, and so will a program that hangs.
 
 The threads stand still, so more can be followed here than in weft_pool_dump(), which reads a pool
