@@ -154,7 +154,7 @@ static void child(weft *w, void *arg)
 {
     (void)w, (void)arg;
     atomic_fetch_add(&came, 1);
-    await_number(2);
+    await_number(3);
 }
 
 KEPT static void scope_of_one(weft *w)
@@ -163,7 +163,7 @@ KEPT static void scope_of_one(weft *w)
     weft_scope_open(w, &scope);
     if (weft_spawn(w, &scope, child, NULL) != 0)
         abort();
-    await_number(1); /* another worker has taken it */
+    await_number(2); /* other workers have the child, and the task that waits for this one */
     (void)!weft_scope_close(w, &scope);
 }
 
@@ -177,6 +177,7 @@ static void waits_for_task(weft *w, void *arg)
 {
     (void)w;
     await_number(1);
+    atomic_fetch_add(&came, 1);
     (void)!weft_task_wait(arg);
 }
 
