@@ -79,6 +79,7 @@ static bool is_on_own_stack(struct weft__task *task)
 static int wait_as_worker(struct weft__task *task, const uint64_t *limit)
 {
     struct waiting waiting = {.until = {.latch.owner = weft__thread_park(),
+                                        .elsewhere = weft__is_elsewhere(task->pool),
                                         .take_out = take_latch,
                                         .stays = is_on_own_stack(task) ? cancel_own : NULL},
                               .task = task};
