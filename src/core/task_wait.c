@@ -156,6 +156,15 @@ static int wait_until_over(struct weft__task *task, const uint64_t *limit, const
     return 0;
 }
 
+/* The limit is reached. But if weft_task_done() says that the task is over, so does the wait. */
+static bool is_about_to_be_set(struct weft__task *task)
+{
+    if (!atomic_load_acquire(&task->told)) /* acquire O3 */
+        return false;
+    weft__lock_latch_wait(&task->latch);
+    return true;
+}
+
 static int task_wait(weft_task *public, const uint64_t *limit, const char *entry)
 {
     weft__worker_check_abandoned(entry);
@@ -166,7 +175,8 @@ static int task_wait(weft_task *public, const uint64_t *limit, const char *entry
         return -EINVAL;
     weft__fiber_expect_room();
     int error = weft__latch_probe(&task->latch) ? 0 : wait_until_over(task, limit, entry);
-    if (error)
+    bool limited = error == -ETIMEDOUT || error == -ECANCELED;
+    if (error && !(limited && is_about_to_be_set(task)))
         return error;
     int result = task->result;
     /* acquire O1: of several waiters, one closes the descriptor. */

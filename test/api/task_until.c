@@ -7,6 +7,7 @@
 #include "weft/task.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 enum { CODE = -EPROTO };
@@ -66,6 +67,23 @@ static void from_outside(void **state)
         }
         pool_drop(pool);
     }
+}
+
+/* Its descriptor says that it is over, so no time is too early, though the thread that has ended
+ * the task may not have come so far. */
+static void told_by_descriptor(void **state)
+{
+    weft_pool *pool = pool_make(1, 0);
+    for (int i = 0; i < 500; i++) {
+        struct slow slow;
+        slow_start(pool, &slow);
+        struct pollfd poll_fd = {.fd = weft_task_fd(&slow.task), .events = POLLIN};
+        gate_open(&slow.gate);
+        CHECK(poll(&poll_fd, 1, -1) == 1);
+        CHECK(weft_task_done(&slow.task));
+        CHECK(weft_task_wait_until(&slow.task, 0) == CODE);
+    }
+    pool_drop(pool);
 }
 
 static void wait_in_job(weft *w, void *arg)
@@ -319,6 +337,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(from_outside),
+        cmocka_unit_test(told_by_descriptor),
         cmocka_unit_test(from_jobs),
         cmocka_unit_test(from_the_caller),
         cmocka_unit_test(with_one_worker),
