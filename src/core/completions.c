@@ -280,7 +280,7 @@ int weft_completions_next_until(weft_completions *queue, weft_task **task, uint6
     if (error != -EAGAIN)
         return error;
     if (weft__clock_now() >= when)
-        return -ETIMEDOUT;
+        return weft__limit_passed(when);
     weft__fiber_expect_room();
     return wait_for_task(queue, task, when);
 }

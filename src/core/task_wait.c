@@ -145,7 +145,7 @@ static int wait_until_over(struct weft__task *task, const uint64_t *limit, const
     if (waits_for_itself(task))
         return -EDEADLK;
     if (limit && weft__clock_now() >= *limit)
-        return -ETIMEDOUT;
+        return weft__limit_passed(*limit);
     if (!limit && run_it_here(task, entry))
         return 0;
     if (weft__worker_current())
