@@ -263,6 +263,8 @@ static int wait_for_task(weft_completions *queue, weft_task **task, uint64_t whe
                     : wait_outside(&consumer, when);
         first = consumer.task;
         weft__lock_take(&queue->lock);
+        if (error == -ETIMEDOUT && (first = take(queue))) /* it has come just now */
+            error = 0;
         queue->calls--; /* last touch */
         weft__lock_drop(&queue->lock);
     }

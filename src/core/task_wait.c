@@ -156,10 +156,11 @@ static int wait_until_over(struct weft__task *task, const uint64_t *limit, const
     return 0;
 }
 
-/* The limit is reached. But if weft_task_done() says that the task is over, so does the wait. */
-static bool is_about_to_be_set(struct weft__task *task)
+/* The limit is reached. But if weft_task_done() says that the task is over, so does the wait: the
+ * latch is set by now, or is about to be. */
+static bool is_over_by_now(struct weft__task *task)
 {
-    if (!atomic_load_acquire(&task->told)) /* acquire O3 */
+    if (!weft__latch_probe(&task->latch) && !atomic_load_acquire(&task->told)) /* acquire O3 */
         return false;
     weft__lock_latch_wait(&task->latch);
     return true;
@@ -176,7 +177,7 @@ static int task_wait(weft_task *public, const uint64_t *limit, const char *entry
     weft__fiber_expect_room();
     int error = weft__latch_probe(&task->latch) ? 0 : wait_until_over(task, limit, entry);
     bool limited = error == -ETIMEDOUT || error == -ECANCELED;
-    if (error && !(limited && is_about_to_be_set(task)))
+    if (error && !(limited && is_over_by_now(task)))
         return error;
     int result = task->result;
     /* acquire O1: of several waiters, one closes the descriptor. */
