@@ -182,18 +182,66 @@ template <class F> inline void for_all(weft *w, std::size_t n, F f)
             run(k);
 }
 
+/* What is sorted in place of an element. */
+template <class T> struct pointer_to {
+    T *element;
+
+    static pointer_to make(T &of)
+    {
+        return {std::addressof(of)};
+    }
+    template <class Less> bool is_before(const pointer_to &other, Less &less) const
+    {
+        return less(std::as_const(*element), std::as_const(*other.element));
+    }
+};
+
+/* The same for a text in the usual order. Most comparisons are decided by the first characters, and
+ * need not look at the text, which is seldom in the cache. */
+template <class T> struct beginning_of {
+    std::uint64_t characters; /* the first one is the highest; zeros after the end */
+    T *element;
+
+    static beginning_of make(T &of)
+    {
+        std::uint64_t all = 0;
+        for (std::size_t i = 0; i < sizeof all; i++)
+            all = all << 8 | (i < of.size() ? static_cast<unsigned char>(of[i]) : 0u);
+        return {all, std::addressof(of)};
+    }
+    template <class Less> bool is_before(const beginning_of &other, Less &less) const
+    {
+        if (characters != other.characters)
+            return characters < other.characters;
+        return less(std::as_const(*element), std::as_const(*other.element));
+    }
+};
+
+template <class T, class Less> struct stand_in_ {
+    using type = pointer_to<T>;
+};
+template <class A, class Less>
+struct stand_in_<std::basic_string<char, std::char_traits<char>, A>, Less> {
+    using T = std::basic_string<char, std::char_traits<char>, A>;
+    using type = std::conditional_t<is_usual_order<T, std::remove_cv_t<Less>>, beginning_of<T>,
+                                    pointer_to<T>>;
+};
+
 /* Moves that can't throw: all elements to a second array, in the right order, and back. */
 template <bool stable, class T, class I, class Less>
 inline void sort_by_pointers(weft *w, I first, std::size_t n, Less &less)
 {
-    std::unique_ptr<T *[]> order(new T *[n]);
+    using stand_in = typename stand_in_<T, Less>::type;
+    std::unique_ptr<stand_in[]> order(new stand_in[n]);
     room<T> other(n);
     for (std::size_t i = 0; i < n; i++)
-        order[i] = std::addressof(*weft_cxx_::plus(first, i));
-    auto by = [&less](const T *a, const T *b) -> bool { return less(*a, *b); };
+        order[i] = stand_in::make(*weft_cxx_::plus(first, i));
+    auto by = [&less](const stand_in &a, const stand_in &b) -> bool {
+        return a.is_before(b, less);
+    };
     weft_cxx_::sort_plain<stable>(w, order.get(), n, by);
     weft_cxx_::for_all(w, n, [&](std::size_t i) {
-        ::new (static_cast<void *>(other.at(i))) T(std::move(*order[i]));
+        ::new (static_cast<void *>(other.at(i))) T(std::move(*order[i].element));
     });
     weft_cxx_::for_all(w, n, [&](std::size_t i) {
         *weft_cxx_::plus(first, i) = std::move(*other.at(i));
@@ -240,7 +288,7 @@ inline constexpr bool is_in_one_block =
 template <bool stable> struct sort_ {
     template <class A, class... B> void operator()(weft *w, A &first, B &...rest) const
     {
-        if constexpr (is_range<A>)
+        if constexpr (is_range<A, B...>)
             run(w, std::begin(first), std::end(first), rest...);
         else
             run(w, first, rest...);

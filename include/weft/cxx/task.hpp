@@ -52,6 +52,11 @@ template <class T> struct task_state {
         if (what)
             state->resume(state->pool, what);
     }
+    /* The coroutine is about to be destroyed. If the task is over, it is too late. */
+    void resume_never(void *what)
+    {
+        next.compare_exchange_strong(what, nullptr, std::memory_order_acq_rel);
+    }
     /* False: the task is over, or about to be. */
     bool resume_later(resume_fn *how, void *what)
     {
