@@ -5,11 +5,9 @@
 #include <array>
 #include <deque>
 #include <numeric>
-#if __cplusplus >= 202002L
-#include <ranges>
-#endif
 #include <vector>
 #if __cplusplus >= 202002L
+#include <ranges>
 #include <span>
 #endif
 
