@@ -43,14 +43,21 @@ void weft__group_take_up(struct weft__group *group, struct atomic_bool *given_up
     atomic_fetch_sub_relaxed(&group->root->alarms, 1);
 }
 
-bool weft__group_fail(struct weft__group *group, int code)
+bool weft__group_mark(struct weft__group *group, int code)
 {
     int32_t none = 0;
     if (!atomic_cas_relaxed(&group->error, &none, code))
         return false;
     atomic_fetch_add_relaxed(&group->root->alarms, 1);
-    weft__limit_nudge(group->root);
     return true;
+}
+
+bool weft__group_fail(struct weft__group *group, int code)
+{
+    bool first = weft__group_mark(group, code);
+    if (first)
+        weft__limit_nudge(group->root);
+    return first;
 }
 
 void weft__group_set_deadline(struct weft__group *group, uint64_t when)

@@ -37,6 +37,8 @@ void weft__part_of(struct weft__group *part, struct weft__group *parent,
                    const struct atomic_bool *given_up);
 int weft__group_end(struct weft__group *group);             /* its error, or -ECANCELED, or 0 */
 bool weft__group_fail(struct weft__group *group, int code); /* true: this was the first failure */
+bool weft__group_mark(struct weft__group *group, int code); /* the same, but wakes none that wait
+                                                               with a limit: weft__limit_nudge() */
 void weft__group_set_deadline(struct weft__group *group, uint64_t when);
 
 /* The owner of a fork in the group gives it up; and the fork is merged. */

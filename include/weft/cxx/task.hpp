@@ -123,7 +123,7 @@ template <class T> class weft::task
             weft_cxx_::raise(error);
     }
     /* The same until weft_now() is `when`, or a time of std::chrono::steady_clock. False: the task
-     * goes on. */
+     * goes on. In a job whose computation is cancelled meanwhile, throws weft::cancelled. */
     template <class M> bool wait_until(const M &when)
     {
         int error = weft_task_wait_until(&expect()->task, weft_cxx_::moment(when));
