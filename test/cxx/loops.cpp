@@ -260,7 +260,7 @@ static void arrays_and_views(weft::pool &pool)
         CHECK(numbers[0] == 0 && numbers[1] == 6);
         std::vector<bool> flags(1000, true);
         CHECK(weft::reduce(w, flags, 0) == 1000);
-#if defined __cpp_lib_ranges
+#if defined __cpp_lib_ranges && !(defined __clang__ && __clang_major__ < 16) /* can't use views */
         CHECK(weft::reduce(w, std::views::iota(0, 100), 0) == 4950);
         CHECK(weft::reduce(w, fixed | std::views::transform(twice), 0) == 18);
         std::atomic<int> all{0};
