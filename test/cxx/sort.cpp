@@ -223,7 +223,7 @@ static void strings(weft::pool &pool)
 {
     pool.run([](weft *w) {
         std::vector<std::string> text, expected;
-        for (int i = 0; i < 5000; i++) {
+        for (int i = 0; i < 1500; i++) {
             std::string one(random_numbers() % 4 ? 0 : 7, 'x');
             while (one.size() < 20 && random_numbers() % 6)
                 one += "\0\1a\x7f\x80\xff"[random_numbers() % 6];
