@@ -117,6 +117,50 @@ static void actors_too(void **state)
     pool_drop(pool);
 }
 
+/* An actor is killed while it waits for a right side that does not care. The slots are used again
+ * by the next actor. */
+static void poll_for_ever(weft *w, void *arg)
+{
+    struct side *side = arg;
+    atomic_store(&side->started, true);
+    for (;;) {
+        if (weft_cancelled(w))
+            atomic_store(&side->told, true);
+        weft_poll(w);
+    }
+}
+
+static int give_up_and_wait(weft *w, void *arg)
+{
+    struct side *side = arg;
+    weft *in = weft_fork(w, poll_for_ever, side);
+    wait_for(in, side, &side->started);
+    weft_fork_cancel(w);
+    check_failed(__FILE__, __LINE__, "the right side never returns");
+    return 0;
+}
+
+static int fork_in_actor(weft *w, void *arg)
+{
+    for (int i = 0; i < 3; i++)
+        fork_again(w, true);
+    return 0;
+}
+
+static void killed_meanwhile(void **state)
+{
+    weft_pool *pool = pool_make(2, 0);
+    for (int i = 0; i < 5; i++) {
+        struct side side = {.is_actor = true};
+        weft_actor *actor = start(pool, give_up_and_wait, &side, NULL);
+        WAIT_UNTIL(atomic_load(&side.told));
+        weft_actor_kill(actor);
+        assert_int_equal(end(actor), -ECANCELED);
+        assert_int_equal(run_one(pool, fork_in_actor, NULL), 0);
+    }
+    pool_drop(pool);
+}
+
 /* What the right side has forked, or spawned in a scope of its own, is cancelled with it. */
 static void fork_and_spawn(weft *w, void *arg)
 {
@@ -148,6 +192,43 @@ static void whole_trees(void **state)
 {
     weft_pool *pool = pool_make(4, 0);
     assert_int_equal(weft_run(pool, give_up_a_tree, NULL), 0);
+    pool_drop(pool);
+}
+
+/* A right side that forks, and never asks, learns of it by a merge that has skipped something. */
+static void set_flag(weft *w, void *flag)
+{
+    atomic_store((atomic_bool *)flag, true);
+}
+
+static void fork_until_skipped(weft *w, void *arg)
+{
+    struct side *side = arg;
+    atomic_store(&side->started, true);
+    for (;;) {
+        atomic_bool ran = false;
+        weft_fork(w, set_flag, &ran);
+        if (weft_merge(w) && !atomic_load(&ran))
+            break;
+    }
+    atomic_store(&side->told, true);
+}
+
+static void give_up_a_forker(weft *w, void *arg)
+{
+    struct side side = {0};
+    weft_fork(w, fork_until_skipped, &side);
+    WAIT_UNTIL(atomic_load(&side.started));
+    weft_fork_cancel(w);
+    CHECK(atomic_load(&side.told));
+    fork_again(w, false);
+}
+
+static void forks_are_skipped(void **state)
+{
+    weft_pool *pool = pool_make(2, 0);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(weft_run(pool, give_up_a_forker, NULL), 0);
     pool_drop(pool);
 }
 
@@ -221,6 +302,8 @@ int main(void)
         WITH_WORKERS(2, WEFT_NO_GUESTS, taken_is_told),
         WITH_WORKERS(5, 0, taken_is_told),
         cmocka_unit_test(actors_too),
+        cmocka_unit_test(killed_meanwhile),
+        cmocka_unit_test(forks_are_skipped),
         cmocka_unit_test(whole_trees),
         cmocka_unit_test(waits_end),
         cmocka_unit_test(right_fails_all),
