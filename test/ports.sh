@@ -21,13 +21,14 @@ cross()
     # shellcheck disable=SC2086 # options are words
     configure --toolchain test/ports/toolchain.cmake -DPORT="$1" $plain $stand_in &&
         build $3 || { failed "does not build"; return; }
-    WEFT_TEST_EMULATED=1 tests -L "$4" -j 3 -E "$emulation_is_too_slow_for"
+    WEFT_TEST_EMULATED=1 tests -L "$4" -j 3 -E "$not_emulated"
 }
 
-# These take minutes there, and test nothing that depends on the processor.
-emulation_is_too_slow_for='^(api.found|api.parallel_ordmap|unit.ordmap|actor.properties_.*|fault.ordmap)$'
+# These take minutes there, and test nothing that depends on the processor. cxx.none forks beside a pool,
+# which qemu can't; test/ports/emulated.c knows of such tests in C.
+not_emulated='^(api.found|api.parallel_ordmap|unit.ordmap|actor.properties_.*|fault.ordmap|cxx.none)$'
 
-aarch64() { cross aarch64 aarch64 all '^(unit|actor|api|fault|example)$'; }
+aarch64() { cross aarch64 aarch64 all '^(unit|actor|api|fault|example|cxx)$'; }
 riscv64() { cross riscv64 riscv64 "$api" '^api$'; }
 powerpc64le() { cross powerpc64le powerpc64le "$api" '^api$'; }
 s390x() { cross s390x s390x "$api" '^api$'; }
@@ -48,7 +49,7 @@ one_file()
         >>"$log" 2>&1 || { failed "a program with nothing but weft.h and weft.c does not build"; return; }
     step fib "$directory/fib"
     set -- "$@" -D_GNU_SOURCE= -O1 -fexceptions -Iinclude -Itest -Itest/support -Itest/ports
-    for file in test/support/*.c; do
+    for file in test/support/*.c test/ports/emulated.c; do
         $cc "$@" -c "$file" -o "$directory/support-$(basename "$file" .c).o" >>"$log" 2>&1 ||
             { failed "$file does not compile"; return; }
     done
