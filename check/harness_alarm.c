@@ -5,6 +5,7 @@
  * missing is found. */
 #include "core/alarm.h"
 #include "core/completions.h"
+#include "core/group.h"
 
 #include <errno.h>
 #include <sys/eventfd.h>
@@ -142,6 +143,7 @@ static struct weft__task task; /* which is over */
 static struct weft__task another;
 static int result; /* of the task; plain, so that a race is found */
 static int errors[2];
+static struct weft__group group; /* of the job that waits */
 
 static void make_queue(void)
 {
@@ -288,6 +290,40 @@ static void take_in_job(void)
     weft__alarms_stop(pool);
 }
 
+/* In a job whose computation is cancelled, or gets a deadline, while a task is put in. */
+static void make_group(void)
+{
+    make_queue_and_pool();
+    weft__group_begin(&group, NULL);
+}
+
+static void take_in_group(void)
+{
+    weft_task *got = NULL;
+    be_worker(0);
+    pool->workers[0]->context->group = &group;
+    errors[0] = weft_completions_next_until(queue, &got, WEFT_FOREVER);
+    MODEL_ASSERT(errors[0] == 0 ? got && result == 7 : errors[0] == -ECANCELED && !got);
+    leave_pool(0);
+    weft__alarms_stop(pool);
+}
+
+static void cancel_group(void)
+{
+    MODEL_ASSERT(weft__group_fail(&group, -EIO));
+}
+
+static void set_deadline(void)
+{
+    weft__group_set_deadline(&group, SOON);
+}
+
+/* The wait ends though no task comes. */
+static void ended_by_itself(void)
+{
+    MODEL_ASSERT(errors[0] == -ECANCELED);
+}
+
 static void once_of_two(void)
 {
     MODEL_ASSERT(errors[0] != 0 || errors[1] != 0);
@@ -363,5 +399,27 @@ const struct harness alarm_harnesses[] = {
      .preemptions = 1,
      .stale = 1,
      .times_out = true},
+    {.name = "completions-cancelled",
+     .what = "a job waits without a time, and its computation is cancelled",
+     .setup = make_group,
+     .thread = {take_in_group, cancel_group},
+     .finish = ended_by_itself,
+     .preemptions = 2,
+     .stale = 1},
+    {.name = "completions-deadline",
+     .what = "a job waits without a time, and its computation gets a deadline",
+     .setup = make_group,
+     .thread = {take_in_group, set_deadline},
+     .finish = ended_by_itself,
+     .preemptions = 2,
+     .stale = 1,
+     .times_out = true},
+    {.name = "completions-both",
+     .what = "a job's computation is cancelled while a task is put in",
+     .setup = make_group,
+     .thread = {take_in_group, cancel_group, put},
+     .finish = once,
+     .preemptions = 1,
+     .stale = 1},
     {0},
 };

@@ -44,7 +44,7 @@
 /* None, or any; in configurations, where zero means the default, and in infos. */
 #define WEFT_NONE (-1)
 
-/* A time that never comes: a wait until then has no limit, and most waits end if their computation
+/* A time that never comes: a wait until then has no limit, and ends early only if its computation
  * is cancelled; see weft(3). */
 #define WEFT_FOREVER UINT64_MAX
 

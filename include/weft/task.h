@@ -9,10 +9,12 @@
 extern "C" {
 #endif
 
-/* As weft_task_wait(), but no longer than until weft_now() is `when`; then -ETIMEDOUT. The task
- * goes on, and still has to be waited for. The caller does not run the task itself, nor
- * any other job, which might take longer: while a job waits here, a spare worker takes its place.
- * In a job also -EAGAIN and the like: the thread that looks at the clock could not be started. */
+/* As weft_task_wait(), but no longer than until weft_now() is `when`: -ETIMEDOUT; nor than until
+ * the computation of the calling job is cancelled: -ECANCELED. Then the task goes on, and still has
+ * to be waited for; weft_task_done() tells that from a task with such a result. The caller does not
+ * run the task itself, nor any other job, which might take longer: while a job waits here, a spare
+ * worker takes its place. In a job also -EAGAIN and the like: the thread that looks at the clock
+ * could not be started. */
 WEFT_API WEFT_MUST_USE int weft_task_wait_until(weft_task *task, uint64_t when);
 
 /* For a client that has hung up. If no thread has begun the task, none will, and it is over when

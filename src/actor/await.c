@@ -83,7 +83,7 @@ int weft__actor_await(struct weft_actor *actor, struct weft__line *line, enum bl
                        : wait_for_latch(actor, line, kind, item, park, &left);
     weft__deadlock_waits(here, NULL, weft__blocked_words(kind));
     weft__actor_unref(actor);
-    if (here && left)
+    if (left)
         weft__fiber_end_here();
     if (!here && park)
         weft__thread_unpark(park);

@@ -8,6 +8,7 @@
 #include "actor/places.h"
 #include "actor/post.h"
 #include "actor/rescue.h"
+#include "core/limit.h"
 #include "core/misuse.h"
 #include "os/fatal.h"
 #include "os/memory.h"
@@ -185,8 +186,9 @@ void weft_actor_kill(weft_actor *actor)
     }
     weft__lock_take(&actor->sync.lock); /* unless it is closed, the actor is not over meanwhile */
     if (!actor->closed) {
-        weft__group_fail(&actor->group, -ECANCELED); /* for code that can't be unwound yet */
+        weft__group_mark(&actor->group, -ECANCELED); /* for code that can't be unwound yet */
         atomic_store_release(&actor->killed, true);  /* release A14: that it is cancelled */
+        weft__limit_nudge(&actor->group);            /* who wakes up by this knows why */
         struct weft__fiber *fiber = atomic_load_acquire(&actor->fiber); /* acquire A7 */
         if (fiber)
             weft__fiber_wake(fiber);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/completions.h"
 
-#include "core/alarm.h"
 #include "core/fiber.h"
 #include "core/misuse.h"
 #include "core/pool.h"
+#include "core/until.h"
 #include "core/wait.h"
 #include "os/clock.h"
 #include "os/memory.h"
@@ -16,19 +16,18 @@
 
 /* A thread, or an actor, that waits for a task. Lies in its frame. */
 struct weft__consumer {
-    struct weft__alarm alarm; /* of a job that waits with a limit */
+    struct weft__until until; /* first */
     struct weft_completions *queue;
     struct weft__consumer *next, *prev; /* under the queue's lock */
     bool waits;                         /* it is in the queue's list; under the queue's lock */
-    struct weft__task *task;            /* what it got; NULL: its time is up. Valid once the latch
-                                           is set */
-    struct weft__spin_latch latch;
+    struct weft__task *task;            /* what it got, or NULL. Valid once the latch is set */
 };
 
 /* ---- Under the lock ---- */
 
 static void append(struct weft_completions *queue, struct weft__consumer *consumer)
 {
+    queue->calls++;
     consumer->waits = true;
     consumer->prev = queue->last_waiting;
     if (queue->last_waiting)
@@ -134,7 +133,8 @@ void weft__completions_put(struct weft_completions *queue, struct weft__task *ta
     }
     weft__lock_drop(&queue->lock);
     if (consumer)
-        weft__spin_latch_set(&consumer->latch); /* until then it waits, and its frame exists */
+        weft__spin_latch_set(
+            &consumer->until.latch); /* until then it waits, and its frame exists */
     else if (tells)
         tell(queue);
 }
@@ -169,7 +169,7 @@ int weft_completions_destroy(weft_completions *queue)
         return -EINVAL;
     if (!is_forked(queue)) { /* in a forked child, its tasks are the parent's */
         weft__lock_take(&queue->lock);
-        bool used = queue->pending > 0 || queue->first_waiting;
+        bool used = queue->pending > 0 || queue->calls > 0;
         weft__lock_drop(&queue->lock);
         if (used)
             return -EBUSY;
@@ -213,48 +213,22 @@ int weft_completions_next(weft_completions *queue, weft_task **task)
 
 /* ---- Waiting ---- */
 
-static bool give_up(struct weft__consumer *consumer)
+static bool give_up(struct weft__until *until)
 {
+    struct weft__consumer *consumer = (struct weft__consumer *)until;
     weft__lock_take(&consumer->queue->lock);
     bool was_waiting = take_out(consumer);
     weft__lock_drop(&consumer->queue->lock);
     return was_waiting;
 }
 
-static void limit_has_passed(struct weft__alarm *alarm)
-{
-    struct weft__consumer *consumer = (struct weft__consumer *)alarm;
-    if (give_up(consumer))
-        weft__spin_latch_set(&consumer->latch); /* the job takes the alarm back before it goes on */
-}
-
-/* As wait_as_worker() of task_wait.c. */
-static int wait_as_worker(struct weft__consumer *consumer, uint64_t when)
-{
-    struct weft__awaited awaited = {
-        .what = "waits for a completion", .may_end = true, .timed = true};
-    struct weft_pool *own = weft__worker_current()->pool; /* exists during the wait */
-    int error = weft__alarm_set(own, &consumer->alarm, when, limit_has_passed);
-    if (error && give_up(consumer))
-        return error;
-    bool ends = !weft__wait_anywhere(&consumer->latch, awaited);
-    weft__alarm_take_back(&consumer->alarm);
-    if (ends && give_up(consumer)) {
-        weft__fiber_end_here();
-        return -ECANCELED;
-    }
-    awaited.may_end = false;
-    weft__wait_anywhere(&consumer->latch, awaited); /* unless it was set long ago */
-    return consumer->task ? 0 : -ETIMEDOUT;
-}
-
 static int wait_outside(struct weft__consumer *consumer, uint64_t when)
 {
-    struct weft__latch *latch = &consumer->latch.core;
-    struct weft__sleeper sleeper = {.park = consumer->latch.owner, .latch = latch};
-    while (!weft__latch_probe(latch)) {
+    struct weft__spin_latch *latch = &consumer->until.latch;
+    struct weft__sleeper sleeper = {.park = latch->owner, .latch = &latch->core};
+    while (!weft__latch_probe(&latch->core)) {
         uint64_t now = weft__clock_now();
-        if (now >= when && give_up(consumer))
+        if (now >= when && give_up(&consumer->until))
             return -ETIMEDOUT;
         weft__sleep_uncounted(&sleeper, now < when ? when - now : 0); /* 0: it is about to be set */
     }
@@ -263,9 +237,11 @@ static int wait_outside(struct weft__consumer *consumer, uint64_t when)
 
 static int wait_for_task(weft_completions *queue, weft_task **task, uint64_t when)
 {
-    struct weft__consumer consumer = {.queue = queue, .latch.owner = weft__thread_park()};
-    if (!consumer.latch.owner)
+    struct weft__park *park = weft__thread_park();
+    if (!park)
         return -ENOMEM;
+    struct weft__consumer consumer = {.until = {.latch.owner = park, .take_out = give_up},
+                                      .queue = queue};
     weft__lock_take(&queue->lock);
     struct weft__task *first = take(queue); /* one has come meanwhile */
     if (!first)
@@ -273,12 +249,18 @@ static int wait_for_task(weft_completions *queue, weft_task **task, uint64_t whe
     weft__lock_drop(&queue->lock);
     int error = 0;
     if (!first) {
-        error = weft__worker_current() ? wait_as_worker(&consumer, when)
-                                       : wait_outside(&consumer, when);
+        error = weft__worker_current()
+                    ? weft__until_wait(&consumer.until, "waits for a completion", &when)
+                    : wait_outside(&consumer, when);
         first = consumer.task;
+        weft__lock_take(&queue->lock);
+        queue->calls--; /* last touch */
+        weft__lock_drop(&queue->lock);
     }
-    weft__thread_unpark(consumer.latch.owner);
+    weft__thread_unpark(park);
     *task = (weft_task *)(void *)first;
+    if (error)
+        weft__fiber_end_here();
     return error;
 }
 

@@ -32,6 +32,7 @@ struct weft_completions {
     unsigned writers;       /* threads that write the descriptor */
     size_t pending;         /* tasks that were submitted with it, and not taken out yet */
     struct weft__node *first, *last;
+    size_t calls; /* that wait for a task, and have not returned yet */
     struct weft__consumer *first_waiting, *last_waiting; /* there are none while there are tasks */
     struct weft__lock writing;                           /* held while there are writers */
 };

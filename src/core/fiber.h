@@ -164,11 +164,13 @@ static inline void weft__fiber_expect_room(void)
         weft__hook_room(fiber);
 }
 
-/* After a wait that ended because the actor ends. Does not return, unless the actor holds a
- * mutex. */
+/* After a wait that ended early: if the caller is an actor that has to end, this does not return,
+ * unless the actor holds a mutex. */
 static inline void weft__fiber_end_here(void)
 {
-    weft__hook_end(weft__fiber_here(), false);
+    struct weft__context *fiber = weft__fiber_here();
+    if (fiber)
+        weft__hook_end(fiber, false);
 }
 
 /* What has to be done if an actor ends in the middle of a function of the library, in whose frame

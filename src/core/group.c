@@ -20,14 +20,21 @@ void weft__group_begin(struct weft__group *group, struct weft__group *parent)
     atomic_store_relaxed(&group->error, 0);
 }
 
-bool weft__group_fail(struct weft__group *group, int code)
+bool weft__group_mark(struct weft__group *group, int code)
 {
     int32_t none = 0;
     if (!atomic_cas_relaxed(&group->error, &none, code))
         return false;
     atomic_fetch_add_relaxed(&group->root->alarms, 1);
-    weft__limit_nudge(group->root);
     return true;
+}
+
+bool weft__group_fail(struct weft__group *group, int code)
+{
+    bool first = weft__group_mark(group, code);
+    if (first)
+        weft__limit_nudge(group->root);
+    return first;
 }
 
 void weft__group_set_deadline(struct weft__group *group, uint64_t when)

@@ -27,6 +27,8 @@ struct weft__group {
 void weft__group_begin(struct weft__group *group, struct weft__group *parent);
 int weft__group_end(struct weft__group *group);             /* its error, or -ECANCELED, or 0 */
 bool weft__group_fail(struct weft__group *group, int code); /* true: this was the first failure */
+bool weft__group_mark(struct weft__group *group, int code); /* the same, but wakes none that wait
+                                                               with a limit: weft__limit_nudge() */
 void weft__group_set_deadline(struct weft__group *group, uint64_t when);
 
 /* The first deadline of it and the groups around it; WEFT_FOREVER: there is none. */

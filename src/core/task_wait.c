@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Waiting for a task. */
-#include "core/alarm.h"
 #include "core/cancel.h"
 #include "core/execute.h"
 #include "core/fiber.h"
@@ -8,6 +7,7 @@
 #include "core/pool.h"
 #include "core/run.h"
 #include "core/task.h"
+#include "core/until.h"
 #include "core/wait.h"
 #include "os/clock.h"
 #include "os/sanitize.h"
@@ -42,75 +42,60 @@ static bool run_it_here(struct weft__task *task, const char *entry)
 
 /* A job that waits. Lies in the job's frame. */
 struct waiting {
-    struct weft__alarm alarm; /* of a wait with a limit */
+    struct weft__until until; /* first */
     struct weft__task *task;
-    struct weft__spin_latch latch;
-    bool late; /* the limit has passed: written before the latch is set */
 };
 
-/* Of the thread that ends the task and the thread of the alarm, one takes the latch out of the
+/* Of the thread that ends the task and those that end the wait, one takes the latch out of the
  * task, and sets it. */
-static bool take_latch(struct waiting *waiting)
+static bool take_latch(struct weft__until *until)
 {
-    void *mine = &waiting->latch;
+    struct waiting *waiting = (struct waiting *)until;
+    void *mine = &until->latch;
     return atomic_cas_acq_rel(&waiting->task->waiter, &mine, NULL); /* acq_rel O2 */
 }
 
-static void limit_has_passed(struct weft__alarm *alarm)
+/* An actor ends while it waits for a task that lies on its own stack, so the task has to be over
+ * first: it is cancelled. */
+static void cancel_own(struct weft__until *until)
 {
-    struct waiting *waiting = (struct waiting *)alarm;
-    if (!take_latch(waiting))
-        return;
-    waiting->late = true;
-    weft__spin_latch_set(&waiting->latch); /* the job takes the alarm back before it goes on */
-}
-
-/* An actor ends while it waits for the task. If the task lies on the actor's own stack, it has to
- * be over first: then it is cancelled. True: no thread will set the latch any more. */
-static bool leave_to_itself(struct waiting *waiting)
-{
-    struct weft__task *task = waiting->task;
-    if (weft__context_of(weft__place_of_frame(task)) != weft__fiber_here())
-        return take_latch(waiting);
+    struct weft__task *task = ((struct waiting *)until)->task;
     if (weft__lock_latch_borrow(&task->latch)) { /* so that its pool lives */
         struct weft_pool *pool = task->pool;
         weft__cancel(pool, &task->group);
         if (!weft__lock_latch_return(&task->latch))
             weft__pool_leave(pool);
     }
-    return false;
+}
+
+static bool is_on_own_stack(struct weft__task *task)
+{
+    struct weft__context *fiber = weft__fiber_here();
+    return fiber && weft__context_of(weft__place_of_frame(task)) == fiber;
 }
 
 /* A job waits: it helps others meanwhile, unless there is a limit. `limit`: until when; NULL:
  * without a limit. */
 static int wait_as_worker(struct weft__task *task, const uint64_t *limit)
 {
-    struct waiting waiting = {.task = task, .latch.owner = weft__thread_park()};
-    struct weft__awaited awaited = {.what = "waits for a task", .may_end = true, .timed = limit};
+    struct waiting waiting = {.until = {.latch.owner = weft__thread_park(),
+                                        .take_out = take_latch,
+                                        .stays = is_on_own_stack(task) ? cancel_own : NULL},
+                              .task = task};
     void *none = NULL;
     /* acq_rel O2: release: hands the latch to the thread that ends the task. */
-    if (!atomic_cas_acq_rel(&task->waiter, &none, &waiting.latch)) {
+    if (!atomic_cas_acq_rel(&task->waiter, &none, &waiting.until.latch)) {
         if (none != &weft__task_over)
             return -EBUSY;
         weft__lock_latch_wait(&task->latch); /* it is about to be set */
         return 0;
     }
-    struct weft_pool *own = weft__worker_current()->pool; /* exists during the wait */
-    int error = limit ? weft__alarm_set(own, &waiting.alarm, *limit, limit_has_passed) : 0;
-    if (error && take_latch(&waiting))
-        return error;
-    bool ends = !weft__wait_anywhere(&waiting.latch, awaited);
-    if (limit)
-        weft__alarm_take_back(&waiting.alarm);
-    if (waiting.late)
-        return -ETIMEDOUT;
-    if (ends && leave_to_itself(&waiting)) {
+    int error = weft__until_wait(&waiting.until, "waits for a task", limit);
+    if (error && waiting.until.stays && weft__hook_ends(weft__fiber_here()))
+        return wait_as_worker(task, NULL); /* to cancel it */
+    if (error && !waiting.until.stays)
         weft__fiber_end_here();
-        return -ECANCELED;
-    }
-    awaited.may_end = false;
-    weft__wait_anywhere(&waiting.latch, awaited); /* unless it was set long ago */
-    return 0;
+    return error;
 }
 
 /* Until now this thread outside could have ended a wait in the pool. From here on, jobs that wait

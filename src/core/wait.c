@@ -221,7 +221,7 @@ bool weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited
     if (weft__latch_probe(latch))
         return true;
     weft__worker_check_abandoned(__builtin_frame_address(0));
-    wait.holds = weft__is_careful(me) || awaited.timed;
+    wait.holds = weft__is_careful(me) || awaited.limit;
     wait.limited = wait.holds || !weft__may_help(me);
     bool limits = wait.limited && !wait.holds;
     wait.last = limits && limit(wait.outermost);

@@ -15,6 +15,8 @@
 
 #include "core/worker.h"
 
+struct weft__limit;
+
 /* What is known of the awaited event. All pointers may be NULL. */
 struct weft__awaited {
     const char *what;          /* static words, such as "waits for a task" */
@@ -23,7 +25,7 @@ struct weft__awaited {
     struct weft__group *scope; /* the waiter runs children of this scope even if it is limited */
     bool may_end;              /* the wait may end early if the waiter is an actor that ends; see
                                   weft__wait_anywhere() */
-    bool timed;                /* an alarm ends the wait, if nothing else does */
+    const struct weft__limit *limit;            /* a wait with a limit takes no jobs of others */
     void (*by)(weft *w, struct weft__job *job); /* jobs of this kind in the injector end the wait: a
                                                    guest runs them, too; see weft__wake_helpers() */
 };

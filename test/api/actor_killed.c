@@ -7,6 +7,7 @@
 #include "weft/actor.h"
 #include "weft/parallel.h"
 #include "weft/sync.h"
+#include "weft/task.h"
 
 #include <errno.h>
 
@@ -163,13 +164,19 @@ static int wait_task(weft *w, struct waits *waits)
     return weft_task_wait(&waits->task);
 }
 
+static int wait_task_until(weft *w, struct waits *waits)
+{
+    return weft_task_wait_until(&waits->task, WEFT_FOREVER);
+}
+
 static int wait_own_task(weft *w, struct waits *waits);
+static int wait_own_task_until(weft *w, struct waits *waits);
 
 typedef int wait_fn(weft *w, struct waits *waits);
 static wait_fn *const wait_fns[] = {
-    wait_mutex,       wait_event,   wait_channel_send, wait_channel_receive,
-    wait_send,        wait_receive, wait_actor,        wait_send_until,
-    wait_actor_until, wait_task,    wait_own_task,
+    wait_mutex,      wait_event,    wait_channel_send,   wait_channel_receive, wait_send,
+    wait_receive,    wait_actor,    wait_send_until,     wait_actor_until,     wait_task,
+    wait_task_until, wait_own_task, wait_own_task_until,
 };
 enum { WAITS = sizeof wait_fns / sizeof wait_fns[0] };
 
@@ -225,6 +232,16 @@ static int wait_own_task(weft *w, struct waits *waits)
     return weft_task_wait(&task);
 }
 
+static int wait_own_task_until(weft *w, struct waits *waits)
+{
+    weft_task task;
+    atomic_ulong count = 0;
+    CHECK(weft_submit(waits->pool, &task, poll_until_it_is_over, &count) == 0);
+    int result = weft_task_wait_until(&task, weft_now() + 3600 * UINT64_C(1000000000));
+    CHECK(weft_task_done(&task));
+    return result;
+}
+
 static void kill_one_wait(weft_pool *pool, struct waits *waits, unsigned i)
 {
     struct one_wait one = {.waits = waits, .fn = wait_fns[i / 3], .holds = i % 3 == 1};
@@ -261,10 +278,11 @@ static void killed_in_every_wait(void **state)
     assert_int_equal(weft_submit(another, &waits.task, gate_job, &waits.gate), 0);
     gate_wait_arrived(&waits.gate);
     for (unsigned i = 0; i < 3 * WAITS; i++)
-        if (wait_fns[i / 3] != wait_own_task)
+        if (wait_fns[i / 3] != wait_own_task && wait_fns[i / 3] != wait_own_task_until)
             kill_one_wait(pool, &waits, i);
     gate_open(&waits.gate);
     assert_int_equal(weft_task_wait(&waits.task), 0);
+    kill_one_wait(pool, &waits, 3 * (WAITS - 2));
     kill_one_wait(pool, &waits, 3 * (WAITS - 1));
     weft_mutex_unlock(NULL, &waits.mutex);
     assert_true(weft_mutex_trylock(NULL, &waits.mutex)); /* nobody is left in line */

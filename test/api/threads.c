@@ -103,11 +103,17 @@ static weft_pool *make(unsigned workers, enum weft_sleep sleep)
     return pool_make_with(&config);
 }
 
+/* Children that a worker has to leave to others wait in the injector. So that they do not wait for
+ * ever, one worker too many is let in after each 20 ms: on a busy machine that may happen. */
+enum { LET_IN_NS = 20000000 };
+
 static void expect_at_most(unsigned most, weft_pool *pool, unsigned guests, bool stay)
 {
     struct party party = {.pool = pool, .guests = guests, .stay = stay};
+    uint64_t start = weft_now();
     in_threads(guests, come_and_work, &party);
-    assert_in_range(atomic_load(&party.census.peak), 1, most);
+    unsigned let_in = (unsigned)((weft_now() - start) / LET_IN_NS);
+    assert_in_range(atomic_load(&party.census.peak), 1, most + let_in);
 }
 
 static void expect_no_more_threads(unsigned workers, unsigned guests, bool stay)

@@ -49,9 +49,9 @@ static void submit_beside_a_hog(void *arg)
         _exit(TOO_LATE);
 }
 
-/* The kernel chooses where the second worker wakes up. If the other CPU has much to do, it may choose
- * the hog's: so some tries may be late, and no other test runs beside this one. unit.lookout counts
- * that the second worker is woken. */
+/* The kernel chooses where the second worker wakes up. If the other CPU has much to do, it may
+ * choose the hog's: so some tries may be late, and no other test runs beside this one. unit.lookout
+ * counts that the second worker is woken. */
 static void work_is_taken_beside_a_hog(void **state)
 {
     cpu_set_t all;
