@@ -102,8 +102,21 @@ bits32()
     passes
 }
 
+# Another kernel: likewise.
+freebsd()
+{
+    configure -DCMAKE_SYSTEM_NAME=FreeBSD
+    step configure grep -q 'weft: needs Linux on a 64-bit processor; this is FreeBSD, 64 bits' "$log"
+    echo '#include <weft.h>' >"$directory/kernel.c"
+    gcc -U__linux__ -Iinclude -fsyntax-only "$directory/kernel.c" >"$directory/said" 2>&1
+    step header grep -q 'error.*weft needs Linux on a 64-bit processor' "$directory/said"
+    passes
+}
+
 # ---- A Debian with nothing else installed ----------------------------------------
 
+# The oldest that weft builds on: CMake 3.18, and dladdr() in libdl (glibc 2.31).
+bullseye() { script test/outside/chroot.sh bullseye "$directory"; }
 bookworm() { script test/outside/chroot.sh bookworm "$directory"; }
 trixie() { script test/outside/chroot.sh trixie "$directory"; }
 
@@ -125,8 +138,7 @@ meson() { script packaging/meson/try.sh; }
 recipes() { script packaging/recipes.sh; }
 
 [ $# -gt 0 ] || set -- aarch64 riscv64 powerpc64le s390x musl lto lto_clang unity ucontext bits32 \
-    amalgamation amalgamation_clang bookworm trixie \
-    deb meson recipes
+    freebsd amalgamation amalgamation_clang bullseye bookworm trixie deb meson recipes
 for name; do
     begin "$name"
     "$name"
