@@ -18,15 +18,9 @@ static atomic_ulong kicks;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static weft_pool *known[POOLS_MAX]; /* under the lock */
 
-/* In seconds. Under an emulator (test/ports) a loop takes up to fifty times as long. */
-static int patience(void)
-{
-    return getenv("WEFT_TEST_EMULATED") ? 50 * PATIENCE_S : PATIENCE_S;
-}
-
 static void bark(void)
 {
-    fprintf(stderr, "watchdog: nothing has moved for %d s\n", patience());
+    fprintf(stderr, "watchdog: nothing has moved for %d s\n", PATIENCE_S);
     pthread_mutex_lock(&lock);
     for (int i = 0; i < POOLS_MAX; i++)
         if (known[i])
@@ -53,7 +47,7 @@ static void *watch(void *unused)
 {
     unsigned long seen = atomic_load(&kicks);
     double still = 0, cpu = cpu_seconds();
-    while (still < (double)patience()) {
+    while (still < (double)PATIENCE_S) {
         nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
         double cpu_now = cpu_seconds();
         still += could_have_used(cpu_now - cpu);
