@@ -16,6 +16,8 @@
 #include "sync.h"
 #include "task.h"
 #include "timer.h"
+#include "trace.h"
+#include "trace_format.h"
 #include "vector.h"
 
 #endif

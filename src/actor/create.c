@@ -6,6 +6,7 @@
 #include "core/misuse.h"
 #include "core/sized.h"
 #include "os/memory.h"
+#include "os/trace.h"
 
 #include <errno.h>
 #include <string.h>
@@ -118,6 +119,8 @@ int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_
         weft__free(actor);
     else
         *out = actor;
+    if (!error)
+        WEFT__TRACE_TEXT(ACTOR, (uintptr_t)actor, actor->name);
     return error;
 }
 

@@ -16,6 +16,7 @@
 #include "actor/unwind.h"
 #include "os/fatal.h"
 #include "os/overflow.h"
+#include "os/trace.h"
 
 void weft__fiber_switch_out(struct weft__fiber *fiber, enum fiber_why why)
 {
@@ -66,6 +67,7 @@ void weft__fiber_move(struct weft__fiber *fiber, struct weft__executor *to)
     struct weft__executor *from = weft__executor_of(fiber);
     weft__trace(from->system,
                 (struct weft__event){.kind = EVENT_MOVE, .executor = to, .fiber = fiber});
+    WEFT__TRACE(MOVE, (uintptr_t)fiber->actor, to - to->system->executors);
     fiber->state = FIBER_READY;
     weft__posse_moves(fiber->actor, from, to, fiber);
     weft__count_up(&fiber->actor->counts.moves);
@@ -117,6 +119,7 @@ static inline void begin(struct weft__executor *executor, struct weft__worker *m
     fiber->context.worker = me;
     fiber->home = home;
     me->fiber = &fiber->context;
+    WEFT__TRACE(TURN, (uintptr_t)fiber->actor, 0);
     atomic_store_release(&executor->current, fiber); /* release A13: the fiber is made */
     arm(executor, fiber);
 }
@@ -202,6 +205,7 @@ static bool run(struct weft__executor *executor, struct weft__worker *me, struct
     weft__strand_switch(home, &fiber->strand);
     fiber = (struct weft__fiber *)me->fiber; /* it may have yielded to another fiber */
     me->fiber = below;
+    WEFT__TRACE(TURN_END, 0, fiber->why == WHY_WAITS);
     if (fiber->why == WHY_DETACHED) {
         weft__send(executor, &fiber->move, LETTER_FIBER);
         return false;

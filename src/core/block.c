@@ -7,9 +7,11 @@
 #include "core/report.h"
 #include "core/search.h"
 #include "core/spare.h"
+#include "core/standing.h"
 #include "core/timer.h"
 #include "os/clock.h"
 #include "os/fatal.h"
+#include "os/trace.h"
 
 /* Calls a thread to work in the place of a blocked one: a sleeping worker, or else a spare. Not if
  * a worker searches already: it finds by itself what there is. */
@@ -92,6 +94,7 @@ void weft__block_mark(struct weft__worker *me, const struct weft__blocked *what)
         weft__fatal("a job in a forked child waits for something that only threads of the parent "
                     "process do");
     uint64_t now = weft__clock_now();
+    WEFT__TRACE_TEXT(BLOCK, (uintptr_t)what->object, weft__blocked_words(what->kind));
     for (; (me = inside(me)); me = me->host)
         mark(me, what, now);
 }
@@ -119,6 +122,7 @@ void weft__block_unmark(struct weft__worker *me)
 {
     for (; (me = inside(me)); me = me->host)
         unmark(me);
+    WEFT__TRACE(BLOCK_END, 0, 0);
 }
 
 /* ---- Blocking in the program's own code ---- */

@@ -5,6 +5,7 @@
 #include "core/search.h"
 #include "os/clock.h"
 #include "os/thread.h"
+#include "os/trace.h"
 
 enum {
     STUCK_NS = 10000000, /* how long a pool stands still before its last limited waiter helps */
@@ -48,6 +49,7 @@ void weft__descent_begin(struct weft__wait *wait)
 {
     weft__pile_publish(wait->me, 0, WEFT__PILE_ALL); /* jobs that it must not run itself */
     weft__state_is(wait->me, WORKER_SEARCHING);
+    WEFT__TRACE(SEARCH, 0, 0);
     wait->settled = false;
     wait->since = weft__clock_now();
     weft__state_since(wait->me, wait->since);
@@ -79,6 +81,7 @@ void weft__descent_end(struct weft__wait *wait, bool stole)
 {
     atomic_store_relaxed(&wait->me->counts.cpu, weft__thread_cpu()); /* relaxed: a hint */
     weft__state_is(wait->me, WORKER_BUSY);
+    WEFT__TRACE(SEARCH_END, 0, 0);
     learn_to_linger(wait);
     if (!wait->counted)
         return;
@@ -242,7 +245,9 @@ void weft__descent_step(struct weft__wait *wait)
     if (wait->counted && outermost->pool->sleep.crowd)
         seek(wait, SEEKS_NOTHING); /* a sleeper has no place; in a crowd, its parking place does not
                                       say that it sleeps */
+    WEFT__TRACE(SLEEP, 0, 0);
     bool slept = wait->steps_back ? step_back(wait) : fall_asleep(wait);
+    WEFT__TRACE(SLEEP_END, 0, 0);
     outermost->overtakes = wait->idle.overtakes && weft__may_overtake(outermost);
     seek_on(wait);
     weft__block_let_report(outermost->pool);

@@ -8,6 +8,7 @@
 #include "core/pool.h"
 #include "os/clock.h"
 #include "os/fatal.h"
+#include "os/trace.h"
 
 static void abandoned(const struct weft__worker *me)
 {
@@ -45,6 +46,9 @@ void weft__execute_untold(weft *w, const struct weft__found *found)
     atomic_store_relaxed(&me->counts.depth, frame.depth + 1); /* relaxed: a hint */
     me->frame = &frame;
     weft__current = me;
+    if (found->from)
+        WEFT__TRACE(STEAL, atomic_load_relaxed(&found->from->counts.thread), /* relaxed: a hint */
+                    (uintptr_t)(found->slot ? (void *)found->slot : (void *)found->job));
     found->job->execute(w, found->job);
     bool forked = weft__pool_is_forked(me->pool);
     if (forked && (me->kind == WORKER_THREAD || me->kind == WORKER_SPARE))
@@ -124,12 +128,16 @@ static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, wef
     if (outer_root != root)
         weft__part_begin(context, root, fresh);
     weft_fn *runs = weft__is_over(w) ? drop : fn;
+    if (frame)
+        WEFT__TRACE(JOB, (uintptr_t)runs, (uintptr_t)frame->slot);
     if (runs)
         WEFT__MUST_RETURN(weft__job_threw, runs(w, arg));
     if (frame && context->worker->frame != frame)
         abandoned(context->worker);
-    if (frame)
+    if (frame) {
         show(context->worker, shown);
+        WEFT__TRACE(JOB_END, (uintptr_t)runs, 0);
+    }
     weft__expect_merged(w, in_place, "a job");
     if (context->group != group)
         weft__fatal("a job returned without closing a scope that it opened");

@@ -3,6 +3,7 @@
 
 #include "core/limit.h"
 #include "os/clock.h"
+#include "os/trace.h"
 
 #include <errno.h>
 
@@ -26,6 +27,7 @@ bool weft__group_mark(struct weft__group *group, int code)
     if (!atomic_cas_relaxed(&group->error, &none, code))
         return false;
     atomic_fetch_add_relaxed(&group->root->alarms, 1);
+    WEFT__TRACE(CANCEL, (uintptr_t)group, (int64_t)code);
     return true;
 }
 

@@ -15,6 +15,7 @@
 #include "os/overflow.h"
 #include "os/sanitize.h"
 #include "os/topology.h"
+#include "os/trace.h"
 #include "os/unload.h"
 
 #include <errno.h>
@@ -37,6 +38,7 @@ static int fork_watch_error;
 static void start_fork_watch(void)
 {
     fork_watch_error = weft__fork_watch(forget_parent);
+    weft__trace_from_environment();
 }
 
 static int watch_forks(void)

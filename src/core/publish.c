@@ -5,6 +5,7 @@
 #include "core/pool.h"
 #include "core/spawn.h"
 #include "core/steal.h"
+#include "os/trace.h"
 
 static void execute_right(weft *w, struct weft__job *job)
 {
@@ -20,6 +21,7 @@ static struct weft__job *right_as_job(struct weft__context *context, struct weft
 {
     /* relaxed: written by this thread; or, on the lazy road, marked by a thief under the lock. */
     weft_fn *fn = atomic_load_relaxed(&slot->fn);
+    WEFT__TRACE(PUBLISH, 0, (uintptr_t)slot);
     slot->job = (struct weft__job){
         .fn = weft__context_unmark(context, fn),
         .arg = atomic_load_relaxed(&slot->arg),

@@ -8,6 +8,7 @@
 #include "core/pool.h"
 #include "core/search.h"
 #include "core/task.h"
+#include "os/trace.h"
 
 #include <errno.h>
 
@@ -26,6 +27,7 @@ static struct weft__worker *guest_enter(struct weft_pool *pool, const char *entr
     if (guest->host)
         guest->park = guest->host->park;
     weft__sleep_guest_entered(&pool->sleep);
+    WEFT__TRACE(GUEST, 0, 0);
     return guest;
 }
 
@@ -36,6 +38,7 @@ static void guest_leave(struct weft__worker *guest)
         weft__worker_remove(guest); /* the rest is the parent's */
         return;
     }
+    WEFT__TRACE(GUEST_END, 0, 0);
     weft__worker_spill(guest);
     weft__sleep_guest_gone(&guest->pool->sleep);
     weft__pool_has_room(guest->pool);

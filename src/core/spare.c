@@ -8,6 +8,7 @@
 #include "core/wait.h"
 #include "os/futex.h"
 #include "os/memory.h"
+#include "os/trace.h"
 
 #include <errno.h>
 
@@ -185,6 +186,7 @@ void weft__spare_call(struct weft_pool *pool)
     weft__lock_take(&spares->lock);
     struct weft__spare *kept = NULL;
     if (is_short(pool)) {
+        WEFT__TRACE(SPARE, 0, 0);
         kept = find(spares, SPARE_KEPT);
         if (kept)
             activate(pool, kept);

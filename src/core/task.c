@@ -9,6 +9,7 @@
 #include "core/pool.h"
 #include "core/sized.h"
 #include "os/memory.h"
+#include "os/trace.h"
 
 #include <errno.h>
 #include <sys/eventfd.h>
@@ -76,6 +77,7 @@ static inline void call_task(weft *w, struct weft__worker *me, struct weft__task
     struct weft__job *job = &task->node.job;
     bool careful = task->careful && weft__careful_begin(me, w);
     me->frame->task = task;
+    WEFT__TRACE(TASK, 0, (uintptr_t)task);
     weft__call_whole(w, job->fn, job->arg, &task->group);
     if (careful)
         weft__careful_end(me);
@@ -181,6 +183,7 @@ static inline void task_make(struct weft__task *task, struct weft_pool *pool, we
         .careful = weft__caller_is_careful(),
     };
     task->node.job = (struct weft__job){fn, arg, &task->group, execute};
+    WEFT__TRACE(SUBMIT, (uintptr_t)fn, (uintptr_t)task);
     weft__group_begin(&task->group, parent);
     atomic_store_relaxed(&task->fd, TASK_NO_FD); /* relaxed: the queue publishes it */
 }

@@ -10,6 +10,7 @@
 #include "core/spawn.h"
 #include "core/steal.h"
 #include "os/fatal.h"
+#include "os/trace.h"
 #include "sleep/crowd.h"
 
 const char weft__awaits_thief[] = "waits for a right side";
@@ -232,7 +233,9 @@ bool weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited
     bool waited_by = atomic_load_relaxed(&me->waits_by); /* relaxed: own writes */
     /* release G3: its parking place. */
     atomic_store_release(&me->waits_by, awaited.by && !wait.limited);
+    WEFT__TRACE_TEXT(WAIT, (uintptr_t)latch, awaited.what);
     wait_on(&wait);
+    WEFT__TRACE(WAIT_END, (uintptr_t)latch, 0);
     atomic_store_release(&me->waits_by, waited_by); /* release G3: the same for the outer wait */
     me->awaited = outer;
     show(me, shown);

@@ -6,6 +6,7 @@
 #include "os/lock.h"
 #include "os/memory.h"
 #include "os/thread.h"
+#include "os/trace.h"
 #include "sleep/crowd.h"
 
 static struct {
@@ -262,6 +263,7 @@ static bool wake(struct weft__park *park, bool uncounted_too, int cpu)
     if (park->census)
         weft__census_rouse(park->census, 1);
     choose_cpu(park, cpu);
+    WEFT__TRACE(WAKE, atomic_load_relaxed(&park->thread), 0); /* relaxed: a hint */
     /* release P2. The sleeper may be gone from here on; the futex gets an address only. */
     atomic_store_release(&park->state, PARK_AWAKE);
     weft__futex_wake(&park->state, 1);

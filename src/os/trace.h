@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* trace.h: records what threads do; see weft/trace.h and weft/trace_format.h.
+ *
+ * Each thread writes into a block of its own, without a lock, and takes a new one from the file
+ * when it is full. The file is mapped as a whole; its blocks are given disk space before they are
+ * used, so a full disk ends the trace, and not the program. The mapping stays for ever: a thread
+ * may be about to write a record when the trace is stopped.
+ *
+ * Worst case while a trace is on: two dozen nanoseconds a record, and a system call for each 16
+ * blocks. While none is on: a look at one word, which nobody writes. */
+#ifndef WEFT_OS_TRACE_H
+#define WEFT_OS_TRACE_H
+
+#include "os/atomic.h"
+
+#include <weft/trace_format.h>
+
+extern struct atomic_u32 weft__trace_on; /* how often one was started; 0: none is on */
+
+__attribute__((cold)) void weft__trace_record(enum weft_trace_kind kind, uint64_t a, uint64_t b);
+__attribute__((cold)) void weft__trace_record_text(enum weft_trace_kind kind, uint64_t a,
+                                                   const char *text);
+
+static inline bool weft__traces(void)
+{
+    /* relaxed: a record more or less. */
+    return __builtin_expect(atomic_load_relaxed(&weft__trace_on) != 0, 0);
+}
+
+#define WEFT__TRACE(kind, a, b)                                                  \
+    do {                                                                         \
+        if (weft__traces())                                                      \
+            weft__trace_record(WEFT_TRACE_##kind, (uint64_t)(a), (uint64_t)(b)); \
+    } while (0)
+
+#define WEFT__TRACE_TEXT(kind, a, text)                                      \
+    do {                                                                     \
+        if (weft__traces())                                                  \
+            weft__trace_record_text(WEFT_TRACE_##kind, (uint64_t)(a), text); \
+    } while (0)
+
+/* When the first pool is made: does the environment want a trace? */
+void weft__trace_from_environment(void);
+
+#endif
