@@ -27,8 +27,8 @@ static size_t step_of(weft *w, struct dice *dice)
 {
     static const struct road *first;
     first = first ? first : road;
-    bool once = weft_pool_workers(weft_pool_of(w)) == 1 && road == first &&
-                !getenv("WEFT_TEST_EMULATED");
+    bool once =
+        weft_pool_workers(weft_pool_of(w)) == 1 && road == first && !getenv("WEFT_TEST_EMULATED");
     return SANITIZED ? 9000 + dice_below(dice, 999) : once ? 1 : 100 + dice_below(dice, 999);
 }
 
