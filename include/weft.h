@@ -129,6 +129,11 @@ WEFT_API WEFT_MUST_USE WEFT_INLINE_ int weft_broadcast_detached(weft_pool *pool,
 WEFT_API WEFT_INLINE_ weft *weft_fork(weft *w, weft_fn *right, void *arg);
 WEFT_API WEFT_MUST_USE WEFT_INLINE_ bool weft_merge(weft *w);
 
+/* In place of weft_merge(), if the right side is not wanted any more. A right side that no thread
+ * has begun is never run. One that a thread has begun is cancelled, and waited for: there, and in
+ * all that it has forked, weft_cancelled() is true. The computation around goes on. */
+WEFT_API void weft_fork_cancel(weft *w);
+
 /* The way back: the context that was given to the weft_fork() that returned `w`. For any number of
  * forks in a row, merged in reverse. 32,000 pending forks of a thread, and 7,500 of an actor, can
  * be taken by others; those beyond run in place.

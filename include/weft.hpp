@@ -29,8 +29,10 @@
 #error "weft.hpp needs C++17"
 #endif
 
-/* Parameters are called what they are, whatever the globals of the program are called. */
+/* Parameters are called what they are, whatever the globals of the program are called; and the C
+ * headers have casts of C. */
 #pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
 #pragma GCC diagnostic ignored "-Wshadow"
 #include "weft/cxx/actor.hpp"  /* actor, mailbox */
 #include "weft/cxx/co.hpp"     /* co, resume_in (C++20) */

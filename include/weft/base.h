@@ -29,6 +29,9 @@
 
 #if defined __cplusplus && defined __cpp_exceptions
 #define WEFT_THROWS_ /* functions may be left by an exception */
+#define WEFT_SETTING_
+#elif defined __cplusplus
+#define WEFT_SETTING_ __attribute__((abi_tag("no_exceptions"))) /* see cxx/names.hpp */
 #endif
 
 /* Fork misuse is checked where this is 1: in unoptimised builds of the program that

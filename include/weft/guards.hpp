@@ -15,8 +15,8 @@
 
 /* If an exception leaves the left side of a fork, no merge is called, and a thief of the right side
  * uses a frame that is gone. A guard merges in any case: its destructor takes the right side back,
- * or waits for the thief. What a right side throws on another thread leaves merge(). weft(3) says
- * what is promised.
+ * or cancels it and waits for the thief (weft_fork_cancel()). What a right side throws on another
+ * thread leaves merge(). weft(3) says what is promised.
  *
  *     weft::fork_guard right(w, right_fn, &r);
  *     left = compute(right.context(), ...);
@@ -43,8 +43,8 @@ class weft::fork_guard
 
     ~fork_guard()
     {
-        if (w_ && (weft_merge)(w_))
-            return; /* an exception of the right side is dropped */
+        if (w_)
+            weft_fork_cancel(w_); /* an exception of the right side is dropped */
     }
 
     fork_guard(const fork_guard &) = delete;

@@ -35,8 +35,8 @@ struct weft {
     uintptr_t wanted_;  /* 0, or above any address: so merge's test is the same as fork's */
     uint64_t rest_[8];  /* the second cache line: the library's, once others want the slot */
 #ifdef __cplusplus
-    class fork_guard; /* see guards.hpp */
-    class scope_guard;
+    class WEFT_SETTING_ fork_guard; /* see guards.hpp */
+    class WEFT_SETTING_ scope_guard;
 #include "cxx/names.hpp"
 #endif
 };

@@ -11,17 +11,19 @@ extern "C" {
 
 /* As weft_task_wait(), but no longer than until weft_now() is `when`: -ETIMEDOUT; nor than until
  * the computation of the calling job is cancelled: -ECANCELED. Then the task goes on, and still has
- * to be waited for; weft_task_done() tells that from a task with such a result. The caller does not
- * run the task itself, nor any other job, which might take longer: while a job waits here, a spare
- * worker takes its place. In a job also -EAGAIN and the like: the thread that looks at the clock
- * could not be started. */
+ * to be waited for. A task may have such a result, too: weft_task_done() tells whether it is over,
+ * and then weft_task_wait() returns its result at once. The caller does not run the task itself,
+ * nor any other job, which might take longer: while a job waits here, a spare worker takes its
+ * place. In a job also -EAGAIN and the like: the thread that looks at the clock could not be
+ * started. */
 WEFT_API WEFT_MUST_USE int weft_task_wait_until(weft_task *task, uint64_t when);
 
 /* For a client that has hung up. If no thread has begun the task, none will, and it is over when
  * this returns: weft_task_wait() returns -ECANCELED. If it runs, weft_cancelled() is true in it
  * from now on, and what it has forked or spawned and no thread has begun is skipped. Returns at
- * once. By any thread, any number of times; a task that is over stays as it is. -EINVAL: no task,
- * or one that is zero and was never submitted; -ECHILD. */
+ * once. By any thread, any number of times; a task that is over stays as it is. Submit it again
+ * only when all calls that wait for it or cancel it have returned. -EINVAL: no task, or one that is
+ * zero and was never submitted; -ECHILD. */
 WEFT_API int weft_task_cancel(weft_task *task);
 
 /* ---- Submitting with options --------------------------------------------------- */

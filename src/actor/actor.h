@@ -64,7 +64,8 @@ struct weft__actor_slot {
         struct weft__cleanup *deferred; /* done: what the delegate has deferred */
     };
     struct weft__member *victim;
-    uint64_t unused[3];
+    struct atomic_bool given_up; /* written by the victim between fork and merge; see group.h */
+    uint64_t unused[2];
 };
 
 _Static_assert(sizeof(struct weft__actor_slot) == sizeof(struct weft__slot) &&

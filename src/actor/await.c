@@ -32,8 +32,10 @@ static bool leave(struct weft_actor *actor, struct weft__line *line, struct wait
 static int wait_for_latch(struct weft_actor *actor, struct weft__line *line, enum blocked_kind kind,
                           void *item, struct weft__park *park, bool *left)
 {
-    struct weft__awaited awaited = {
-        .what = weft__blocked_words(kind), .may_end = true, .by = weft__executor_execute};
+    struct weft__awaited awaited = {.what = weft__blocked_words(kind),
+                                    .elsewhere = true,
+                                    .may_end = true,
+                                    .by = weft__executor_execute};
     struct waiter me;
     /* What the line and the waker look at. Zeros everywhere would take as long as all else here. */
     me.line.item = item;

@@ -116,19 +116,21 @@ static struct weft__group *group_of(struct weft__actor_slot *slot)
 }
 
 /* The member was unwound: what it had forked is not merged. */
-static void forget_forks(weft *base, size_t in_place)
+static void forget_forks(const struct weft__member *member, weft *base)
 {
     struct weft__context *context = weft__context_of(base);
-    context->in_place = in_place;
+    context->in_place = member->in_place;
     weft__slot_of(context->end)->group = NULL;
     for (weft *w = base; w < context->end; w++) {
-        struct weft__slot *slot = weft__slot_of(w);
+        struct weft__actor_slot *slot = weft__actor_slot_of(w);
         weft_fn *fn = atomic_load_relaxed(&slot->fn); /* relaxed, all: own */
         if (!fn && !slot->group && w > base && !atomic_load_relaxed(&slot->wanted))
             break;
         atomic_store_relaxed(&slot->fn, NULL);
         atomic_store_relaxed(&slot->wanted, 0);
         slot->group = NULL;
+        if (atomic_load_relaxed(&slot->given_up))
+            weft__group_take_up(member->group, &slot->given_up);
     }
 }
 
@@ -173,7 +175,7 @@ static void run_member(struct weft__member *member, struct weft__actor_slot *slo
         atomic_store_relaxed(&member->outcome, OUTCOME_RETURNED); /* relaxed: own */
         check_returned(w, member);
     } else {
-        forget_forks(w, member->in_place);
+        forget_forks(member, w);
     }
     await_last_answer(fiber, w);
 }
@@ -224,6 +226,8 @@ static bool may_start(struct weft__fiber *fiber, size_t lineage)
 
 void weft__delegate_run(struct weft__fiber *fiber, struct weft__actor_slot *slot, weft *w)
 {
+    struct weft__group part;
+    weft__part_of(&part, group_of(slot), &slot->given_up);
     struct weft__member member = {
         .victim = slot->victim,
         .below = fiber->top,
@@ -231,7 +235,7 @@ void weft__delegate_run(struct weft__fiber *fiber, struct weft__actor_slot *slot
         .base = w,
         .cursor = w,
         .lineage = (size_t)slot->lineage * ARENA_ALIGNMENT,
-        .group = group_of(slot),
+        .group = &part,
         .cleanups = fiber->context.cleanups,
         .stack = __builtin_frame_address(0),
         .mutexes = fiber->context.mutexes,
@@ -288,7 +292,7 @@ static void run_root(struct weft__fiber *fiber, struct weft__member *root, weft 
         }
         check_returned(w, root);
     } else {
-        forget_forks(w, 0);
+        forget_forks(root, w);
     }
     await_last_answer(fiber, w);
 }

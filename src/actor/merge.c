@@ -90,12 +90,13 @@ void weft__merge_await(struct weft__fiber *fiber, struct weft__actor_slot *await
 
 /* ---- Merging ---- */
 
-/* Returns why the victim has to end; OUTCOME_RUNS: it goes on. Once the actor has failed, a single
- * thread would not have begun the right side: then the right side does not count. */
+/* Returns why the victim has to end; OUTCOME_RUNS: it goes on. Once the actor has failed, or has
+ * given up the fork, a single thread would not have begun the right side: then the right side does
+ * not count. */
 static enum member_outcome take_over(struct weft__fiber *fiber, struct weft__actor_slot *slot,
-                                     enum stolen_state state)
+                                     enum stolen_state state, bool give_up)
 {
-    bool counts = !weft__quantum_is_cancelled(fiber);
+    bool counts = !give_up && !weft__quantum_is_cancelled(fiber);
     if (state == STOLEN_DONE && !weft__memory_inherit(fiber->top, slot, counts))
         return OUTCOME_NO_MEMORY;
     if (!counts)
@@ -105,7 +106,7 @@ static enum member_outcome take_over(struct weft__fiber *fiber, struct weft__act
                                       : OUTCOME_RUNS;
 }
 
-bool weft__actor_merge(weft *w)
+bool weft__actor_merge(weft *w, bool give_up)
 {
     struct weft__fiber *fiber = weft__fiber_of(w);
     struct weft__actor_slot *slot = weft__actor_slot_of(w);
@@ -115,14 +116,18 @@ bool weft__actor_merge(weft *w)
         return weft__quantum_poll(fiber, w);
     }
     if (!weft__answer_has_come(slot)) {
+        if (give_up)
+            weft__group_give_up(fiber->context.group, &slot->given_up);
         /* relaxed, both: own. The slot must not look free while delegates run in the slots above.
          */
         atomic_store_relaxed(&slot->fn, weft__stamped);
         weft__merge_await(fiber, slot, w + 1);
         atomic_store_relaxed(&slot->fn, NULL);
+        if (give_up)
+            weft__group_take_up(fiber->context.group, &slot->given_up);
     }
     enum stolen_state state = weft__answer_is(slot);
-    enum member_outcome outcome = take_over(fiber, slot, state);
+    enum member_outcome outcome = take_over(fiber, slot, state, give_up);
     member->cursor = w;
     atomic_store_relaxed(&slot->wanted, 0);
     trace(fiber, EVENT_MERGE, slot);

@@ -5,7 +5,7 @@
 
 #include "actor/actor.h"
 
-bool weft__actor_merge(weft *w);
+bool weft__actor_merge(weft *w, bool give_up);
 
 /* The topmost member waits until this slot is answered; NULL: until all are. Meanwhile delegates
  * may run on top of it, from the slot `first_free` on. */

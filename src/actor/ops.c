@@ -22,10 +22,10 @@ static void fork_slow(weft *w)
     weft__actor_fork(w);
 }
 
-static bool merge_slow(weft *w)
+static bool merge_slow(weft *w, bool give_up)
 {
     weft__fiber_need_room(weft__fiber_of(w));
-    return weft__actor_merge(w);
+    return weft__actor_merge(w, give_up);
 }
 
 static void poll_slow(weft *w)

@@ -90,7 +90,8 @@ int weft_broadcast_(weft_pool *pool, weft_fn *fn, void *arg, unsigned layout)
     if (all) {
         send_to_all(pool, all, fn, arg, execute_waited);
         weft__wait_anywhere(&all->latch.spin,
-                            (struct weft__awaited){.what = "waits for a broadcast"});
+                            (struct weft__awaited){.what = "waits for a broadcast",
+                                                   .elsewhere = weft__is_elsewhere(pool)});
         error = weft__group_end(&all->group);
     }
     weft__free(all);

@@ -140,7 +140,7 @@ void weft__alert_all(struct weft_pool *pool)
 void weft__fail(weft *w, int code)
 {
     struct weft__context *context = weft__context_of(w);
-    if (weft__group_fail(context->group, code))
+    if (weft__group_fail(weft__group_whole(context->group), code))
         weft__alert_parts(context);
 }
 

@@ -68,6 +68,12 @@ static bool must_tell(struct weft_completions *queue)
     return true;
 }
 
+/* Does another pool end a task that the caller waits for? Or any thread, by submitting one. */
+static bool ends_elsewhere(const struct weft_completions *queue)
+{
+    return queue->pending == 0 || queue->several || weft__is_elsewhere(queue->pool);
+}
+
 /* The oldest task, or NULL. */
 static struct weft__task *take(struct weft_completions *queue)
 {
@@ -105,9 +111,11 @@ static void wait_for_writers(struct weft_completions *queue)
 
 /* ---- By the threads that end tasks ---- */
 
-void weft__completions_expect(struct weft_completions *queue)
+void weft__completions_expect(struct weft_completions *queue, const struct weft_pool *pool)
 {
     weft__lock_take(&queue->lock);
+    queue->several |= queue->pool && queue->pool != pool;
+    queue->pool = pool;
     queue->pending++;
     weft__lock_drop(&queue->lock);
 }
@@ -246,6 +254,7 @@ static int wait_for_task(weft_completions *queue, weft_task **task, uint64_t whe
     struct weft__task *first = take(queue); /* one has come meanwhile */
     if (!first)
         append(queue, &consumer);
+    consumer.until.elsewhere = ends_elsewhere(queue);
     weft__lock_drop(&queue->lock);
     int error = 0;
     if (!first) {
@@ -254,6 +263,8 @@ static int wait_for_task(weft_completions *queue, weft_task **task, uint64_t whe
                     : wait_outside(&consumer, when);
         first = consumer.task;
         weft__lock_take(&queue->lock);
+        if (error == -ETIMEDOUT && (first = take(queue))) /* it has come just now */
+            error = 0;
         queue->calls--; /* last touch */
         weft__lock_drop(&queue->lock);
     }
@@ -271,7 +282,7 @@ int weft_completions_next_until(weft_completions *queue, weft_task **task, uint6
     if (error != -EAGAIN)
         return error;
     if (weft__clock_now() >= when)
-        return -ETIMEDOUT;
+        return weft__limit_passed(when);
     weft__fiber_expect_room();
     return wait_for_task(queue, task, when);
 }

@@ -32,6 +32,9 @@ struct weft_completions {
     unsigned writers;       /* threads that write the descriptor */
     size_t pending;         /* tasks that were submitted with it, and not taken out yet */
     struct weft__node *first, *last;
+    const struct weft_pool
+        *pool;    /* of all tasks that were submitted with it. Compared, for reports */
+    bool several; /* pools */
     size_t calls; /* that wait for a task, and have not returned yet */
     struct weft__consumer *first_waiting, *last_waiting; /* there are none while there are tasks */
     struct weft__lock writing;                           /* held while there are writers */
@@ -40,7 +43,8 @@ struct weft_completions {
 /* 0, or -ECHILD: the queue is that of the parent process. */
 int weft__completions_check(const struct weft_completions *queue);
 
-void weft__completions_expect(struct weft_completions *queue); /* a task will come */
+/* A task of this pool will come. */
+void weft__completions_expect(struct weft_completions *queue, const struct weft_pool *pool);
 
 /* The task is over, for all threads. Last touch of the task and of the queue. */
 void weft__completions_put(struct weft_completions *queue, struct weft__task *task);

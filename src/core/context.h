@@ -62,8 +62,9 @@ struct weft__slot {
     };
     struct weft__latch latch; /* set when a stolen right side is over */
     bool group_is_lent;       /* lazy road: `group` was written for the deque, and goes with it */
-    struct atomic_ptr thief;  /* struct weft__worker that runs the right side, which writes it; or
-                                 NULL */
+    struct atomic_bool given_up; /* written by the owner between fork and merge; see group.h */
+    struct atomic_ptr thief; /* struct weft__worker that runs the right side, which writes it; or
+                                NULL */
     uint64_t unused[2];
 };
 

@@ -123,7 +123,7 @@ static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, wef
     if (frame) {
         frame->fn = fn;
         frame->group = group;
-        shown = show(context->worker, (struct shown){fn, group});
+        shown = show(context->worker, (struct shown){fn, weft__group_whole(group)});
     }
     if (outer_root != root)
         weft__part_begin(context, root, fresh);

@@ -10,8 +10,8 @@
 /* What a fiber does in another way than a thread's own context. Called through weft__hook_*()
  * below, and nowhere else. If not said otherwise, by the fiber itself. */
 struct weft__fiber_ops {
-    void (*fork)(weft *w);  /* the slow road of fork */
-    bool (*merge)(weft *w); /* the slow road of merge */
+    void (*fork)(weft *w);                /* the slow road of fork */
+    bool (*merge)(weft *w, bool give_up); /* the slow road of merge, and of weft_fork_cancel() */
     void (*poll)(weft *w);
     bool (*yield)(weft *w);                       /* true: another actor ran meanwhile */
     void (*suspend)(struct weft__context *fiber); /* until it is woken; may return earlier */
@@ -63,9 +63,9 @@ static inline void weft__hook_fork(weft *w)
     weft__context_of(w)->ops->fork(w);
 }
 
-static inline bool weft__hook_merge(weft *w)
+static inline bool weft__hook_merge(weft *w, bool give_up)
 {
-    return weft__context_of(w)->ops->merge(w);
+    return weft__context_of(w)->ops->merge(w, give_up);
 }
 
 static inline void weft__hook_poll(weft *w)

@@ -60,22 +60,29 @@ static void eager_fork(struct weft__context *context, weft *w)
 
 /* While the owner waits for a stolen right side, the slot must look used to the jobs that it runs
  * above. */
-static void wait_for_thief(weft *w)
+static void wait_for_thief(weft *w, bool give_up)
 {
+    struct weft__context *context = weft__context_of(w);
     struct weft__slot *slot = weft__slot_of(w);
+    if (give_up) {
+        weft__group_give_up(context->group, &slot->given_up);
+        weft__alert_others(context->worker->pool, context->group->root, context);
+    }
     atomic_store_relaxed(&slot->fn, waited_for); /* relaxed: read by this thread only */
     weft__wait(w + 1, &slot->latch, WEFT__AWAITS_THIEF(&slot->thief));
     atomic_store_relaxed(&slot->fn, NULL);
+    if (give_up)
+        weft__group_take_up(context->group, &slot->given_up);
 }
 
-static bool published_merge(struct weft__context *context, weft *w)
+static bool published_merge(struct weft__context *context, weft *w, bool give_up)
 {
     struct weft__slot *slot = weft__slot_of(w);
     atomic_store_relaxed(&slot->fn, waited_for); /* relaxed: as above */
     bool mine = !slot->execute || weft__take_back(context->worker, w);
     atomic_store_relaxed(&slot->fn, NULL);
     if (!mine)
-        wait_for_thief(w);
+        wait_for_thief(w, give_up);
     return !mine || weft__is_cancelled_slow(w);
 }
 
@@ -170,29 +177,44 @@ static void slot_is_back(struct weft__context *context, weft *w, bool robbed)
     weft__lock_drop(&context->lock);
 }
 
-bool weft_merge_slow_(weft *w)
+/* `give_up`: the right side is not wanted any more. */
+static bool merge_slowly(weft *w, bool give_up)
 {
-    weft__expect_fork(w, "weft_merge");
     struct weft__context *context = weft__context_of(w);
     struct weft__slot *slot = weft__slot_of(w);
     if (w == context->end)
         return weft__merge_in_place(context);
     if (weft__is_fiber(w))
-        return weft__hook_merge(w);
+        return weft__hook_merge(w, give_up);
     if (context->eager) {
-        bool over = published_merge(context, w);
+        bool over = published_merge(context, w, give_up);
         slot->execute = NULL; /* the next fork here looks at it */
         return over;
     }
     if (slot->execute) {
-        bool over = published_merge(context, w);
+        bool over = published_merge(context, w, give_up);
         slot_is_back(context, w, over);
         return over;
     }
     bool cancelled;
     if (!slow_road(context, w, false, &cancelled))
         return cancelled;
-    wait_for_thief(w);
+    wait_for_thief(w, give_up);
     slot_is_back(context, w, true);
     return true;
+}
+
+bool weft_merge_slow_(weft *w)
+{
+    weft__expect_fork(w, "weft_merge");
+    return merge_slowly(w, false);
+}
+
+void weft_fork_cancel(weft *w)
+{
+    weft__expect_pending(w, __func__);
+    struct weft__slot *slot = weft__slot_of(w);
+    atomic_store_relaxed(&slot->fn, NULL); /* relaxed: as in weft_merge() */
+    if (WEFT_SLOW_(WEFT_IS_ABOVE_(&w->wanted_, w)))
+        (void)merge_slowly(w, true);
 }

@@ -16,9 +16,32 @@ void weft__group_begin(struct weft__group *group, struct weft__group *parent)
     group->root = parent ? parent->root : group;
     group->abandon = NULL;
     atomic_store_relaxed(&group->alarms, 0);
-    atomic_store_relaxed(&group->takers, 0);
+    if (parent)
+        group->given_up = NULL;
+    else
+        atomic_store_relaxed(&group->takers, 0);
     atomic_store_relaxed(&group->deadline, 0);
     atomic_store_relaxed(&group->error, 0);
+}
+
+void weft__part_of(struct weft__group *part, struct weft__group *parent,
+                   const struct atomic_bool *given_up)
+{
+    weft__group_begin(part, parent);
+    part->given_up = given_up;
+}
+
+void weft__group_give_up(struct weft__group *group, struct atomic_bool *given_up)
+{
+    atomic_store_relaxed(given_up, true);
+    atomic_fetch_add_relaxed(&group->root->alarms, 1);
+    weft__limit_nudge(group->root);
+}
+
+void weft__group_take_up(struct weft__group *group, struct atomic_bool *given_up)
+{
+    atomic_store_relaxed(given_up, false);
+    atomic_fetch_sub_relaxed(&group->root->alarms, 1);
 }
 
 bool weft__group_mark(struct weft__group *group, int code)
@@ -60,12 +83,18 @@ uint64_t weft__group_deadline(const struct weft__group *group)
     return first;
 }
 
+static bool has_failed(const struct weft__group *group)
+{
+    return atomic_load_relaxed(&group->error) ||
+           (weft__group_is_part(group) && atomic_load_relaxed(group->given_up));
+}
+
 enum group_state weft__group_walk(struct weft__group *group, bool *noticed)
 {
     uint64_t now = 0;
     enum group_state state = GROUP_FINE;
     for (struct weft__group *g = group; g; g = g->parent) {
-        if (atomic_load_relaxed(&g->error))
+        if (has_failed(g))
             return GROUP_CANCELLED;
         uint64_t deadline = atomic_load_relaxed(&g->deadline);
         if (deadline == 0)
@@ -86,7 +115,7 @@ static bool parent_failed(const struct weft__group *group)
     if (!weft__group_alarm(group))
         return false;
     for (struct weft__group *g = group->parent; g; g = g->parent)
-        if (atomic_load_relaxed(&g->error))
+        if (has_failed(g))
             return true;
     return false;
 }

@@ -88,6 +88,13 @@ int weft__limit_reached(const struct weft__limit *limit, uint64_t *left)
     return 0;
 }
 
+int weft__limit_passed(uint64_t when)
+{
+    struct weft__limit limit = weft__limit_until(when);
+    uint64_t left;
+    return weft__limit_reached(&limit, &left);
+}
+
 bool weft__limit_ends(const struct weft__limit *limit)
 {
     return limit &&

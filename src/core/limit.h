@@ -36,6 +36,9 @@ void weft__limit_end(struct weft__limit *limit);
  * to look again. *left WEFT_FOREVER: until it is nudged. */
 int weft__limit_reached(const struct weft__limit *limit, uint64_t *left);
 
+/* For a wait until `when` that can't begin, since that is past: -ECANCELED, or -ETIMEDOUT. */
+int weft__limit_passed(uint64_t when);
+
 /* For reports, while the waiter stands still: does the wait end, whatever other threads do? NULL:
  * no. */
 bool weft__limit_ends(const struct weft__limit *limit);

@@ -189,20 +189,31 @@ weft *weft_fork_checked_(weft *w, weft_fn *right, void *arg, const char *where)
     return weft_fork(w, right, arg);
 }
 
-bool weft_merge_checked_(weft *w, const char *where)
+/* `where`: a line of the program, or a function. */
+static void expect_pending(weft *w, const char *where, const char *merge)
 {
     if (!w)
-        weft__fatal("%s: weft_merge needs a context", where);
+        weft__fatal("%s: %s needs a context", where, merge);
     weft__expect_own(w, where);
     struct weft__context *context = weft__context_of(w);
     if (w == context->end ? !context->in_place : !atomic_load_relaxed(&weft__slot_of(w)->fn))
-        weft__fatal("%s: weft_merge without weft_fork; merge takes the context that was given "
+        weft__fatal("%s: %s without weft_fork; merge takes the context that was given "
                     "to fork, and the left side the one that fork returned: was it given w?",
-                    where);
+                    where, merge);
     if (is_next_used(w) || (w == context->last && context->in_place))
-        weft__fatal("%s: weft_merge in another order; what the left side forked has to be merged "
+        weft__fatal("%s: %s in another order; what the left side forked has to be merged "
                     "first: did it return between weft_fork and weft_merge?",
-                    where);
+                    where, merge);
+}
+
+void weft__expect_pending(weft *w, const char *function)
+{
+    expect_pending(w, function, "a merge");
+}
+
+bool weft_merge_checked_(weft *w, const char *where)
+{
+    expect_pending(w, where, "weft_merge");
     return weft_merge(w);
 }
 

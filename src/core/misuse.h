@@ -60,6 +60,9 @@ _Noreturn void weft__lacks(const char *function, const char *what, const char *n
  * it. */
 void weft__expect_fork(weft *w, const char *function);
 
+/* The same, and something is pending in w. */
+void weft__expect_pending(weft *w, const char *function);
+
 /* When the program enters a pool: was it compiled for the same WEFT_LAYOUT_? */
 _Noreturn void weft__layout_differs(unsigned layout, const char *function);
 static inline void weft__expect_layout(unsigned layout, const char *function)

@@ -303,7 +303,8 @@ static void wind_up(struct weft_pool *pool, struct weft__spin_latch *drained)
     /* acq_rel X1: as weft__pool_leave(), but if this thread is the last to leave, there is no
      * thread to wake. */
     if (atomic_fetch_sub_acq_rel(&pool->pending, 1) != (POOL_CLOSED | 1))
-        weft__wait_anywhere(drained, (struct weft__awaited){.what = "destroys the pool"});
+        weft__wait_anywhere(drained, (struct weft__awaited){.what = "destroys the pool",
+                                                            .elsewhere = weft__is_elsewhere(pool)});
     weft__threads_stop(pool);
     weft__alarms_stop(pool);
     if (actors)

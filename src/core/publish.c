@@ -12,8 +12,7 @@ static void execute_right(weft *w, struct weft__job *job)
     struct weft__slot *slot = weft__slot_of_job(job);
     /* release T1: the owner may follow this pointer to help. */
     atomic_store_release(&slot->thief, weft__worker_of(w));
-    weft__call(w, job->fn, job->arg, job->group);
-    weft__worker_of(w)->news = (struct weft__news){weft__right_is_over, slot};
+    weft__right_run(w, job, slot);
 }
 
 /* Makes the slot a job that can stand in a deque. */

@@ -35,13 +35,21 @@
 #define WEFT__ANSWER_SPINS 50
 #endif
 
-/* Last touch of the slot. */
-void weft__right_is_over(void *of)
+/* Wakes the owner. Last touch of the slot. */
+static void right_is_over(void *of)
 {
     struct weft__slot *slot = of;
     /* Read before the latch is set: the owner may be a guest, which may leave then. */
     struct weft__park *owner = weft__worker_of((weft *)slot)->park;
     weft__latch_set_for(&slot->latch, owner);
+}
+
+void weft__right_run(weft *w, const struct weft__job *job, struct weft__slot *slot)
+{
+    struct weft__group part;
+    weft__part_of(&part, job->group, &slot->given_up);
+    weft__call(w, job->fn, job->arg, &part);
+    weft__worker_of(w)->news = (struct weft__news){right_is_over, slot};
 }
 
 /* The group of a pending slot stands in that slot, or in the nearest slot below that has one. It
@@ -58,9 +66,7 @@ static void execute_stolen(weft *w, struct weft__job *job)
 {
     const struct weft__found *found =
         (struct weft__found *)((char *)job - offsetof(struct weft__found, right));
-    struct weft__slot *slot = weft__slot_of(found->slot);
-    weft__call(w, job->fn, job->arg, job->group);
-    weft__worker_of(w)->news = (struct weft__news){weft__right_is_over, slot};
+    weft__right_run(w, job, weft__slot_of(found->slot));
 }
 
 /* Under the lock. `sign`: `wanted` of the slot, or `floor` of the pile, that the thief will take

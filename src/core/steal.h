@@ -19,8 +19,7 @@ enum steal_result weft__steal_piled(struct weft__worker *me, struct weft__worker
 /* Takes the oldest pending right side of `me` itself, to run it on top. False: there is none. */
 bool weft__take_own(struct weft__worker *me, struct weft__found *found);
 
-/* The `tell` of a right side that was not merged but run as a job: wakes the owner. `of`: the slot,
- * of which this is the last touch. */
-void weft__right_is_over(void *of);
+/* Runs a right side that was taken, and leaves the news for its owner. `slot`: of the fork. */
+void weft__right_run(weft *w, const struct weft__job *job, struct weft__slot *slot);
 
 #endif

@@ -163,7 +163,8 @@ static bool may_be_set_going(const struct weft__worker *worker, bool from_outsid
 {
     if (!worker->blocked)
         return worker->above || /* it waits in a pool on top; for what is not known here */
-               (weft__waits(worker) && weft__limit_ends(worker->awaited->limit));
+               (weft__waits(worker) &&
+                (worker->awaited->elsewhere || weft__limit_ends(worker->awaited->limit)));
     if (other_pool_moves(worker) || weft__limit_ends(worker->blocked->limit))
         return true;
     if (worker->blocked->kind == BLOCKED_OUTSIDE) /* a program that has a handler wants to know */

@@ -243,7 +243,7 @@ static int submit_full(struct weft_pool *pool, struct weft__full_task *full, wef
     full->done = options->done;
     full->completions = options->completions;
     if (full->completions)
-        weft__completions_expect(full->completions);
+        weft__completions_expect(full->completions, pool);
     if (options->deadline)
         weft__group_set_deadline(&task->group, options->deadline);
     weft__pool_hold(pool); /* as above */

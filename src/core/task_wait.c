@@ -79,6 +79,7 @@ static bool is_on_own_stack(struct weft__task *task)
 static int wait_as_worker(struct weft__task *task, const uint64_t *limit)
 {
     struct waiting waiting = {.until = {.latch.owner = weft__thread_park(),
+                                        .elsewhere = weft__is_elsewhere(task->pool),
                                         .take_out = take_latch,
                                         .stays = is_on_own_stack(task) ? cancel_own : NULL},
                               .task = task};
@@ -144,7 +145,7 @@ static int wait_until_over(struct weft__task *task, const uint64_t *limit, const
     if (waits_for_itself(task))
         return -EDEADLK;
     if (limit && weft__clock_now() >= *limit)
-        return -ETIMEDOUT;
+        return weft__limit_passed(*limit);
     if (!limit && run_it_here(task, entry))
         return 0;
     if (weft__worker_current())
@@ -153,6 +154,16 @@ static int wait_until_over(struct weft__task *task, const uint64_t *limit, const
         return weft__lock_latch_wait_until(&task->latch, *limit) ? 0 : -ETIMEDOUT;
     wait_outside(task);
     return 0;
+}
+
+/* The limit is reached. But if weft_task_done() says that the task is over, so does the wait: the
+ * latch is set by now, or is about to be. */
+static bool is_over_by_now(struct weft__task *task)
+{
+    if (!weft__latch_probe(&task->latch) && !atomic_load_acquire(&task->told)) /* acquire O3 */
+        return false;
+    weft__lock_latch_wait(&task->latch);
+    return true;
 }
 
 static int task_wait(weft_task *public, const uint64_t *limit, const char *entry)
@@ -165,7 +176,8 @@ static int task_wait(weft_task *public, const uint64_t *limit, const char *entry
         return -EINVAL;
     weft__fiber_expect_room();
     int error = weft__latch_probe(&task->latch) ? 0 : wait_until_over(task, limit, entry);
-    if (error)
+    bool limited = error == -ETIMEDOUT || error == -ECANCELED;
+    if (error && !(limited && is_over_by_now(task)))
         return error;
     int result = task->result;
     /* acquire O1: of several waiters, one closes the descriptor. */

@@ -235,7 +235,8 @@ static bool take_job(struct weft__timed *timer)
 static int wait_for_job(struct weft__timed *timer)
 {
     struct stopper stopper = {.next = timer->stoppers, .latch.owner = weft__thread_park()};
-    struct weft__awaited awaited = {.what = "waits for the job of a timer"};
+    struct weft__awaited awaited = {.what = "waits for the job of a timer",
+                                    .elsewhere = weft__is_elsewhere(timer->pool)};
     if (!stopper.latch.owner) {
         timer->again = AGAIN_NOT;
         timer->period = 0;

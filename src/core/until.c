@@ -84,7 +84,7 @@ static void leave(struct weft__until *until)
 
 int weft__until_wait(struct weft__until *until, const char *what, const uint64_t *when)
 {
-    struct weft__awaited awaited = {.what = what, .may_end = true};
+    struct weft__awaited awaited = {.what = what, .elsewhere = until->elsewhere, .may_end = true};
     if (when) {
         int error = begin(until, *when);
         if (error && until->take_out(until)) {
@@ -98,7 +98,7 @@ int weft__until_wait(struct weft__until *until, const char *what, const uint64_t
         end(until);
     if (ends && !until->reason)
         leave(until);
-    awaited = (struct weft__awaited){.what = what};
+    awaited = (struct weft__awaited){.what = what, .elsewhere = until->elsewhere};
     if (!until->reason)
         weft__wait_anywhere(&until->latch, awaited); /* unless it was set long ago */
     return until->reason;

@@ -19,7 +19,8 @@ struct weft__until {
     struct weft__limit limit;
     struct weft_pool *pool; /* whose thread for alarms it is: the waiter's */
     struct weft__spin_latch latch;
-    int reason; /* why the latch was taken out; 0: it was not */
+    bool elsewhere; /* for reports: another pool ends the wait */
+    int reason;     /* why the latch was taken out; 0: it was not */
     /* By any thread, and by the waiter. False: the latch is not there any more, and the thread that
        took it sets it. */
     bool (*take_out)(struct weft__until *until);

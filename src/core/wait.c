@@ -259,6 +259,12 @@ static void wait_unlimited(struct weft__worker *me, struct weft__latch *latch)
     wait_on(&wait);
 }
 
+bool weft__is_elsewhere(const struct weft_pool *pool)
+{
+    struct weft__worker *me = weft__worker_current();
+    return me && me->pool != pool;
+}
+
 struct weft__park *weft__thread_park(void)
 {
     struct weft__worker *me = weft__worker_current();

@@ -23,12 +23,16 @@ struct weft__awaited {
     struct atomic_ptr *thief;  /* struct weft__worker that runs the awaited right side: to be helped
                                   first */
     struct weft__group *scope; /* the waiter runs children of this scope even if it is limited */
+    bool elsewhere;            /* another pool, or an actor, ends the wait: when is not known */
     bool may_end;              /* the wait may end early if the waiter is an actor that ends; see
                                   weft__wait_anywhere() */
     const struct weft__limit *limit;            /* a wait with a limit takes no jobs of others */
     void (*by)(weft *w, struct weft__job *job); /* jobs of this kind in the injector end the wait: a
                                                    guest runs them, too; see weft__wake_helpers() */
 };
+
+/* Is a thread of this pool, for a caller that waits, one of another pool? */
+bool weft__is_elsewhere(const struct weft_pool *pool);
 
 /* Two words that dumps know by their addresses. */
 extern const char weft__awaits_thief[], weft__awaits_children[];

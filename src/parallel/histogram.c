@@ -58,6 +58,8 @@ static void add(weft *w, void *left, const void *right, void *arg)
 
 static void reduce(weft *w, size_t n, struct histogram *all, size_t *counts)
 {
+    if (all->bins == 0)
+        return; /* `counts` may be NULL */
     const weft_reducer reducer = {
         .size = all->bins * all->lanes * sizeof counts[0],
         .fold = all->tally ? count : count_by_calls,

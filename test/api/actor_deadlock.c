@@ -121,7 +121,8 @@ static int send_until_deadline(weft *w, void *arg)
     weft_scope_deadline(&scope, weft_now() + 3600 * UINT64_C(1000000000));
     while (weft_actor_send_until(w, other, arg, WEFT_FOREVER) == 0)
         ;
-    return weft_scope_close(w, &scope);
+    (void)weft_scope_close(w, &scope); /* the other one may be killed first */
+    return until_killed(w);
 }
 
 static int lock_own_and_next(weft *w, void *arg)

@@ -290,6 +290,7 @@ static void histograms(weft *w, struct dice *dice)
     weft_histogram(w, array.in, array.n, array.size, bin_of, &array, counts, bins);
     HOLDS(memcmp(counts, expected, bins * sizeof counts[0]) == 0);
     HOLDS(counts[bins] == SIZE_MAX);
+    weft_histogram(w, array.in, array.n, array.size, bin_of, &array, NULL, 0);
     array_drop(&array);
 }
 

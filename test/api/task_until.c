@@ -7,6 +7,7 @@
 #include "weft/task.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 enum { CODE = -EPROTO };
@@ -68,6 +69,23 @@ static void from_outside(void **state)
     }
 }
 
+/* Its descriptor says that it is over, so no time is too early, though the thread that has ended
+ * the task may not have come so far. */
+static void told_by_descriptor(void **state)
+{
+    weft_pool *pool = pool_make(1, 0);
+    for (int i = 0; i < 500; i++) {
+        struct slow slow;
+        slow_start(pool, &slow);
+        struct pollfd poll_fd = {.fd = weft_task_fd(&slow.task), .events = POLLIN};
+        gate_open(&slow.gate);
+        CHECK(poll(&poll_fd, 1, -1) == 1);
+        CHECK(weft_task_done(&slow.task));
+        CHECK(weft_task_wait_until(&slow.task, 0) == CODE);
+    }
+    pool_drop(pool);
+}
+
 static void wait_in_job(weft *w, void *arg)
 {
     struct slow slow;
@@ -109,6 +127,38 @@ static void from_the_caller(void **state)
     pool_drop(pool);
 }
 
+/* It ran the task itself, for longer than it wanted to wait: the task is over, and it says so. */
+struct helping {
+    uint64_t when;
+    atomic_bool over;
+};
+
+static void outlast(weft *w, void *arg)
+{
+    struct helping *helping = arg;
+    WAIT_UNTIL(weft_now() > helping->when + 1000000);
+    atomic_store(&helping->over, true);
+}
+
+static void caller_comes_late(void **state)
+{
+    weft_pool *pool = pool_make(1, WEFT_USE_CALLER);
+    weft_submit_options options = WEFT_SUBMIT_OPTIONS_INIT;
+    weft_task task, *over;
+    CHECK(weft_completions_create(&options.completions) == 0);
+    for (int i = 0; i < 6; i++) {
+        struct helping helping = {.when = weft_now() + 5000000};
+        CHECK(weft_submit_with(pool, &task, outlast, &helping, i % 2 ? &options : NULL) == 0);
+        int error = i % 2 ? weft_completions_next_until(options.completions, &over, helping.when)
+                          : weft_task_wait_until(&task, helping.when);
+        CHECK(error == 0 || !weft_task_done(&task)); /* it came too late to begin */
+        CHECK(weft_task_wait(&task) == 0);
+        CHECK(i % 2 == 0 || !error || weft_completions_next(options.completions, &over) == 0);
+    }
+    CHECK(weft_completions_destroy(options.completions) == 0);
+    pool_drop(pool);
+}
+
 /* A job that nobody else can run is run by the job that waits for it: on its only worker. */
 static void wait_for_own(weft *w, void *arg)
 {
@@ -128,18 +178,6 @@ static void with_one_worker(void **state)
 }
 
 /* ---- It runs another job when its time comes ---- */
-
-struct helping {
-    uint64_t when;
-    atomic_bool over;
-};
-
-static void outlast(weft *w, void *arg)
-{
-    struct helping *helping = arg;
-    WAIT_UNTIL(weft_now() > helping->when + 1000000);
-    atomic_store(&helping->over, true);
-}
 
 static void help_for_long(weft *w, void *arg)
 {
@@ -319,8 +357,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(from_outside),
+        cmocka_unit_test(told_by_descriptor),
         cmocka_unit_test(from_jobs),
         cmocka_unit_test(from_the_caller),
+        cmocka_unit_test(caller_comes_late),
         cmocka_unit_test(with_one_worker),
         cmocka_unit_test(time_comes_while_it_helps),
         cmocka_unit_test(task_ends_at_the_limit),

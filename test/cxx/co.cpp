@@ -158,7 +158,99 @@ static void any_kind(weft::pool &pool)
     }
 }
 
+/* Begins at once, and is gone at its end; or destroyed before, by its handle. */
+struct owned {
+    struct promise_type {
+        owned get_return_object()
+        {
+            return {std::coroutine_handle<promise_type>::from_promise(*this)};
+        }
+        std::suspend_never initial_suspend() noexcept
+        {
+            return {};
+        }
+        std::suspend_never final_suspend() noexcept
+        {
+            return {};
+        }
+        void return_void()
+        {
+        }
+        void unhandled_exception()
+        {
+            std::terminate();
+        }
+    };
+    std::coroutine_handle<promise_type> coroutine;
+};
+
+static owned awaits(weft::task<int> &task, std::atomic<int> &result)
+{
+    counted frame(1);
+    result = co_await task;
+}
+
+static owned awaits_its_own(weft::pool &pool, std::atomic<int> &started, std::atomic<int> &result)
+{
+    counted frame(1);
+    auto until_cancelled = [&](weft *w) {
+        started = 1;
+        while (!weft_cancelled(w))
+            sched_yield();
+        return 1;
+    };
+    result = co_await pool.submit(until_cancelled);
+}
+
+/* A coroutine that is gone is not resumed; the task can be awaited by another. */
+static void destroyed_meanwhile(weft::pool &pool)
+{
+    std::atomic<int> may_end{0}, started{0}, result{0};
+    auto task = pool.submit([&] {
+        until(may_end);
+        return 3;
+    });
+    awaits(task, result).coroutine.destroy();
+    CHECK(counted::alive == 0);
+    awaits(task, result);
+    may_end = 1;
+    until(result);
+    CHECK(result == 3);
+    while (counted::alive)
+        sched_yield();
+    result = 0;
+    owned third = awaits_its_own(pool, started, result);
+    until(started);
+    third.coroutine.destroy();
+    CHECK(result == 0 && counted::alive == 0);
+}
+
+static weft::co<int &> refers(int &number)
+{
+    co_return number;
+}
+
+static weft::co<int> deep(int n)
+{
+    if (n == 0)
+        co_return 0;
+    co_return 1 + co_await deep(n - 1);
+}
+
+static void once(weft::pool &pool)
+{
+    int number = 1;
+    CHECK(&refers(number).get(pool) == &number && deep(1000).get(pool) == 1000);
+    weft::co<int> first = deep(1);
+    weft::co<int> second(std::move(first));
+    CHECK(error_of([&] { first.get(pool); }) == -EINVAL);
+    CHECK(second.get(pool) == 1);
+    CHECK(error_of([&] { second.get(pool); }) == -EINVAL);
+}
+
 static const test tests[] = {
+    {"destroyed_meanwhile", destroyed_meanwhile},
+    {"once", once},
     {"values", values},
     {"failures", failures},
     {"cancellation", cancellation},

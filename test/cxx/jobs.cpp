@@ -247,11 +247,37 @@ static void a_graph_is_busy(weft::pool &pool)
     CHECK(first.get() == 4);
 }
 
+/* C has no exceptions: a failure is a code. */
+static void c_runs_a_graph(weft::pool &pool)
+{
+    weft::graph graph;
+    std::atomic<int> ran{0};
+    bool throws = false;
+    int first = graph.add([&] {
+        ran++;
+        if (throws)
+            throw oops{1};
+    });
+    graph.edge(first, graph.add_condition([&] {
+        ran++;
+        return 7;
+    }));
+    pool.run([&](weft *w) {
+        CHECK(weft_graph_run(w, graph.get()) == 0 && ran == 2);
+        throws = true;
+        CHECK(weft_graph_run(w, graph.get()) < 0 && ran == 3);
+        CHECK(thrown_by([&] { graph.run(w); }) == 1 && ran == 4);
+        throws = false;
+        graph.run(w);
+        CHECK(ran == 6 && !weft_cancelled(w));
+    });
+}
+
 static const test tests[] = {
-    {"references", references}, {"a_graph_is_busy", a_graph_is_busy},
-    {"children", children},     {"children_throw", children_throw},
-    {"tasks", tasks},           {"tasks_are_cancelled", tasks_are_cancelled},
-    {"graphs", graphs},
+    {"c_runs_a_graph", c_runs_a_graph},           {"references", references},
+    {"a_graph_is_busy", a_graph_is_busy},         {"children", children},
+    {"children_throw", children_throw},           {"tasks", tasks},
+    {"tasks_are_cancelled", tasks_are_cancelled}, {"graphs", graphs},
 };
 
 int main()

@@ -122,6 +122,58 @@ static void exceptions(weft::pool &pool)
     CHECK(thrown_by([&] { pool.run([]() -> int { throw oops{3}; }); }) == 3);
 }
 
+/* The left side throws: a right side that another thread has begun is cancelled, with all that it
+ * has forked. Who catches the exception may go on. */
+static void until_cancelled(weft *w)
+{
+    while (!weft_cancelled(w))
+        sched_yield();
+}
+
+static void rest_is_cancelled(weft::pool &pool)
+{
+    if (pool.workers() == 1)
+        return;
+    pool.run([](weft *w) {
+        for (int way = 0; way < 3; way++) {
+            std::atomic<int> started{0}, told{0};
+            auto left = [&] {
+                until(started);
+                throw oops{1};
+            };
+            auto right = [&](weft *in) {
+                weft::join(
+                    in,
+                    [&](weft *inner) {
+                        started = 1;
+                        until_cancelled(inner);
+                        told++;
+                    },
+                    [&](weft *inner) { until_cancelled(inner); }); /* skipped, or told as well */
+            };
+            auto run_left = [](weft *, void *arg) { (*static_cast<decltype(left) *>(arg))(); };
+            auto run_right = [](weft *in, void *arg) {
+                try {
+                    (*static_cast<decltype(right) *>(arg))(in);
+                } catch (const weft::cancelled &) {
+                }
+            };
+            int thrown = thrown_by([&] {
+                if (way == 0) {
+                    weft::join(w, left, right);
+                } else if (way == 1) {
+                    weft_join(w, run_left, &left, run_right, &right);
+                } else {
+                    weft::fork_guard guard(w, run_right, &right);
+                    left();
+                }
+            });
+            CHECK(thrown == 1 && told == 1);
+            CHECK(!weft_cancelled(w) && fib(w, 8) == 21);
+        }
+    });
+}
+
 /* A result whose move throws: after a stolen right side, that has to go, too. */
 struct throws_when_moved {
     static inline std::atomic<bool> armed{false};
@@ -276,9 +328,15 @@ static void blocks(weft::pool &pool)
 }
 
 static const test tests[] = {
-    {"recursion", recursion}, {"results", results},           {"exceptions", exceptions},
-    {"trees", trees},         {"cancellation", cancellation}, {"pools_in_pools", pools_in_pools},
-    {"blocks", blocks},       {"moves_throw", moves_throw},
+    {"recursion", recursion},
+    {"results", results},
+    {"exceptions", exceptions},
+    {"trees", trees},
+    {"cancellation", cancellation},
+    {"pools_in_pools", pools_in_pools},
+    {"blocks", blocks},
+    {"moves_throw", moves_throw},
+    {"rest_is_cancelled", rest_is_cancelled},
 };
 
 int main()

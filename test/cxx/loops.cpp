@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 #if __cplusplus >= 202002L
+#include <ranges>
 #include <span>
 #endif
 
@@ -233,9 +234,50 @@ static void strange_scans(weft::pool &pool)
     });
 }
 
+/* An array is a range; or, if an address follows, the begin of one. Views are ranges, too. */
+static void arrays_and_views(weft::pool &pool)
+{
+    pool.run([](weft *w) {
+        int numbers[] = {1, 2, 3}, out[3];
+        const int fixed[] = {4, 5};
+        CHECK(weft::reduce(w, numbers, 0) == 6 && weft::reduce(w, numbers, numbers + 2, 0) == 3);
+        CHECK(weft::reduce(w, fixed, fixed + 2, 0, std::plus<>()) == 9);
+        auto twice = [](int number) { return 2 * number; };
+        CHECK(weft::transform_reduce(w, numbers, std::end(numbers), 0, std::plus<>(), twice) == 12);
+        weft::inclusive_scan(w, numbers, out);
+        CHECK(out[1] == 3 && out[2] == 6);
+        weft::inclusive_scan(w, numbers, out, std::multiplies<>());
+        CHECK(out[1] == 2 && out[2] == 6);
+        weft::inclusive_scan(w, numbers + 1, numbers + 3, out);
+        CHECK(out[0] == 2 && out[1] == 5);
+        weft::inclusive_scan(w, numbers, numbers + 2, out, std::plus<>());
+        CHECK(out[0] == 1 && out[1] == 3);
+        weft::exclusive_scan(w, numbers, out, 10);
+        CHECK(out[0] == 10 && out[2] == 13);
+        weft::exclusive_scan(w, numbers, numbers + 2, numbers, 5);
+        CHECK(numbers[0] == 5 && numbers[1] == 6 && numbers[2] == 3);
+        weft::for_each(w, numbers, numbers + 1, [](int &number) { number = 0; });
+        CHECK(numbers[0] == 0 && numbers[1] == 6);
+        std::vector<bool> flags(1000, true);
+        CHECK(weft::reduce(w, flags, 0) == 1000);
+#if defined __cpp_lib_ranges && !(defined __clang__ && __clang_major__ < 16) /* can't use views */
+        CHECK(weft::reduce(w, std::views::iota(0, 100), 0) == 4950);
+        CHECK(weft::reduce(w, fixed | std::views::transform(twice), 0) == 18);
+        std::atomic<int> all{0};
+        weft::for_each(w, std::views::iota(0, 100), [&](int number) { all += number; });
+        CHECK(all == 4950);
+#endif
+    });
+}
+
 static const test tests[] = {
-    {"init_stays", init_stays},       {"strange_scans", strange_scans}, {"loops", loops},
-    {"a_body_throws", a_body_throws}, {"reductions", reductions},       {"scans", scans},
+    {"arrays_and_views", arrays_and_views},
+    {"init_stays", init_stays},
+    {"strange_scans", strange_scans},
+    {"loops", loops},
+    {"a_body_throws", a_body_throws},
+    {"reductions", reductions},
+    {"scans", scans},
 };
 
 int main()

@@ -217,7 +217,38 @@ static void moves_throw(weft::pool &pool)
     });
 }
 
+/* In the usual order, strings are compared by how they begin first: zeros, characters above 127,
+ * and strings that end there. */
+static void strings(weft::pool &pool)
+{
+    pool.run([](weft *w) {
+        std::vector<std::string> text, expected;
+        for (int i = 0; i < 1500; i++) {
+            std::string one(random_numbers() % 4 ? 0 : 7, 'x');
+            while (one.size() < 20 && random_numbers() % 6)
+                one += "\0\1a\x7f\x80\xff"[random_numbers() % 6];
+            text.push_back(one);
+        }
+        expected = text;
+        std::sort(expected.begin(), expected.end());
+        auto check = [&](auto sort) {
+            std::vector<std::string> sorted = text;
+            sort(sorted);
+            CHECK(sorted == expected);
+        };
+        check([&](auto &all) { weft::sort(w, all); });
+        check([&](auto &all) { weft::stable_sort(w, all); });
+        check([&](auto &all) { weft::sort(w, all, std::less<std::string>()); });
+        check([&](auto &all) { weft::sort(w, all.rbegin(), all.rend(), std::greater<>()); });
+        check([&](auto &all) { weft::sort(w, all.data(), all.data() + all.size()); });
+        std::string words[] = {"c", "a", "b"};
+        weft::sort(w, words, words + 2);
+        CHECK(words[0] == "a" && words[1] == "c" && words[2] == "b");
+    });
+}
+
 static const test tests[] = {
+    {"strings", strings},
     {"numbers", numbers},
     {"others", others},
     {"comparisons_throw", comparisons_throw},

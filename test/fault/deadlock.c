@@ -6,6 +6,7 @@
 #include "child.h"
 #include "pools.h"
 #include "proc.h"
+#include "weft/actor.h"
 #include "weft/sync.h"
 #include "weft/task.h"
 
@@ -812,6 +813,99 @@ static void holder_waits_in_another_pool(void)
     pool_drop(elsewhere.inner);
 }
 
+/* The same where the holder stays in its own pool: what it waits for is ended by the inner one, or
+ * by an actor. */
+enum { FOR_TASK, FOR_TASK_UNTIL, FOR_COMPLETION, FOR_ACTOR, FOR_BROADCAST, FOR_WAYS };
+
+static int go_through_gate(weft *w, void *gate)
+{
+    gate_job(w, gate);
+    return 0;
+}
+
+static void wait_for_gate(weft *w, struct elsewhere *elsewhere, int way)
+{
+    weft_task task, *over;
+    weft_actor *actor;
+    weft_submit_options options = WEFT_SUBMIT_OPTIONS_INIT;
+    if (way == FOR_COMPLETION)
+        CHECK(weft_completions_create(&options.completions) == 0);
+    if (way <= FOR_COMPLETION) {
+        CHECK(weft_submit_with(elsewhere->inner, &task, gate_job, &elsewhere->gate, &options) == 0);
+        gate_wait_arrived(&elsewhere->gate); /* a worker there runs it */
+    }
+    if (way == FOR_TASK)
+        CHECK(weft_task_wait(&task) == 0);
+    if (way == FOR_TASK_UNTIL)
+        CHECK(weft_task_wait_until(&task, WEFT_FOREVER) == 0);
+    if (way == FOR_COMPLETION) {
+        CHECK(weft_completions_next_until(options.completions, &over, WEFT_FOREVER) == 0);
+        CHECK(weft_completions_destroy(options.completions) == 0);
+    }
+    if (way == FOR_ACTOR) {
+        CHECK(weft_actor_create(&actor, elsewhere->inner, go_through_gate, &elsewhere->gate,
+                                NULL) == 0);
+        CHECK(weft_actor_run(actor) == 0);
+        CHECK(weft_actor_wait(w, actor) == 0);
+        weft_actor_release(actor);
+    }
+    if (way == FOR_BROADCAST)
+        CHECK(weft_broadcast(elsewhere->inner, gate_job, &elsewhere->gate) == 0);
+}
+
+static int waits_for;
+
+static void hold_and_wait_for_gate(weft *w, void *arg)
+{
+    struct elsewhere *elsewhere = arg;
+    weft_mutex_lock(w, &elsewhere->mutex);
+    wait_for_gate(w, elsewhere, waits_for);
+    weft_mutex_unlock(w, &elsewhere->mutex);
+}
+
+static void holder_waits_for_another_pool(void)
+{
+    weft_config config = {.size = sizeof config, .workers = 1, .spares = WEFT_NONE};
+    config.deadlock = never;
+    config.name = "outer";
+    struct elsewhere elsewhere = {.outer = pool_make_with(&config), .inner = calm_pool(1, -1)};
+    for (waits_for = 0; waits_for < FOR_WAYS; waits_for++) {
+        elsewhere.gate = (struct gate){0};
+        CHECK(weft_submit(elsewhere.outer, &elsewhere.holds, hold_and_wait_for_gate, &elsewhere) ==
+              0);
+        gate_wait_arrived(&elsewhere.gate);
+        pid_t tid;
+        WAIT_UNTIL(blocked_in(elsewhere.outer) == 1 && threads_called("outer-", &tid, 1) == 1 &&
+                   thread_is_asleep(tid)); /* it has looked */
+        gate_open(&elsewhere.gate);
+        CHECK(weft_task_wait(&elsewhere.holds) == 0);
+    }
+    pool_drop(elsewhere.outer);
+    pool_drop(elsewhere.inner);
+}
+
+/* It waits for a completion of its own pool, and the task wants what it holds. */
+static void hold_and_wait_for_completion(weft *w, void *arg)
+{
+    struct shared *shared = arg;
+    weft_submit_options options = WEFT_SUBMIT_OPTIONS_INIT;
+    weft_task task, *over;
+    CHECK(weft_completions_create(&options.completions) == 0);
+    weft_mutex_lock(w, &shared->mutex);
+    CHECK(weft_submit_with(weft_pool_of(w), &task, want_the_mutex, shared, &options) == 0);
+    CHECK(weft_completions_next_until(options.completions, &over, WEFT_FOREVER) == 0);
+    abort();
+}
+
+static void completion_wants_what_its_waiter_holds(void)
+{
+    struct shared shared;
+    weft_mutex_init(&shared.mutex, "ledger");
+    expected_text = WORDS("waits for a completion; holds mutex 'ledger'");
+    expected_graph = WORDS("ledger");
+    weft_run(judged_pool(1, -1), hold_and_wait_for_completion, &shared);
+}
+
 /* ---- A thread outside comes to wait, and nobody else is left ---- */
 
 static void submitter_comes_to_wait(void)
@@ -1181,6 +1275,8 @@ int main(void)
         IN_CHILD(nobody_in_either_pool),
         IN_CHILD(inner_pool_rests_last),
         IN_CHILD(holder_waits_in_another_pool),
+        IN_CHILD(holder_waits_for_another_pool),
+        IN_CHILD(completion_wants_what_its_waiter_holds),
         IN_CHILD(submitter_comes_to_wait),
         IN_CHILD(guest_wants_what_it_held_before),
         IN_CHILD(child_wants_what_the_guest_held_before),

@@ -76,8 +76,30 @@ static void merged_in(weft *w, void *arg)
     weft_merge(in);
 }
 
+static void cancelled_twice(weft *w, void *arg)
+{
+    weft_fork(w, nothing, NULL);
+    weft_fork_cancel(w);
+    weft_fork_cancel(w);
+}
+
+static void cancelled_in_another_order(weft *w, void *arg)
+{
+    weft *in = weft_fork(w, nothing, NULL);
+    weft_fork(in, nothing, NULL);
+    weft_fork_cancel(w);
+}
+
+static void cancelled_nothing(weft *w, void *arg)
+{
+    weft_fork_cancel(NULL);
+}
+
 static void merge_without_fork(void **state)
 {
+    expect_misuse(cancelled_twice, WORDS("weft_fork_cancel: a merge without weft_fork"));
+    expect_misuse(cancelled_in_another_order, WORDS("weft_fork_cancel: a merge in another order"));
+    expect_misuse(cancelled_nothing, WORDS("weft_fork_cancel: a merge needs a context"));
     expect_misuse(merge_only, WORDS(here(LINE_NO_FORK), "weft_merge without weft_fork"));
     expect_misuse(merged_twice, WORDS(here(LINE_MERGED_TWICE), "weft_merge without weft_fork",
                                       "was it given w?"));

@@ -14,6 +14,8 @@
  * return, or throws what it would throw: weft::cancelled, if the task is cancelled meanwhile. The
  * coroutine goes on as a job of the task's pool; or where it is, if the task is over already.
  * co_await weft::resume_in(pool) lets it go on in the pool at once.
+ * A coroutine that is destroyed while it waits for a task is not resumed; but it must not be
+ * destroyed when it may go on already, because the task is over.
  *
  * A weft::co<T> begins when another coroutine awaits it, or when get(pool) does: as a job of the
  * pool, or of the default pool. Between two co_awaits a coroutine is a part of a job: it may fork,
@@ -52,21 +54,41 @@ inline void resume_after(weft_pool *pool, void *coroutine)
         std::terminate(); /* no memory */
 }
 
-template <class T> struct task_awaiter {
-    weft::task<T> &task;
+template <class T> class task_awaiter
+{
+  public:
+    explicit task_awaiter(weft::task<T> &task) : task_(task)
+    {
+    }
+    task_awaiter(const task_awaiter &) = delete;
+    task_awaiter &operator=(const task_awaiter &) = delete;
+    ~task_awaiter() /* also if the coroutine is destroyed while it waits */
+    {
+        if (awaited_)
+            awaited_->resume_never(coroutine_);
+    }
 
     bool await_ready()
     {
-        return task.done();
+        return task_.done();
     }
+    /* Once resume_later() has told the task, the coroutine may run on another thread. */
     bool await_suspend(std::coroutine_handle<> coroutine)
     {
-        return weft_cxx_task_access_::state(task).resume_later(resume_after, coroutine.address());
+        task_state<T> *awaited = awaited_ = &weft_cxx_task_access_::state(task_);
+        coroutine_ = coroutine.address();
+        return awaited->resume_later(resume_after, coroutine.address());
     }
     T await_resume()
     {
-        return task.get();
+        awaited_ = nullptr;
+        return task_.get();
     }
+
+  private:
+    weft::task<T> &task_;
+    task_state<T> *awaited_ = nullptr; /* the coroutine is suspended */
+    void *coroutine_ = nullptr;
 };
 
 /* What promises of all types have. */
@@ -146,12 +168,12 @@ template <> struct co_promise<void> : co_promise_base {
 
 template <class T> inline auto weft::task<T>::operator co_await() &
 {
-    return weft_cxx_::task_awaiter<T>{*this};
+    return weft_cxx_::task_awaiter<T>(*this);
 }
 
 template <class T> inline auto weft::task<T>::operator co_await() &&
 {
-    return weft_cxx_::task_awaiter<T>{*this};
+    return weft_cxx_::task_awaiter<T>(*this);
 }
 
 /* co_await weft::resume_in(pool); */
@@ -220,19 +242,21 @@ template <class T> class weft::co
                 return coroutine.promise().take();
             }
         };
-        return awaiter{coroutine_};
+        return awaiter{expect()};
     }
 
     /* Once. Begins it in the pool, and waits: by a thread outside, or by a job. */
     T get(weft_pool *pool = nullptr)
     {
+        std::coroutine_handle<promise_type> coroutine = expect();
         auto over = std::make_shared<weft::event>("the end of a coroutine");
         over->from_outside(); /* what it waits for may be anything */
-        coroutine_.promise().over = over;
+        coroutine.promise().over = over;
         weft_cxx_::check(
-            weft_submit_detached(pool, weft_cxx_::resume_job, coroutine_.address(), nullptr));
+            weft_submit_detached(pool, weft_cxx_::resume_job, coroutine.address(), nullptr));
         over->wait();
-        return coroutine_.promise().take();
+        co begun(std::move(*this));
+        return coroutine.promise().take();
     }
     T get(const weft::pool &pool)
     {
@@ -241,6 +265,14 @@ template <class T> class weft::co
 
   private:
     friend promise_type;
+    std::coroutine_handle<promise_type> expect() const
+    {
+        if (!coroutine_) {
+            weft_cxx_::raise(-EINVAL);
+            std::terminate(); /* without exceptions */
+        }
+        return coroutine_;
+    }
     explicit co(promise_type &promise)
         : coroutine_(std::coroutine_handle<promise_type>::from_promise(promise))
     {

@@ -15,7 +15,11 @@
  * With -fno-exceptions nothing is caught or thrown. What would leave a function as a weft::error
  * fails the computation around, as by weft_fail(), and in a thread outside ends the process, with
  * one line. What would have been returned is a value-initialised T then, as after a right side in C
- * that was skipped. All files of a program have to be compiled with the same setting. */
+ * that was skipped.
+ *
+ * A program may have files of both kinds. But no object of weft:: passes from one kind to the
+ * other: functions that take or return one are not found by the linker. What C has, contexts and
+ * pools, can be passed. */
 #ifndef WEFT_CXX_ERROR_HPP
 #define WEFT_CXX_ERROR_HPP
 
@@ -34,6 +38,12 @@
 #include <type_traits>
 #include <utility>
 #include <variant> /* std::monostate */
+
+#ifndef WEFT_THROWS_ /* as in names.hpp */
+#define weft_cxx_ weft_cxx_no_exceptions_
+#define weft_cxx_scope_access_ weft_cxx_no_exceptions_scope_access_
+#define weft_cxx_task_access_ weft_cxx_no_exceptions_task_access_
+#endif
 
 class weft::error : public std::system_error
 {

@@ -67,6 +67,8 @@ class weft::graph
     {
         weft_cxx_::in_job([this](weft *w) { run(w); });
     }
+    /* For the functions of C; also for weft_graph_run(), but not while run() runs it. There is no
+     * exception in C: if a node throws, weft_graph_run() returns a code that is no errno value. */
     weft_graph *get() const noexcept
     {
         return graph_;
@@ -98,22 +100,23 @@ class weft::graph
             weft_cxx_::raise(node);
         return node;
     }
-    /* relaxed: the run has set it before the node was started. */
-    weft_cxx_::failure &failed()
+    template <class F> void attempt_in(weft *w, F &&part)
     {
-        return *failed_.load(std::memory_order_relaxed);
+        weft_cxx_::failure dropped; /* where C runs the graph */
+        /* relaxed: the run has set it before the node was started. */
+        weft_cxx_::failure *kept = failed_.load(std::memory_order_relaxed);
+        (kept ? *kept : dropped).attempt_in(w, part);
     }
     template <class F> static void run_node(weft *w, void *arg)
     {
         auto *one = static_cast<node<F> *>(static_cast<node_base *>(arg));
-        one->of->failed().attempt_in(w, [&]() -> void { weft_cxx_::call(one->function, w); });
+        one->of->attempt_in(w, [&]() -> void { weft_cxx_::call(one->function, w); });
     }
     template <class F> static int ask_node(weft *w, void *arg)
     {
         auto *one = static_cast<node<F> *>(static_cast<node_base *>(arg));
         int edge = -1;
-        one->of->failed().attempt_in(
-            w, [&] { edge = static_cast<int>(weft_cxx_::call(one->function, w)); });
+        one->of->attempt_in(w, [&] { edge = static_cast<int>(weft_cxx_::call(one->function, w)); });
         return edge;
     }
 

@@ -12,11 +12,12 @@
  * Without w, as weft::join(f, g), the context is looked for, which takes longer the more forks are
  * open; a thread outside becomes a guest of the default pool.
  *
- * Exceptions. If the left side throws, the right side is not run, unless another thread has begun
- * it: then that is waited for, but not told to stop (a scope does that). If the right side throws,
- * the left side has been run to its end. In both cases the exception leaves join(); if both sides
- * throw, that of the left side. Nothing is marked as failed: who catches the exception may go on in
- * w.
+ * Exceptions. If the left side throws, the right side is not run. If another thread has begun it,
+ * it is cancelled, with all that it has forked, and waited for (weft_fork_cancel()). If the right
+ * side throws, the left side is not cancelled: it is over already, or runs to its end in the thread
+ * that waits; a scope cancels both. In both cases the exception leaves join(); if both sides throw,
+ * that of the left side. The computation around does not fail: who catches the exception may go on
+ * in w.
  *
  * In a computation that has failed or was cancelled, a right side that has not begun is skipped, as
  * in C. Its result does not exist, and join() throws weft::cancelled, also if the result is void.
@@ -151,8 +152,8 @@ template <class Side>
 {
     std::exception_ptr thrown = std::move(pending.thrown);
     pending.thrown.~exception_ptr();
-    if (weft_merge(w))
-        side.drop();
+    weft_fork_cancel(w);
+    side.drop();
     std::rethrow_exception(std::move(thrown));
 }
 #endif

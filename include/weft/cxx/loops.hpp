@@ -130,10 +130,18 @@ struct for_ranges_ {
     }
 };
 
+/* Those of views, such as std::views::iota(), have it only as a concept. */
+template <class I>
+inline constexpr bool is_random_access =
+#if defined __cpp_lib_concepts
+    std::random_access_iterator<I> ||
+#endif
+    std::is_base_of_v<std::random_access_iterator_tag,
+                      typename std::iterator_traits<I>::iterator_category>;
+
 template <class I> inline constexpr bool expect_random_access()
 {
-    using category = typename std::iterator_traits<I>::iterator_category;
-    static_assert(std::is_base_of_v<std::random_access_iterator_tag, category>,
+    static_assert(is_random_access<I>,
                   "weft: this needs random access iterators, as those of vectors and arrays");
     return true;
 }

@@ -133,12 +133,27 @@ template <class R, class = void> struct is_range_ : std::false_type {
 template <class R>
 struct is_range_<R, std::void_t<decltype(std::begin(std::declval<R &>()))>> : std::true_type {
 };
-template <class R> inline constexpr bool is_range = is_range_<R>::value;
+/* An array is none where the address of its end follows, as in sort(numbers, numbers + 3). */
+template <class R, class... Next> struct is_begin_ : std::false_type {
+};
+template <class R, class Next, class... Rest>
+struct is_begin_<R, Next, Rest...>
+    : std::bool_constant<std::is_array_v<std::remove_reference_t<R>> &&
+                         std::is_same_v<std::decay_t<R>, std::decay_t<Next>>> {
+};
+template <class R, class... Next>
+inline constexpr bool is_range = is_range_<R>::value && !is_begin_<R, Next...>::value;
+
+/* Before a scan, the next may be an array to write to. */
+template <class R, class...> inline constexpr bool is_scanned_range = is_range<R>;
+template <class R, class End, class Out, class... Rest>
+inline constexpr bool is_scanned_range<R, End, Out, Rest...> =
+    std::is_pointer_v<std::decay_t<Out>> ? is_range<R, End> : is_range<R>;
 
 struct reduce_ {
     template <class A, class... B> auto operator()(weft *w, A &&first, B &&...rest) const
     {
-        if constexpr (is_range<A>)
+        if constexpr (is_range<A, B...>)
             return run(w, std::begin(first), std::end(first), std::forward<B>(rest)...);
         else
             return run(w, first, std::forward<B>(rest)...);
@@ -160,7 +175,7 @@ struct reduce_ {
 struct transform_reduce_ {
     template <class A, class... B> auto operator()(weft *w, A &&first, B &&...rest) const
     {
-        if constexpr (is_range<A>)
+        if constexpr (is_range<A, B...>)
             return run(w, std::begin(first), std::end(first), std::forward<B>(rest)...);
         else
             return run(w, first, std::forward<B>(rest)...);
@@ -286,7 +301,7 @@ template <bool inclusive, class T, class I, class O, class Op> struct block_scan
 struct inclusive_scan_ {
     template <class A, class... B> void operator()(weft *w, A &&first, B &&...rest) const
     {
-        if constexpr (is_range<A>)
+        if constexpr (is_scanned_range<A, B...>)
             run(w, std::begin(first), std::end(first), std::forward<B>(rest)...);
         else
             run(w, first, std::forward<B>(rest)...);
@@ -315,7 +330,7 @@ struct inclusive_scan_ {
 struct exclusive_scan_ {
     template <class A, class... B> void operator()(weft *w, A &&first, B &&...rest) const
     {
-        if constexpr (is_range<A>)
+        if constexpr (is_scanned_range<A, B...>)
             run(w, std::begin(first), std::end(first), std::forward<B>(rest)...);
         else
             run(w, first, std::forward<B>(rest)...);

@@ -7,8 +7,9 @@
  *
  * For random access iterators. Elements that are plain data and lie in one block are sorted as by
  * WEFT_SORT_DEFINE, with `less` inlined; numbers without `less` as by weft_sort_u64() and its like.
- * Of all others, such as strings, pointers are sorted first, and then each element is moved twice:
- * to where it belongs in a second array, and back.
+ * Of all others pointers are sorted first, and then each element is moved twice: to where it
+ * belongs in a second array, and back. With the pointer of a std::string goes how the string
+ * begins, unless there is another `less`: so most comparisons stay inside the array of pointers.
  *
  * `less` is called by several threads at once. If it throws, the rest is cancelled, and the first
  * exception is thrown. The order of the elements is unspecified then, but each is still there,
@@ -182,18 +183,74 @@ template <class F> inline void for_all(weft *w, std::size_t n, F f)
             run(k);
 }
 
+#if defined __cpp_lib_concepts
+template <class I> inline constexpr bool is_in_one_block = std::contiguous_iterator<I>;
+#else
+template <class I>
+inline constexpr bool is_in_one_block =
+    std::is_pointer_v<I> || std::is_same_v<I, typename std::vector<value_of<I>>::iterator>;
+#endif
+
+/* What is sorted in place of an element. */
+template <class T> struct pointer_to {
+    static constexpr bool has_ties = true; /* equal elements have no order */
+    T *element;
+
+    static pointer_to make(T &of)
+    {
+        return {std::addressof(of)};
+    }
+    template <class Less> bool is_before(const pointer_to &other, Less &less) const
+    {
+        return less(std::as_const(*element), std::as_const(*other.element));
+    }
+};
+
+/* The same for a text in the usual order. Most comparisons are decided by the first characters, and
+ * need not look at the text, which is seldom in the cache. Equal ones are ordered by where they
+ * are, so that any sort is stable, if they lie in one block. */
+template <class T> struct beginning_of {
+    static constexpr bool has_ties = false;
+    std::uint64_t characters; /* the first one is the highest; zeros after the end */
+    T *element;
+
+    static beginning_of make(T &of)
+    {
+        std::uint64_t all = 0;
+        for (std::size_t i = 0; i < sizeof all; i++)
+            all = all << 8 | (i < of.size() ? static_cast<unsigned char>(of[i]) : 0u);
+        return {all, std::addressof(of)};
+    }
+    template <class Less> bool is_before(const beginning_of &other, Less &) const
+    {
+        if (characters != other.characters)
+            return characters < other.characters;
+        int order = element->compare(*other.element);
+        return order ? order < 0 : std::less<T *>()(element, other.element);
+    }
+};
+
+template <class T> inline constexpr bool is_text = false;
+template <class A>
+inline constexpr bool is_text<std::basic_string<char, std::char_traits<char>, A>> = true;
+
 /* Moves that can't throw: all elements to a second array, in the right order, and back. */
 template <bool stable, class T, class I, class Less>
 inline void sort_by_pointers(weft *w, I first, std::size_t n, Less &less)
 {
-    std::unique_ptr<T *[]> order(new T *[n]);
+    constexpr bool by_beginning =
+        is_text<T> && is_usual_order<T, std::remove_cv_t<Less>> && (is_in_one_block<I> || !stable);
+    using stand_in = std::conditional_t<by_beginning, beginning_of<T>, pointer_to<T>>;
+    std::unique_ptr<stand_in[]> order(new stand_in[n]);
     room<T> other(n);
     for (std::size_t i = 0; i < n; i++)
-        order[i] = std::addressof(*weft_cxx_::plus(first, i));
-    auto by = [&less](const T *a, const T *b) -> bool { return less(*a, *b); };
-    weft_cxx_::sort_plain<stable>(w, order.get(), n, by);
+        order[i] = stand_in::make(*weft_cxx_::plus(first, i));
+    auto by = [&less](const stand_in &a, const stand_in &b) -> bool {
+        return a.is_before(b, less);
+    };
+    weft_cxx_::sort_plain<stable && stand_in::has_ties>(w, order.get(), n, by);
     weft_cxx_::for_all(w, n, [&](std::size_t i) {
-        ::new (static_cast<void *>(other.at(i))) T(std::move(*order[i]));
+        ::new (static_cast<void *>(other.at(i))) T(std::move(*order[i].element));
     });
     weft_cxx_::for_all(w, n, [&](std::size_t i) {
         *weft_cxx_::plus(first, i) = std::move(*other.at(i));
@@ -229,18 +286,10 @@ inline void sort_by_indices(weft *w, I first, std::size_t n, Less &less)
 
 /* ---- Which of them ------------------------------------------------------------- */
 
-#if defined __cpp_lib_concepts
-template <class I> inline constexpr bool is_in_one_block = std::contiguous_iterator<I>;
-#else
-template <class I>
-inline constexpr bool is_in_one_block =
-    std::is_pointer_v<I> || std::is_same_v<I, typename std::vector<value_of<I>>::iterator>;
-#endif
-
 template <bool stable> struct sort_ {
     template <class A, class... B> void operator()(weft *w, A &first, B &...rest) const
     {
-        if constexpr (is_range<A>)
+        if constexpr (is_range<A, B...>)
             run(w, std::begin(first), std::end(first), rest...);
         else
             run(w, first, rest...);

@@ -52,6 +52,11 @@ template <class T> struct task_state {
         if (what)
             state->resume(state->pool, what);
     }
+    /* The coroutine is about to be destroyed. If the task is over, it is too late. */
+    void resume_never(void *what)
+    {
+        next.compare_exchange_strong(what, nullptr, std::memory_order_acq_rel);
+    }
     /* False: the task is over, or about to be. */
     bool resume_later(resume_fn *how, void *what)
     {
@@ -118,7 +123,7 @@ template <class T> class weft::task
             weft_cxx_::raise(error);
     }
     /* The same until weft_now() is `when`, or a time of std::chrono::steady_clock. False: the task
-     * goes on. */
+     * goes on. In a job whose computation is cancelled meanwhile, throws weft::cancelled. */
     template <class M> bool wait_until(const M &when)
     {
         int error = weft_task_wait_until(&expect()->task, weft_cxx_::moment(when));

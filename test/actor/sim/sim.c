@@ -164,7 +164,7 @@ static const void *scope_around(const struct node *node)
 
 static void user(struct sim *sim, struct node *node, weft *w, struct weft__member *member)
 {
-    const void *group = weft__context_of(w)->group;
+    const void *group = weft__group_whole(weft__context_of(w)->group);
     SIM_HOLDS(sim, group == scope_around(node) || (node->opens && group == &node->scope));
     sim->now++;
     if (sim->watch->user)
