@@ -48,6 +48,19 @@ macro(weft_check_hwloc)
     endif()
 endmacro()
 
+# gcc before 13 leaves atomic operations on a byte to libatomic, on RISC-V.
+check_c_source_compiles("#include <stdatomic.h>
+    #include <stdbool.h>
+    int main(void) {
+        atomic_bool b = false;
+        bool old = false;
+        return atomic_exchange(&b, true) || atomic_compare_exchange_strong(&b, &old, true);
+    }" WEFT_ATOMICS_INLINE)
+set(WEFT_ATOMIC_LIBS "")
+if(NOT WEFT_ATOMICS_INLINE)
+    set(WEFT_ATOMIC_LIBS atomic)
+endif()
+
 # Alignment: a short loop that calls a function takes half as long again where it crosses a cache
 # line. Not every compiler knows these flags; clang 13 warns of one in every file.
 set(fast -O3)

@@ -21,13 +21,14 @@ cross()
     # shellcheck disable=SC2086 # options are words
     configure --toolchain test/ports/toolchain.cmake -DPORT="$1" $plain $stand_in &&
         build $3 || { failed "does not build"; return; }
-    WEFT_TEST_EMULATED=1 tests -L "$4" -j 3 -E "$emulation_is_too_slow_for"
+    WEFT_TEST_EMULATED=1 tests -L "$4" -j 3 -E "$not_emulated"
 }
 
-# These take minutes there, and test nothing that depends on the processor.
-emulation_is_too_slow_for='^(api.found|api.parallel_ordmap|unit.ordmap|actor.properties_.*|fault.ordmap)$'
+# These take minutes there, and test nothing that depends on the processor. cxx.none forks beside a pool,
+# which qemu can't; test/ports/emulated.c knows of such tests in C.
+not_emulated='^(api.found|api.parallel_ordmap|unit.ordmap|actor.properties_.*|fault.ordmap|cxx.none)$'
 
-aarch64() { cross aarch64 aarch64 all '^(unit|actor|api|fault|example)$'; }
+aarch64() { cross aarch64 aarch64 all '^(unit|actor|api|fault|example|cxx)$'; }
 riscv64() { cross riscv64 riscv64 "$api" '^api$'; }
 powerpc64le() { cross powerpc64le powerpc64le "$api" '^api$'; }
 s390x() { cross s390x s390x "$api" '^api$'; }
@@ -48,7 +49,7 @@ one_file()
         >>"$log" 2>&1 || { failed "a program with nothing but weft.h and weft.c does not build"; return; }
     step fib "$directory/fib"
     set -- "$@" -D_GNU_SOURCE= -O1 -fexceptions -Iinclude -Itest -Itest/support -Itest/ports
-    for file in test/support/*.c; do
+    for file in test/support/*.c test/ports/emulated.c; do
         $cc "$@" -c "$file" -o "$directory/support-$(basename "$file" .c).o" >>"$log" 2>&1 ||
             { failed "$file does not compile"; return; }
     done
@@ -101,8 +102,21 @@ bits32()
     passes
 }
 
+# Another kernel: likewise.
+freebsd()
+{
+    configure -DCMAKE_SYSTEM_NAME=FreeBSD
+    step configure grep -q 'weft: needs Linux on a 64-bit processor; this is FreeBSD, 64 bits' "$log"
+    echo '#include <weft.h>' >"$directory/kernel.c"
+    gcc -U__linux__ -Iinclude -fsyntax-only "$directory/kernel.c" >"$directory/said" 2>&1
+    step header grep -q 'error.*weft needs Linux on a 64-bit processor' "$directory/said"
+    passes
+}
+
 # ---- A Debian with nothing else installed ----------------------------------------
 
+# The oldest that weft builds on: CMake 3.18, and dladdr() in libdl (glibc 2.31).
+bullseye() { script test/outside/chroot.sh bullseye "$directory"; }
 bookworm() { script test/outside/chroot.sh bookworm "$directory"; }
 trixie() { script test/outside/chroot.sh trixie "$directory"; }
 
@@ -124,8 +138,7 @@ meson() { script packaging/meson/try.sh; }
 recipes() { script packaging/recipes.sh; }
 
 [ $# -gt 0 ] || set -- aarch64 riscv64 powerpc64le s390x musl lto lto_clang unity ucontext bits32 \
-    amalgamation amalgamation_clang bookworm trixie \
-    deb meson recipes
+    freebsd amalgamation amalgamation_clang bullseye bookworm trixie deb meson recipes
 for name; do
     begin "$name"
     "$name"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/syscall.h"
 
+#include "os/thread.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -106,11 +108,21 @@ static bool read_line(int thread, const char *name, char *text, size_t size)
     return text[0] != '\0';
 }
 
+/* Are the kernel's numbers those of this program? The kernel below an emulator of processes, like
+ * qemu-user, is for another processor. This thread's own call is known: it reads. */
+static bool numbers_are_ours(void)
+{
+    char line[200], *end;
+    if (!read_line(weft__thread_number(), "syscall", line, sizeof line))
+        return false;
+    return strtol(line, &end, 10) == SYS_read && end != line;
+}
+
 /* "NUMBER ARGUMENT ..."; "running"; or "-1 ..." if it waits for something else, such as a page. */
 static bool by_number(int thread, char *text, size_t size)
 {
     char line[200], *end;
-    if (!read_line(thread, "syscall", line, sizeof line))
+    if (!read_line(thread, "syscall", line, sizeof line) || !numbers_are_ours())
         return false;
     long number = strtol(line, &end, 10);
     if (end == line || number < 0)
