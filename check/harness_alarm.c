@@ -148,7 +148,7 @@ static struct weft__group group; /* of the job that waits */
 static void make_queue(void)
 {
     MODEL_ASSERT(weft_completions_create(&queue) == 0);
-    weft__completions_expect(queue);
+    weft__completions_expect(queue, NULL);
     model_time_passes();
 }
 
@@ -191,7 +191,7 @@ static void make_queue_with_fd(void)
 static void expect_another(void)
 {
     make_queue_with_fd();
-    weft__completions_expect(queue);
+    weft__completions_expect(queue, NULL);
 }
 
 static void make_queue_and_pool(void)
