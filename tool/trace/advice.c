@@ -133,6 +133,19 @@ static void short_pieces(struct advices *all)
            words_time(spread_median(&s->stolen)).text, words_time(spread_median(&s->finding)).text);
 }
 
+/* The function or the actor that was busy longest. */
+static struct words busiest(const struct advices *all)
+{
+    const struct table *functions = &all->s->functions, *actors = &all->s->actors;
+    uint64_t in_jobs = functions->count > 0 ? functions->rows[0].total : 0;
+    if (actors->count == 0 || actors->rows[0].total <= in_jobs)
+        return words_function(all->names, functions->count > 0 ? functions->rows[0].key : 0);
+    const struct row *actor = &actors->rows[0];
+    struct words name = words_text(actor->text ? actor->text : "", actor->size), words;
+    snprintf(words.text, sizeof words.text, "actor %.200s", name.text);
+    return words;
+}
+
 static void alone(struct advices *all)
 {
     const struct summary *s = all->s;
@@ -140,12 +153,25 @@ static void alone(struct advices *all)
         return;
     if (pieces_are_short(s))
         return;
-    const struct row *most = s->functions.count > 0 ? &s->functions.rows[0] : NULL;
+    unsigned others = s->workers + s->guests - 1;
     ADVISE(all, s->alone,
-           "too few forks: for %s (%.0f%% of the time) one thread worked, mostly in %s, and %u "
-           "others had\n     nothing to do. Fork there, or use a loop of weft/parallel.h.",
-           words_time(s->alone).text, words_share(s->alone, s->active),
-           most ? words_function(all->names, most->key).text : "?", s->threads - 1);
+           "too few forks: for %s (%.0f%% of the time) one thread worked, mostly in %s, and %s\n"
+           "     had nothing to do. Fork there, or use a loop of weft/parallel.h.",
+           words_time(s->alone).text, words_share(s->alone, s->active), busiest(all).text,
+           words_count(others, "other").text);
+}
+
+/* The jobs that waits were for had ended long before the waits did. */
+static void late(struct advices *all)
+{
+    const struct summary *s = all->s;
+    if (!is_large(s, s->late.total))
+        return;
+    ADVISE(all, s->late.total,
+           "threads go on late: %s (%.0f%% of the time) passed between ends of jobs and of the "
+           "waits for them,\n     %s once. The machine may be busy with something else.",
+           words_time(s->late.total).text, words_share(s->late.total, s->active),
+           words_time(s->late.most).text);
 }
 
 static void slow_start(struct advices *all)
@@ -181,6 +207,7 @@ void advice_put(FILE *out, const struct summary *s, struct names *names)
     if (pieces_are_short(s))
         short_pieces(&all);
     alone(&all);
+    late(&all);
     slow_start(&all);
     put_all(out, &all);
 }

@@ -188,12 +188,15 @@ static void put_steals(FILE *out, const struct summary *s)
                 words_time(spread_median(&s->stolen)).text, words_time(s->stolen.most).text,
                 words_time(spread_median(&s->finding)).text);
     fprintf(out, "; all searches: %s\n", words_time(searching).text);
+    if (s->late.count > 0)
+        fprintf(out, "Waits ended %s (median), %s at most, after what they waited for\n",
+                words_time(spread_median(&s->late)).text, words_time(s->late.most).text);
     if (s->submitted > 0)
         fprintf(out, "Submissions: %" PRIu64 "; a task waited %s (median), %s at most, to begin\n",
                 s->submitted, words_time(spread_median(&s->queued)).text,
                 words_time(s->queued.most).text);
     if (s->publishes > 0)
-        fprintf(out, "Published: %" PRIu64 " forks and spawned jobs\n", s->publishes);
+        fprintf(out, "Forks and spawned jobs that thieves could find: %" PRIu64 "\n", s->publishes);
     if (s->spares > 0)
         fprintf(out, "Spares called: %" PRIu64 "\n", s->spares);
     if (s->cancels > 0)

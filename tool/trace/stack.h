@@ -21,8 +21,9 @@ struct frame {
     uint32_t size;
     /* For who makes statistics: */
     bool stolen;
-    uint64_t self, area; /* busy time in a job; busy time of all threads before a wait */
-    struct path before;  /* of a wait */
+    uint64_t self;      /* busy time in a job; in a wait, the time in which nothing ran */
+    uint64_t area;      /* busy time of all threads before a wait */
+    struct path before; /* of a wait */
 };
 
 struct stack {

@@ -34,6 +34,14 @@ static void fill_bins(struct summary *s, uint64_t begin, uint64_t end)
     }
 }
 
+static struct frame *innermost_wait(const struct stack *stack)
+{
+    for (unsigned i = stack->depth; i-- > 0 && stack->frames[i].activity == WAITING;)
+        if (stack->frames[i].kind == WEFT_TRACE_WAIT)
+            return &stack->frames[i];
+    return NULL;
+}
+
 /* What the thread did until now is counted. */
 static void settle(struct summary *s, struct strand *strand)
 {
@@ -47,6 +55,9 @@ static void settle(struct summary *s, struct strand *strand)
         job->self += passed;
         path_add(&strand->path, job->kind == WEFT_TRACE_JOB ? job->a : 0, passed);
     }
+    struct frame *wait = activity == WAITING ? innermost_wait(&strand->stack) : NULL;
+    if (wait)
+        wait->self += passed;
     strand->since = s->now;
 }
 
@@ -107,6 +118,7 @@ static void wait_ends(struct summary *s, unsigned thread, const struct frame *wa
 {
     struct strand *strand = &s->strands[thread];
     struct longest one = longest_of(s, thread, wait);
+    one.ns = wait->self;
     const struct ended *right = ended_right_side(s, wait);
     const struct ended *ended = right ? right : ended_last(s, thread, wait);
     if (right)
@@ -115,14 +127,19 @@ static void wait_ends(struct summary *s, unsigned thread, const struct frame *wa
         path_join(&strand->path, &ended->path);
         one.ender = (int)ended->thread;
         one.ended = ended->function;
+        uint64_t over = ended->ns > strand->last_job ? ended->ns : strand->last_job;
+        spread_add(&s->late, s->now - over);
     } else if (strand->woken) {
         path_join(&strand->path, &strand->woken_path);
         one.ender = (int)strand->waker;
         one.outside = strand->woken_outside;
     }
     keep_longest(s->waits, SUMMARY_LONGEST, &one);
-    if (one.busy < 1.5 && ended)
-        keep_longest(&s->lonely, 1, &one);
+    if (!ended || one.busy >= 1.5)
+        return;
+    uint64_t until = ended->ns - wait->begin; /* then the job was over */
+    one.ns = one.ns < until ? one.ns : until;
+    keep_longest(&s->lonely, 1, &one);
 }
 
 static void block_ends(struct summary *s, unsigned thread, const struct frame *block)
@@ -168,7 +185,7 @@ static void job_ends(struct summary *s, unsigned thread, const struct frame *job
     ended.slot = 1; /* only: it is one */
     note_end(s, &ended);
     path_join(&s->path, &strand->path);
-    s->last_job = s->now;
+    s->last_job = strand->last_job = s->now;
     strand->jobs++;
 }
 

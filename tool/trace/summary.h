@@ -36,8 +36,9 @@ struct strand {
     uint64_t jobs, steals, wakes;
     bool is_worker, is_guest;
     struct path path;
-    bool stole;      /* the next job is a stolen one */
-    uint64_t search; /* when it began to search, and how long it has slept since */
+    uint64_t last_job; /* when one ended here */
+    bool stole;        /* the next job is a stolen one */
+    uint64_t search;   /* when it began to search, and how long it has slept since */
     uint64_t slept;
     bool woken, woken_outside; /* since its innermost wait or block began */
     unsigned waker;
@@ -46,7 +47,8 @@ struct strand {
 
 /* A wait or a block that took long. */
 struct longest {
-    uint64_t ns, begin;
+    uint64_t ns; /* without the jobs that the thread ran meanwhile */
+    uint64_t begin;
     unsigned thread;
     uint64_t function; /* of the job that waited; 0: none */
     const char *text;
@@ -91,7 +93,10 @@ struct summary {
     struct spread queued;  /* from SUBMIT to TASK */
     uint64_t submitted, publishes, cancels, spares, moves;
     struct table functions, objects, spans, marks, actors;
-    struct longest waits[SUMMARY_LONGEST], blocks[SUMMARY_LONGEST], lonely;
+    struct longest waits[SUMMARY_LONGEST], blocks[SUMMARY_LONGEST];
+    struct longest lonely; /* the longest wait for a job while hardly any thread was busy */
+    struct spread
+        late; /* from the end of a job to the end of the wait for it, if nothing else ran */
     struct ended ended[SUMMARY_ENDED];
     struct ended last_ended[2]; /* on two different threads, the last one first */
     struct submitted tasks[SUMMARY_TASKS];
