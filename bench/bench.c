@@ -85,6 +85,7 @@ const struct benchmark benchmarks[] = {
     {.name = "stencil", .run = bench_stencil, .help = "many steps of a short loop"},
     {.name = "steal", .run = bench_steal, .help = "one fork, taken by a worker that is awake"},
     {.name = "mutex", .run = bench_mutex, .help = "weft_mutex beside pthread_mutex_t"},
+    {.name = "trace", .run = bench_trace, .help = "what a trace costs the program"},
     {.name = "wake", .run = bench_wake, .help = "getting a sleeping pool to work"},
     {.name = "found", .run = bench_found, .help = "how long a fork waits, whatever was learnt"},
     {.name = "captured", .run = bench_captured, .help = "small calls beside long tasks"},

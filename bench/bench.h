@@ -62,6 +62,7 @@ int bench_captured(const struct bench_run *run);
 int bench_neighbours(const struct bench_run *run);
 int bench_hog(const struct bench_run *run);
 int bench_mutex(const struct bench_run *run);
+int bench_trace(const struct bench_run *run);
 int bench_stencil(const struct bench_run *run);
 
 #endif

@@ -16,6 +16,7 @@
 #include "sync.h"
 #include "task.h"
 #include "timer.h"
+#include "trace.h"
 #include "vector.h"
 
 #endif

@@ -13,9 +13,10 @@
 extern "C" {
 #endif
 
-/* Begins a trace of the whole process in the file, which is made, or written over. It becomes no
- * longer than `bytes`; 0: 64 MiB. After that, each thread's newest records take the place of its
- * oldest. -EBUSY: there is a trace already; -EINVAL; or a negative errno: the file can't be made.
+/* Begins a trace of the whole process in a new file; one of that name is removed. "%p" in the path
+ * becomes the number of the process. The file becomes no longer than `bytes`; 0: 64 MiB. After
+ * that, each thread's newest records take the place of its oldest. -EBUSY: there is a trace
+ * already; -EINVAL; or a negative errno: the file can't be made.
  */
 WEFT_API WEFT_MUST_USE int weft_trace_start(const char *path, size_t bytes);
 

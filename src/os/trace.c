@@ -9,10 +9,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <weft/trace.h>
@@ -83,6 +85,9 @@ static struct weft_trace_block *take_block(void)
             return NULL;
         }
         now.ready = i + more;
+#ifdef MADV_POPULATE_WRITE /* at once takes less time than page by page; an error is harmless */
+        (void)madvise((char *)now.header + from, more * BLOCK, MADV_POPULATE_WRITE);
+#endif
     }
     now.header->blocks = i + 1;
     now.header->last = moment();
@@ -286,6 +291,23 @@ static void begin_header(struct weft_trace_header *header)
         header->program[0] = 0;
 }
 
+/* A file of that name is removed, not shortened: another process may have it in its memory. */
+static int make_file(const char *path)
+{
+    struct stat there;
+    char full[PATH_MAX];
+    const char *number = strstr(path, "%p");
+    int size = number ? snprintf(full, sizeof full, "%.*s%d%s", (int)(number - path), path,
+                                 (int)getpid(), number + 2)
+                      : snprintf(full, sizeof full, "%s", path);
+    if (size >= (int)sizeof full)
+        return -ENAMETOOLONG;
+    if (lstat(full, &there) == 0 && S_ISREG(there.st_mode))
+        unlink(full);
+    int fd = open(full, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    return fd < 0 ? -errno : fd;
+}
+
 /* Under the lock. */
 static int start(const char *path, size_t bytes)
 {
@@ -295,9 +317,9 @@ static int start(const char *path, size_t bytes)
     uint64_t most = size / BLOCK;
     if (most < 4)
         return -EINVAL;
-    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int fd = make_file(path);
     if (fd < 0)
-        return -errno;
+        return fd;
     int error = posix_fallocate(fd, 0, WEFT_TRACE_HEADER_SIZE);
     size = WEFT_TRACE_HEADER_SIZE + most * BLOCK;
     void *file = error ? MAP_FAILED : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

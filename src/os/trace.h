@@ -17,8 +17,9 @@
 
 extern struct atomic_u32 weft__trace_on; /* how often one was started; 0: none is on */
 
-void weft__trace_record(enum weft_trace_kind kind, uint64_t a, uint64_t b);
-void weft__trace_record_text(enum weft_trace_kind kind, uint64_t a, const char *text);
+__attribute__((cold)) void weft__trace_record(enum weft_trace_kind kind, uint64_t a, uint64_t b);
+__attribute__((cold)) void weft__trace_record_text(enum weft_trace_kind kind, uint64_t a,
+                                                   const char *text);
 
 static inline bool weft__traces(void)
 {

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* What a trace costs the program that is traced: nqueens, bursty and spawn with and without one, in
+ * turns. */
+#include "../../tool/progress.h"
+#include "../clock.h"
+#include "../contest.h"
+
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <weft/trace.h>
+
+enum { REPS = 41, REPS_QUICK = 2 };
+
+static const struct contest *const programs[] = {&nqueens_contest, &bursty_contest, &spawn_contest};
+enum { PROGRAMS = sizeof programs / sizeof programs[0] };
+
+struct contender {
+    const char *name;
+    struct samples seconds, cpu;
+    uint64_t checksum;
+};
+
+struct program {
+    const struct contest *contest;
+    struct contender off, on;
+};
+
+/* A file of its own for each repetition: as if it was the first. */
+static int measure(const struct contest *contest, weft_pool *pool, void *data, const char *path,
+                   struct contender *one)
+{
+    contest->kernel->reset(data);
+    int error = path ? weft_trace_start(path, 0) : 0;
+    double begun = clock_now(), cpu = clock_cpu();
+    contest->weft(pool, data);
+    samples_add(&one->cpu, clock_cpu() - cpu);
+    samples_add(&one->seconds, clock_now() - begun);
+    if (path && !error)
+        error = weft_trace_stop();
+    one->checksum = contest->kernel->checksum(data);
+    if (error)
+        warnx("trace: %s", weft_strerror(error));
+    return error ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static bool make_samples(struct program *program, unsigned reps)
+{
+    return samples_init(&program->off.seconds, reps) && samples_init(&program->off.cpu, reps) &&
+           samples_init(&program->on.seconds, reps) && samples_init(&program->on.cpu, reps);
+}
+
+static int run_program(struct program *program, const struct bench_run *run, const char *path,
+                       unsigned reps, struct progress *progress)
+{
+    const struct contest *contest = program->contest;
+    weft_pool *pool = bench_pool(&(weft_config){.workers = run->workers});
+    void *data = contest->kernel->prepare(run->quick ? contest->quick : contest->size);
+    int status = pool && data && make_samples(program, reps) ? EXIT_SUCCESS : EXIT_FAILURE;
+    for (unsigned i = 0; i < reps && status == EXIT_SUCCESS; i++) {
+        struct contender *first = i % 2 ? &program->on : &program->off;
+        struct contender *second = i % 2 ? &program->off : &program->on;
+        status = measure(contest, pool, data, first == &program->on ? path : NULL, first);
+        if (status == EXIT_SUCCESS)
+            status = measure(contest, pool, data, second == &program->on ? path : NULL, second);
+        progress_step(progress, 1);
+    }
+    if (data)
+        contest->kernel->release(data);
+    if (pool)
+        weft_pool_destroy(pool);
+    return status;
+}
+
+static void print(struct report *report, const struct program *program, const struct contender *one,
+                  unsigned workers)
+{
+    struct summary seconds = samples_summary(&one->seconds);
+    report_row(report, &(struct result){
+                           .bench = program->contest->kernel->name,
+                           .peer = one->name,
+                           .workers = workers,
+                           .seconds = seconds,
+                           .ns_per_op = seconds.median * 1e9,
+                           .cpu = samples_summary(&one->cpu).median,
+                           .checksum = one->checksum,
+                           .times_twin = samples_ratio(&one->cpu, &program->off.cpu),
+                           .steals = -1,
+                       });
+}
+
+static void print_all(struct report *report, const struct program *all, unsigned workers)
+{
+    for (unsigned i = 0; i < PROGRAMS; i++) {
+        report_title(report, "trace, %s: CPU time with a trace / without\n",
+                     all[i].contest->kernel->name);
+        report_head(report, "run");
+        print(report, &all[i], &all[i].off, workers);
+        print(report, &all[i], &all[i].on, workers);
+        report_title(report, "\n");
+    }
+}
+
+int bench_trace(const struct bench_run *run)
+{
+    unsigned reps = run->reps ? run->reps : run->quick ? REPS_QUICK : REPS;
+    char path[] = "/tmp/weft-bench-XXXXXX";
+    struct program all[PROGRAMS] = {{0}};
+    int fd = mkstemp(path);
+    if (fd < 0) {
+        warn("trace: %s", path);
+        return EXIT_FAILURE;
+    }
+    close(fd);
+    int status = EXIT_SUCCESS;
+    struct progress progress;
+    progress_begin(&progress, "trace", PROGRAMS * reps);
+    for (unsigned i = 0; i < PROGRAMS && status == EXIT_SUCCESS; i++) {
+        all[i] = (struct program){.contest = programs[i], .off.name = "off", .on.name = "on"};
+        status = run_program(&all[i], run, path, reps, &progress);
+    }
+    progress_end(&progress);
+    unlink(path);
+    if (status == EXIT_SUCCESS)
+        print_all(run->report, all, run->workers);
+    for (unsigned i = 0; i < PROGRAMS; i++) {
+        samples_free(&all[i].off.seconds);
+        samples_free(&all[i].off.cpu);
+        samples_free(&all[i].on.seconds);
+        samples_free(&all[i].on.cpu);
+    }
+    return status;
+}
