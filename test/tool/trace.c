@@ -252,6 +252,7 @@ static void test_late(void **state)
     trace = open_file();
     s = summary_make(trace);
     assert_int_equal(s->late.total, MS / 2);
+    assert_int_equal(s->path.ns, 15 * MS / 2); /* 2 of F, then the other job; not what follows */
     summary_free(s);
     trace_close(trace);
 }
@@ -294,6 +295,48 @@ static void test_order(void **state)
     assert_int_equal(trace_about(trace)->lost, 5);
     assert_int_equal(s->area, 7 * MS);
     assert_int_equal(s->functions.count, 2);
+    summary_free(s);
+    trace_close(trace);
+}
+
+/* A program may end a span that it began in another job, or never. A text may be longer than what
+ * is used of its block. */
+static void test_wrong(void **state)
+{
+    begin_file(10 * MS);
+    struct weft_trace_block *main = begin_block(MAIN, 1);
+    record_text(main, 0, WEFT_TRACE_SPAN, 0, "outer");
+    record(main, 1 * MS, WEFT_TRACE_JOB, F, 0);
+    record(main, 2 * MS, WEFT_TRACE_SPAN_END, 0, 0);
+    record(main, 5 * MS, WEFT_TRACE_JOB_END, F, 0);
+    record(main, 6 * MS, WEFT_TRACE_SPAN_END, 0, 0);
+    record_text(main, 7 * MS, WEFT_TRACE_MARK, 1, "longer than one record is");
+    main->used--;
+    struct trace *trace = open_file();
+    struct summary *s = summary_make(trace);
+    assert_int_equal(s->area, 4 * MS);
+    assert_int_equal(table_row(&s->spans, table_key("outer", 5))->total, 6 * MS);
+    assert_int_equal(s->marks.count, 0);
+    assert_true(trace_about(trace)->bad > 0);
+    summary_free(s);
+    trace_close(trace);
+}
+
+/* More jobs inside each other than are kept. */
+static void test_deep(void **state)
+{
+    enum { IN_BLOCK = 160 };
+    begin_file(10 * MS);
+    for (unsigned i = 0; i < 4; i++) {
+        struct weft_trace_block *block = begin_block(MAIN, i + 1);
+        for (uint64_t k = 0; k < IN_BLOCK; k++)
+            record(block, i * IN_BLOCK + k, i < 2 ? WEFT_TRACE_JOB : WEFT_TRACE_JOB_END, F, 0);
+    }
+    struct trace *trace = open_file();
+    struct summary *s = summary_make(trace);
+    assert_int_equal(s->strands[0].stack.room, 256);
+    assert_int_equal(s->strands[0].stack.deeper, 0);
+    assert_int_equal(s->active, 4 * IN_BLOCK - 1);
     summary_free(s);
     trace_close(trace);
 }
@@ -449,7 +492,8 @@ int main(void)
         cmocka_unit_test(test_events), cmocka_unit_test(test_summary),
         cmocka_unit_test(test_block),  cmocka_unit_test(test_submission),
         cmocka_unit_test(test_late),   cmocka_unit_test(test_order),
-        cmocka_unit_test(test_median), cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_median), cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_deep),   cmocka_unit_test(test_cut),
         cmocka_unit_test(test_noise),  cmocka_unit_test(test_all_noise),
         cmocka_unit_test(test_header),
     };
