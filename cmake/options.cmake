@@ -52,6 +52,18 @@ if(WEFT_PROGRAM)
         set(WEFT_PROGRAM OFF)
     endif()
 endif()
+# `weft trace` finds the names of functions with it.
+function(weft_use_libelf target)
+    find_library(WEFT_LIBELF elf)
+    find_path(WEFT_LIBELF_INCLUDE gelf.h)
+    mark_as_advanced(WEFT_LIBELF WEFT_LIBELF_INCLUDE)
+    if(WEFT_LIBELF AND WEFT_LIBELF_INCLUDE)
+        target_compile_definitions(${target} PRIVATE WEFT_HAVE_LIBELF=1)
+        target_include_directories(${target} SYSTEM PRIVATE ${WEFT_LIBELF_INCLUDE})
+        target_link_libraries(${target} PRIVATE ${WEFT_LIBELF})
+    endif()
+endfunction()
+
 if(WEFT_SANITIZE)
     set(WEFT_CHECKER OFF) # sanitizers don't know its fibers
 elseif(WEFT_CHECKER)

@@ -21,6 +21,7 @@ static const struct subcommand subcommands[] = {
     {"demo", demo_main, "render a picture, first on one thread, then on all"},
     {"bench", bench_main, "measure the library, beside what the system itself can do"},
     {"check", check_main, "explore the library's protocols under the C11 memory model"},
+    {"trace", trace_main, "explain what the threads of a program did, from its trace"},
     {"info", info_main, "show what the library makes of this machine and its environment"},
 };
 

@@ -14,6 +14,7 @@ int bench_main(int argc, char **argv);
 int demo_main(int argc, char **argv);
 int check_main(int argc, char **argv);
 int info_main(int argc, char **argv);
+int trace_main(int argc, char **argv);
 
 /* Reads a whole decimal number from least to most. On anything else, complains on
  * standard error, naming the option, and returns false. */

@@ -3,6 +3,7 @@
 
 #include "core/fiber.h"
 #include "core/misuse.h"
+#include "core/object.h"
 #include "core/pool.h"
 #include "core/report.h"
 #include "core/search.h"
@@ -12,6 +13,8 @@
 #include "os/clock.h"
 #include "os/fatal.h"
 #include "os/trace.h"
+
+#include <stdio.h>
 
 /* Calls a thread to work in the place of a blocked one: a sleeping worker, or else a spare. Not if
  * a worker searches already: it finds by itself what there is. */
@@ -88,13 +91,22 @@ static struct weft__worker *inside(struct weft__worker *worker)
  * before it rests in any: so a thread that finds one of these pools at rest, and looks at the
  * others, sees the marks. */
 
+static void trace(const struct weft__blocked *what)
+{
+    char text[WEFT_TRACE_TEXT_MOST + 1];
+    const char *name = what->object ? what->object->name : NULL;
+    snprintf(text, sizeof text, name ? "%s '%s'" : "%s", weft__blocked_words(what->kind), name);
+    WEFT__TRACE_TEXT(BLOCK, (uintptr_t)what->object, text);
+}
+
 void weft__block_mark(struct weft__worker *me, const struct weft__blocked *what)
 {
     if (weft__pool_is_forked(me->pool))
         weft__fatal("a job in a forked child waits for something that only threads of the parent "
                     "process do");
     uint64_t now = weft__clock_now();
-    WEFT__TRACE_TEXT(BLOCK, (uintptr_t)what->object, weft__blocked_words(what->kind));
+    if (weft__traces())
+        trace(what);
     for (; (me = inside(me)); me = me->host)
         mark(me, what, now);
 }
