@@ -119,12 +119,13 @@ static void rouse(struct weft__waiter *waiter)
     uint32_t state = WAITER_QUEUED;
     if (waiter->fiber)
         weft__hook_waits_no_more(waiter->fiber, &waiter->blocked);
-    else if (waiter->worker) /* relaxed: a hint */
-        WEFT__TRACE(WAKE, atomic_load_relaxed(&waiter->worker->counts.thread), 0);
     while (!atomic_cas_relaxed(&waiter->state, &state, WAITER_ROUSED))
         ;
-    if (step_in(state) == WAITER_RESTING)
+    if (step_in(state) == WAITER_RESTING) {
+        /* relaxed: a hint. */
+        WEFT__TRACE(WAKE, atomic_load_relaxed(&waiter->worker->counts.thread), 0);
         weft__block_rouse(waiter->worker);
+    }
 }
 
 /* ---- Limits ---- */

@@ -186,7 +186,7 @@ static struct weft__group *group_seen;
 
 static void note_group(weft *w, void *arg)
 {
-    group_seen = weft__context_of(w)->group;
+    group_seen = weft__group_whole(weft__context_of(w)->group); /* what is stolen is a part */
 }
 
 static void group_of_a_stolen_one(void **state)
