@@ -134,10 +134,13 @@ static void inherit_all(struct weft__member *member)
     member->cursor = member->base;
 }
 
+/* Scopes that it has not closed. Where it runs children of the actor's scope, its group is that
+ * scope, and not the part: both are not its own. */
 static void end_scopes(struct weft__member *member)
 {
     struct weft__group *group = member->fiber->context.group;
-    while (group != member->group) { /* scopes that it has not closed */
+    const struct weft__group *whole = weft__group_whole(member->group);
+    while (group != member->group && group != whole) {
         struct weft__group *parent = group->parent;
         if (group->abandon)
             group->abandon(group);
