@@ -20,11 +20,10 @@ void weft__roster_add(struct weft__listed *entry)
 
 void weft__roster_remove(struct weft__listed *entry)
 {
-    if (!entry->link)
-        return;
     weft__lock_take(&weft__roster.lock);
-    *entry->link = entry->next;
-    if (entry->next)
+    if (entry->link)
+        *entry->link = entry->next;
+    if (entry->link && entry->next)
         entry->next->link = entry->link;
     entry->link = NULL;
     weft__lock_drop(&weft__roster.lock);
