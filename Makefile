@@ -7,9 +7,9 @@
 #: make test         build and test everything that follows
 #: make test-gcc     one of them: gcc, with the lint and installation tests
 #: make test-asan      AddressSanitizer and UBSan, not optimised, checks on
-#: make test-tsan      ThreadSanitizer: unit, api and actor
 #: make test-long    not part of make test, but of CI:
 #: make test-clang     clang, without libhwloc
+#: make test-tsan      ThreadSanitizer: unit, api and actor
 #: make test-check-long  the harnesses of weft check that take long
 #: make test-outside   the library built inside another project, for plugins, and from one file
 #: make test-stress    the stress tests of test-gcc
@@ -42,8 +42,8 @@ BUILD := build/release
 TARGET := all
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
-MATRIX := gcc asan tsan
-LONG := clang check-long cxx outside stress asan-stress tsan-long spin0 eager
+MATRIX := gcc asan
+LONG := clang tsan check-long cxx outside stress asan-stress tsan-long spin0 eager
 PROTOCOLS := tickle tickle-seqcst tickle-flag tickle-swap counters counters-local counters-blocks \
 	counters-all counters-two events-plain events-latch
 
