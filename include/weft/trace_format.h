@@ -53,7 +53,7 @@ struct weft_trace_block {
     uint32_t kind;
     uint32_t used;   /* written after what it counts */
     uint32_t thread; /* the kernel's number */
-    uint32_t name_size;
+    uint32_t unused;   /* 0 */
     uint64_t sequence; /* of the thread's blocks, from 1 on: the order of time */
     char name[40];     /* of the thread */
 };
