@@ -51,8 +51,8 @@ enum { WEFT_TRACE_RECORDS = 1, WEFT_TRACE_MODULES = 2 }; /* kinds of blocks; 0: 
  * there are several such blocks, the last one counts, as far as it goes; then those before it. */
 struct weft_trace_block {
     uint32_t kind;
-    uint32_t used;   /* written after what it counts */
-    uint32_t thread; /* the kernel's number */
+    uint32_t used;     /* written after what it counts */
+    uint32_t thread;   /* the kernel's number */
     uint32_t unused;   /* 0 */
     uint64_t sequence; /* of the thread's blocks, from 1 on: the order of time */
     char name[40];     /* of the thread */
