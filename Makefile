@@ -4,10 +4,9 @@
 #: make bench        build, and run the benchmarks (ARGS="fib --json" and so on)
 #: make server       build, and run the example whose requests are actors (ARGS="--port 0")
 #: make guide        build the guide and the manual pages as HTML in build/guide
-#: make test         build and test everything that follows
-#: make test-gcc     one of them: gcc, with the lint and installation tests
-#: make test-asan      AddressSanitizer and UBSan, not optimised, checks on
+#: make test         build and test with gcc, with the lint and installation tests; make test-gcc is the same
 #: make test-long    not part of make test, but of CI:
+#: make test-asan      AddressSanitizer and UBSan, not optimised, checks on
 #: make test-clang     clang, without libhwloc
 #: make test-tsan      ThreadSanitizer: unit, api and actor
 #: make test-check-long  the harnesses of weft check that take long
@@ -42,8 +41,8 @@ BUILD := build/release
 TARGET := all
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
-MATRIX := gcc asan
-LONG := clang tsan check-long cxx outside stress asan-stress tsan-long spin0 eager
+MATRIX := gcc
+LONG := asan clang tsan check-long cxx outside stress asan-stress tsan-long spin0 eager
 PROTOCOLS := tickle tickle-seqcst tickle-flag tickle-swap counters counters-local counters-blocks \
 	counters-all counters-two events-plain events-latch
 

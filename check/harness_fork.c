@@ -294,6 +294,44 @@ static void failing_setup(void)
     atomic_store_relaxed(&pool->guests.present, guests[0]);
 }
 
+/* ---- A right side that fails alone: the left side has to learn of it, and nothing else ---- */
+
+static void fail_alone(weft *w, void *arg)
+{
+    weft_right_failed_(w);
+    atomic_store_release(&has_failed, true);
+}
+
+static void merge_on_the_left(weft *w)
+{
+    (void)weft_fork(w, side, &sides[1]);
+    if (atomic_load_acquire(&has_failed))
+        MODEL_ASSERT(weft_merge(w) && weft_cancelled(w)); /* skipped */
+    else if (!weft_merge(w))
+        sides[1]++;
+    MODEL_ASSERT(sides[1] < 2);
+}
+
+static void fork_failing_alone(weft *w, void *arg)
+{
+    before = 1;
+    merge_on_the_left(weft_fork(w, fail_alone, NULL));
+    if (!weft_merge(w))
+        weft_right_failed_(w);
+    MODEL_ASSERT(!weft_cancelled(w));
+    weft_join(w, side, &sides[0], side, &sides[2]);
+    MODEL_ASSERT(sides[0] == 1 && sides[2] == 1);
+}
+
+static void own_failing_alone(void)
+{
+    struct weft__worker *me = guests[0];
+    struct weft__job job = {fork_failing_alone, NULL, &failing, execute};
+    weft__worker_push(me, __builtin_frame_address(0));
+    weft__execute(me->context->first, &job);
+    MODEL_ASSERT(weft__group_end(&failing) == 0 && !weft__group_alarm(&failing));
+}
+
 /* A guest is made while somebody goes through all of them. */
 static void come_as_guest(void)
 {
@@ -369,6 +407,8 @@ const struct harness fork_harnesses[] = {
          own_while_failing, fail_elsewhere),
     FORK("fork-lazy-mixed", "the same while another computation runs on top of it", failing_setup,
          1, own_below_another, fail_elsewhere),
+    FORK("fork-lazy-alone", "the right side fails alone, and the left side forks", failing_setup, 1,
+         own_failing_alone, thief),
     FORK("fork-lazy-forbidden", "a fork whose owner blocks, and a thief without a barrier",
          forbidden, 1, own_and_block, thief_of_two),
     FORK("guest-called", "a guest comes while all are called", lazy, 1, come_as_guest, call_all),

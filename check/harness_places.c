@@ -358,6 +358,7 @@ static void make_actor(const enum step *steps)
     actor = (struct weft_actor){.system = &system_, .cabal_max = EXECUTORS, .pin = {-1}};
     actor.root.fiber = root;
     actor.root.group = &group;
+    actor.counts = &actor.own_counts;
     root->actor = &actor;
     root->is_root = true;
     root->top = &actor.root;

@@ -63,6 +63,16 @@ void weft__check_ending(struct weft__fiber *fiber, bool at_once)
 {
 }
 
+void weft__quantum_uncall(struct weft__fiber *fiber, weft *w)
+{
+    atomic_store_relaxed(&weft__slot_of(w)->wanted, 0);
+}
+
+struct weft__exceptions weft__exceptions_get(void)
+{
+    return (struct weft__exceptions){0};
+}
+
 void weft__cleanups_run(struct weft__member *member, weft *w)
 {
 }

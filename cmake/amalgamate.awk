@@ -49,7 +49,7 @@ function learn(file,    line, in_enum, text)
     while ((getline line <file) > 0) {
         if (line ~ /^#[ ]*define[ ]/) {
             split(line, text, /[ (]+/)
-            if (file ~ /c$/) macros[file] = macros[file] " " text[2]
+            if (file ~ /c$/ && text[2] != "_GNU_SOURCE") macros[file] = macros[file] " " text[2]
             continue
         }
         if (line ~ /^(typedef )?(struct|enum|union) [a-z_0-9]+ \{/) {
@@ -138,7 +138,7 @@ function source(file,    line, i, n, names)
     while ((getline line <file) > 0) {
         if (line ~ /^(static const |static )?(struct|union) ([a-z_0-9]+ )?\{/) in_struct = 1
         if (line ~ /^\}/) in_struct = 0
-        if (line !~ /SPDX-License|^#[ ]*include ("|<weft)/) print renamed(file, line)
+        if (line !~ /SPDX-License|^#[ ]*include ("|<weft)|^#define _GNU_SOURCE/) print renamed(file, line)
         if (line ~ /\};$/) in_struct = 0
     }
     close(file)

@@ -14,6 +14,9 @@ install(FILES ${public_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft)
 file(GLOB cxx_headers CONFIGURE_DEPENDS include/weft/cxx/*.hpp)
 install(FILES ${cxx_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft/cxx)
 install(FILES LICENSE TYPE DOC)
+# Reads traces: other programs take these two files along.
+install(FILES tool/trace/reader.c tool/trace/reader.h
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/trace)
 # gdb looks there for a script of a library in ${CMAKE_INSTALL_FULL_LIBDIR}.
 install(FILES ${WEFT_GDB_SCRIPT}
     DESTINATION ${CMAKE_INSTALL_DATADIR}/gdb/auto-load${CMAKE_INSTALL_FULL_LIBDIR})
@@ -68,6 +71,18 @@ endforeach()
 configure_file(weft.pc.in weft.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/weft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# libweft-mpi has its own; what MPI itself needs stands in it as it was found here.
+if(WEFT_MPI)
+    install(TARGETS weft_mpi EXPORT weft-mpi)
+    install(FILES mpi/include/weft/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft)
+    set(mpi_cflags ${MPI_C_INCLUDE_DIRS})
+    list(TRANSFORM mpi_cflags PREPEND "-I")
+    list(JOIN mpi_cflags " " mpi_cflags)
+    list(JOIN MPI_C_LIBRARIES " " mpi_libs)
+    configure_file(mpi/weft-mpi.pc.in weft-mpi.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/weft-mpi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
+
 # ---- The CMake package ---------------------------------------------------------
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/weft)
@@ -78,3 +93,6 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/weft-config-version.cmake
 install(FILES ${PROJECT_BINARY_DIR}/weft-config.cmake
     ${PROJECT_BINARY_DIR}/weft-config-version.cmake DESTINATION ${package})
 install(EXPORT weft NAMESPACE weft:: FILE weft-targets.cmake DESTINATION ${package})
+if(WEFT_MPI)
+    install(EXPORT weft-mpi NAMESPACE weft:: FILE weft-mpi-targets.cmake DESTINATION ${package})
+endif()

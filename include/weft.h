@@ -86,7 +86,7 @@ WEFT_API WEFT_MUST_USE WEFT_INLINE_ int weft_run(weft_pool *pool, weft_fn *fn, v
 /* A task is memory of the caller and must stay where it is until weft_task_wait() has
  * returned. Its contents belong to the library. */
 typedef struct weft_task {
-    WEFT_ALIGNAS(8) unsigned char opaque[176];
+    WEFT_ALIGNAS(8) unsigned char opaque[192];
 } weft_task;
 
 /* Queues fn(w, arg) for any worker. Errors as of weft_run(); -EBUSY: this task is pending. */
@@ -184,7 +184,7 @@ WEFT_API WEFT_INLINE_ void weft_join(weft *w, weft_fn *left, void *l, weft_fn *r
 /* A scope waits for any number of children. It lives in the frame of the job that opens
  * it; children, and children of children, may spawn into it until it is closed. */
 typedef struct weft_scope {
-    WEFT_ALIGNAS(8) unsigned char opaque[176];
+    WEFT_ALIGNAS(8) unsigned char opaque[192];
 } weft_scope;
 
 WEFT_API void weft_scope_open(weft *w, weft_scope *scope);

@@ -33,7 +33,7 @@ need()
 # What is special about a configuration. clang's goes without libhwloc, so that both ways
 # are built.
 # A setting is nothing to these, or they take too long.
-once='cxx|lint|gdb|tool|bindings|outside|server|cost|check|example|guide|bench|stress|unit'
+once='cxx|lint|gdb|mpi|tool|bindings|outside|server|cost|check|example|guide|bench|stress|unit'
 toolbox='api.(parallel_.*|sort)' # makes pools of all kinds by itself
 built='outside.(amalgamation|embed|static)' # builds the library once more
 describe()

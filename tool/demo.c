@@ -3,17 +3,20 @@
 #include <err.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <weft.h>
+#include <weft/trace.h>
 
 #include "picture.h"
 #include "progress.h"
 #include "scene.h"
 #include "tool.h"
+#include "trace/svg.h"
 
 enum {
     DEMO_WIDTH = 1920,
@@ -24,7 +27,9 @@ enum {
 
 struct demo {
     const char *file;
-    unsigned workers; /* 0: the pool's default */
+    const char *timeline; /* of the threads, a picture; NULL: none */
+    char trace[PATH_MAX]; /* what it is made of, beside it */
+    unsigned workers;     /* 0: the pool's default */
     unsigned width, height;
     bool sequential;
 };
@@ -68,6 +73,7 @@ static void usage(void)
            "      --width N        pixels; default %d\n"
            "      --height N       pixels; default %d\n"
            "      --no-sequential  only the parallel rendering\n"
+           "  -t, --trace [FILE]   draw what the threads did, an SVG file; default weft-demo.svg\n"
            "  -h, --help           show this\n",
            DEMO_WIDTH, DEMO_HEIGHT);
 }
@@ -84,12 +90,14 @@ static bool render_prepare(struct render *r, const struct demo *demo)
 /* The twin without the library: a loop over the rows. */
 static void render_sequential(struct render *r)
 {
+    weft_span_begin("sequential");
     progress_begin(&r->progress, "sequential", (uint64_t)r->width * r->height);
     for (unsigned y = 0; y < r->height; y++) {
         scene_render(r->width, r->height, (struct scene_area){0, y, r->width, y + 1}, r->pixels);
         progress_step(&r->progress, r->width);
     }
     r->took = progress_end(&r->progress);
+    weft_span_end();
 }
 
 static void tile_render(weft *w, const struct tile *tile)
@@ -98,7 +106,9 @@ static void tile_render(weft *w, const struct tile *tile)
     struct render *r = tile->render;
     uint64_t count = (uint64_t)(area->x1 - area->x0) * (area->y1 - area->y0);
 
+    weft_span_begin("tile");
     scene_render(r->width, r->height, *area, r->pixels);
+    weft_span_end();
     struct tally *tally = &tile->crew->tallies[weft_worker_index(w)];
     tally->tiles++;
     tally->pixels += count;
@@ -143,7 +153,9 @@ static bool render_parallel(struct render *r, struct crew *crew)
     struct tile whole = {r, crew, {0, 0, r->width, r->height}};
     progress_begin(&r->progress, "parallel", (uint64_t)r->width * r->height);
     uint64_t cpu = thread_cpu_time();
+    weft_span_begin("parallel");
     int status = weft_run(crew->pool, tile_run, &whole);
+    weft_span_end();
     r->took = progress_end(&r->progress);
     crew->guest_cpu = thread_cpu_time() - cpu;
     if (status != 0)
@@ -219,31 +231,103 @@ static void report(const struct render *sequential, const struct render *paralle
 static bool same_picture(const struct render *a, const struct render *b)
 {
     size_t size = (size_t)a->width * a->height * SCENE_CHANNELS;
-    if (memcmp(a->pixels, b->pixels, size) == 0)
+    weft_span_begin("compare");
+    bool same = memcmp(a->pixels, b->pixels, size) == 0;
+    weft_span_end();
+    if (same)
         return true;
     warnx("the parallel picture differs from the sequential one: a bug, please report it");
     return false;
 }
 
-static bool demo_run(const struct demo *demo, struct render *sequential, struct render *parallel,
-                     struct crew *crew)
+/* ---- What the threads did, as a picture ---- */
+
+/* The trace is beside the picture: FILE.svg and FILE.trace. */
+static bool trace_begin(struct demo *demo)
 {
-    /* What is likely to fail comes before the seconds of work. */
-    if (!picture_writable(demo->file) || !crew_hire(crew, demo))
+    size_t size = strlen(demo->timeline);
+    if (size > 4 && strcmp(demo->timeline + size - 4, ".svg") == 0)
+        size -= 4;
+    if (size + sizeof ".trace" > sizeof demo->trace) {
+        warnx("'%s' is too long", demo->timeline);
         return false;
-    if (!render_prepare(parallel, demo) || (demo->sequential && !render_prepare(sequential, demo)))
-        return false;
+    }
+    snprintf(demo->trace, sizeof demo->trace, "%.*s.trace", (int)size, demo->timeline);
+    int status = weft_trace_start(demo->trace, 0);
+    if (status != 0)
+        warnx("no trace in '%s': %s", demo->trace, strerror(-status));
+    return status == 0;
+}
+
+static bool timeline_save(const struct demo *demo)
+{
+    char why[TRACE_WHY_SIZE];
+    struct trace *trace = trace_open(demo->trace, why);
+    struct names *names = trace ? names_open(trace) : NULL;
+    FILE *file = names ? fopen(demo->timeline, "we") : NULL;
+    bool saved = file && svg_put(file, trace, names);
+    saved &= file && !ferror(file);
+    if (!trace)
+        warnx("'%s': %s", demo->trace, why);
+    else if (!file || fclose(file) != 0 || !saved)
+        warn("cannot write '%s'", demo->timeline), saved = false;
+    if (names)
+        names_close(names);
+    if (trace)
+        trace_close(trace);
+    return saved;
+}
+
+/* ---- All of it ---- */
+
+static void tell_where(const struct demo *demo)
+{
+    printf("\nThe picture, %u by %u pixels, is in %s\n", demo->width, demo->height, demo->file);
+    if (demo->timeline)
+        printf("What each thread did is drawn in %s; to read about it: weft trace %s\n",
+               demo->timeline, demo->trace);
+    else
+        printf("To see what each thread did, and when: weft demo --trace\n");
+}
+
+static bool demo_render(const struct demo *demo, struct render *sequential, struct render *parallel,
+                        struct crew *crew)
+{
     if (demo->sequential)
         render_sequential(sequential);
     if (!render_parallel(parallel, crew))
         return false;
-    if (demo->sequential && !same_picture(sequential, parallel))
+    return !demo->sequential || same_picture(sequential, parallel);
+}
+
+static bool demo_run(struct demo *demo, struct render *sequential, struct render *parallel,
+                     struct crew *crew)
+{
+    /* What is likely to fail comes before the seconds of work. */
+    if (!picture_writable(demo->file) || (demo->timeline && !picture_writable(demo->timeline)))
         return false;
-    if (!picture_save(demo->file, parallel->pixels, demo->width, demo->height))
+    if ((demo->timeline && !trace_begin(demo)) || !crew_hire(crew, demo))
+        return false;
+    if (!render_prepare(parallel, demo) || (demo->sequential && !render_prepare(sequential, demo)))
+        return false;
+    bool rendered = demo_render(demo, sequential, parallel, crew);
+    if (demo->timeline)
+        (void)weft_trace_stop();
+    if (!rendered || !picture_save(demo->file, parallel->pixels, demo->width, demo->height))
+        return false;
+    if (demo->timeline && !timeline_save(demo))
         return false;
     report(sequential, parallel, crew);
-    printf("\nThe picture, %u by %u pixels, is in %s\n", demo->width, demo->height, demo->file);
+    tell_where(demo);
     return true;
+}
+
+/* --trace FILE and --trace=FILE, and --trace. Nothing else stands alone on this command line. */
+static const char *timeline_file(int argc, char **argv)
+{
+    if (!optarg && optind < argc && argv[optind][0] != '-')
+        optarg = argv[optind++];
+    return optarg ? optarg : "weft-demo.svg";
 }
 
 /* Fills in `demo`. -1: go on; else the exit status. */
@@ -256,12 +340,13 @@ static int demo_parse(struct demo *demo, int argc, char **argv)
         {"width", required_argument, NULL, WIDTH},
         {"height", required_argument, NULL, HEIGHT},
         {"no-sequential", no_argument, NULL, NO_SEQUENTIAL},
+        {"trace", optional_argument, NULL, 't'},
         {"help", no_argument, NULL, 'h'},
         {0},
     };
     bool good = true;
 
-    for (int c; good && (c = getopt_long(argc, argv, "o:w:h", options, NULL)) != -1;) {
+    for (int c; good && (c = getopt_long(argc, argv, "o:w:t::h", options, NULL)) != -1;) {
         switch (c) {
         case 'o':
             demo->file = optarg;
@@ -278,11 +363,11 @@ static int demo_parse(struct demo *demo, int argc, char **argv)
         case NO_SEQUENTIAL:
             demo->sequential = false;
             break;
-        case 'h':
-            usage();
-            return EXIT_SUCCESS;
+        case 't':
+            demo->timeline = timeline_file(argc, argv);
+            break;
         default:
-            good = false;
+            return tool_other_option(c, usage);
         }
     }
     return good && tool_no_more(argc, argv) ? -1 : TOOL_EXIT_USAGE;

@@ -21,7 +21,9 @@ static const struct subcommand subcommands[] = {
     {"demo", demo_main, "render a picture, first on one thread, then on all"},
     {"bench", bench_main, "measure the library, beside what the system itself can do"},
     {"check", check_main, "explore the library's protocols under the C11 memory model"},
+    {"profile", profile_main, "run a program, and explain what its threads did"},
     {"trace", trace_main, "explain what the threads of a program did, from its trace"},
+    {"top", top_main, "show what the threads of running programs do, and who waits for whom"},
     {"info", info_main, "show what the library makes of this machine and its environment"},
 };
 
@@ -124,6 +126,14 @@ bool tool_number(const char *option, const char *text, unsigned least, unsigned 
     }
     *value = (unsigned)n;
     return true;
+}
+
+int tool_other_option(int option, void (*show)(void))
+{
+    if (option != 'h')
+        return TOOL_EXIT_USAGE;
+    show();
+    return EXIT_SUCCESS;
 }
 
 bool tool_no_more(int argc, char **argv)

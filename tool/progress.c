@@ -144,3 +144,18 @@ uint64_t progress_end(struct progress *p)
     }
     return took;
 }
+
+void progress_margin(const char *words)
+{
+    enum { SPACE = 60 }; /* columns; longer words are cut off */
+    struct line line = {0};
+    char text[SPACE + 40];
+    unsigned columns = terminal_columns();
+    if (!is_terminal() || tcgetpgrp(STDERR_FILENO) != getpgrp() || columns < SPACE)
+        return;
+    /* ESC 7 and ESC 8 keep the place of the cursor. */
+    snprintf(text, sizeof text, "\0337\033[%uG\033[K%*.*s\0338", columns - SPACE, SPACE, SPACE,
+             words ? words : "");
+    line_add(&line, text);
+    line_put(&line);
+}

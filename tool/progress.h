@@ -27,4 +27,13 @@ void progress_step(struct progress *p, uint64_t steps);
  * may step any more. */
 uint64_t progress_end(struct progress *p);
 
+/* For what has no known end, and whose own output goes to the same terminal: a few words at the
+ * right margin of the line that the cursor is on. The cursor stays where it is, so lines of others
+ * are whole. NULL takes them off. Nothing happens where standard error is no terminal, or is that
+ * of another job of the shell.
+ *
+ * Worst case: a line that reaches the right margin has its end covered, and words stay beside lines
+ * that were written meanwhile. */
+void progress_margin(const char *words);
+
 #endif

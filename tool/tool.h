@@ -14,12 +14,18 @@ int bench_main(int argc, char **argv);
 int demo_main(int argc, char **argv);
 int check_main(int argc, char **argv);
 int info_main(int argc, char **argv);
+int profile_main(int argc, char **argv);
+int top_main(int argc, char **argv);
 int trace_main(int argc, char **argv);
 
 /* Reads a whole decimal number from least to most. On anything else, complains on
  * standard error, naming the option, and returns false. */
 bool tool_number(const char *option, const char *text, unsigned least, unsigned most,
                  unsigned *value);
+
+/* What a switch over options does with all others: 'h' shows the usage; getopt_long() has
+ * complained of the rest. Returns the exit status. */
+int tool_other_option(int option, void (*show)(void));
 
 /* Complains and returns false if arguments are left after the options. */
 bool tool_no_more(int argc, char **argv);

@@ -10,20 +10,24 @@
 #include <string.h>
 
 #include "tool.h"
+#include "trace/html.h"
 #include "trace/perfetto.h"
 #include "trace/report.h"
 #include "trace/svg.h"
 
 static void usage(void)
 {
-    puts("Usage: weft trace [OPTION]... FILE\n"
-         "Explains the trace of a program, which was run with WEFT_TRACE=FILE: what to look at\n"
-         "first, how busy its threads were, and for what they waited.\n"
-         "\n"
-         "  -p, --perfetto OUT  write it as JSON, too, for https://ui.perfetto.dev; - for\n"
-         "                      standard output, and nothing else\n"
-         "  -s, --svg OUT       draw the threads over time, too\n"
-         "  -h, --help          show this");
+    puts(
+        "Usage: weft trace [OPTION]... FILE\n"
+        "Explains the trace of a program, which was run with WEFT_TRACE=FILE: what to look at\n"
+        "first, how busy its threads were, and for what they waited.\n"
+        "\n"
+        "  -H, --html OUT      write a page for a browser, too: the threads over time, with zoom,\n"
+        "                      search and stacks; - for standard output, and nothing else\n"
+        "  -p, --perfetto OUT  write it as JSON, too, for https://ui.perfetto.dev; - for\n"
+        "                      standard output, and nothing else\n"
+        "  -s, --svg OUT       draw the threads over time, too\n"
+        "  -h, --help          show this");
 }
 
 /* Calls put() with the file that `path` names, made anew. */
@@ -58,7 +62,30 @@ static bool report(struct trace *trace, struct names *names)
     return true;
 }
 
-static int explain(const char *path, const char *perfetto, const char *svg)
+/* What to write beside the report, each to a path or NULL. */
+struct outputs {
+    const char *html, *perfetto, *svg;
+};
+
+static bool is_standard(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
+
+static bool put_all(const struct outputs *outputs, struct trace *trace, struct names *names)
+{
+    if (outputs->html && !write_to(outputs->html, trace, names, html_put))
+        return false;
+    if (outputs->perfetto && !write_to(outputs->perfetto, trace, names, perfetto_put))
+        return false;
+    if (outputs->svg && !write_to(outputs->svg, trace, names, svg_put))
+        return false;
+    bool quiet =
+        is_standard(outputs->html) || is_standard(outputs->perfetto) || is_standard(outputs->svg);
+    return quiet || report(trace, names);
+}
+
+static int explain(const char *path, const struct outputs *outputs)
 {
     char why[TRACE_WHY_SIZE];
     struct trace *trace = trace_open(path, why);
@@ -67,14 +94,7 @@ static int explain(const char *path, const char *perfetto, const char *svg)
         return EXIT_FAILURE;
     }
     struct names *names = names_open(trace);
-    bool well = names;
-    if (perfetto && well)
-        well = write_to(perfetto, trace, names, perfetto_put);
-    if (svg && well)
-        well = write_to(svg, trace, names, svg_put);
-    bool quiet = (perfetto && strcmp(perfetto, "-") == 0) || (svg && strcmp(svg, "-") == 0);
-    if (well && !quiet)
-        well = report(trace, names);
+    bool well = names && put_all(outputs, trace, names);
     if (names)
         names_close(names);
     trace_close(trace);
@@ -84,26 +104,27 @@ static int explain(const char *path, const char *perfetto, const char *svg)
 int trace_main(int argc, char **argv)
 {
     static const struct option options[] = {
+        {"html", required_argument, NULL, 'H'},
         {"perfetto", required_argument, NULL, 'p'},
         {"svg", required_argument, NULL, 's'},
         {"help", no_argument, NULL, 'h'},
         {0},
     };
-    const char *perfetto = NULL, *svg = NULL;
+    struct outputs outputs = {0};
 
-    for (int c; (c = getopt_long(argc, argv, "p:s:h", options, NULL)) != -1;) {
+    for (int c; (c = getopt_long(argc, argv, "H:p:s:h", options, NULL)) != -1;) {
         switch (c) {
+        case 'H':
+            outputs.html = optarg;
+            break;
         case 'p':
-            perfetto = optarg;
+            outputs.perfetto = optarg;
             break;
         case 's':
-            svg = optarg;
+            outputs.svg = optarg;
             break;
-        case 'h':
-            usage();
-            return EXIT_SUCCESS;
         default:
-            return TOOL_EXIT_USAGE;
+            return tool_other_option(c, usage);
         }
     }
     if (optind == argc) {
@@ -113,5 +134,5 @@ int trace_main(int argc, char **argv)
     const char *path = argv[optind++];
     if (!tool_no_more(argc, argv))
         return TOOL_EXIT_USAGE;
-    return explain(path, perfetto, svg);
+    return explain(path, &outputs);
 }

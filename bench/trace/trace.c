@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a trace costs the program that is traced: nqueens, bursty and spawn with and without one, in
- * turns. */
+ * turns; and what one record costs, in CPU time, with the file that it goes into. */
 #include "../../tool/progress.h"
 #include "../clock.h"
 #include "../contest.h"
@@ -102,6 +102,75 @@ static void print_all(struct report *report, const struct program *all, unsigned
     }
 }
 
+/* ---- One record ---- */
+
+enum { RECORDS = 500000, RECORDS_QUICK = 5000, RECORD_REPS = 11 };
+
+static void record_end(int64_t i)
+{
+    (void)i;
+    weft_span_end();
+}
+
+static void record_mark(int64_t i)
+{
+    weft_trace_mark("a mark", i);
+}
+
+static const struct {
+    const char *name;
+    bool traced;
+    void (*record)(int64_t i);
+} ways[] = {
+    {"off", false, record_end},
+    {"on", true, record_end},
+    {"with a name", true, record_mark},
+};
+enum { WAYS = sizeof ways / sizeof ways[0] };
+
+static int measure_records(unsigned way, const char *path, int64_t count, struct samples *cpu)
+{
+    int error = ways[way].traced ? weft_trace_start(path, 0) : 0;
+    double begun = clock_cpu_here();
+    for (int64_t i = 0; i < count; i++)
+        ways[way].record(i);
+    samples_add(cpu, (clock_cpu_here() - begun) / (double)count);
+    if (ways[way].traced && !error)
+        error = weft_trace_stop();
+    if (error)
+        warnx("trace: %s", weft_strerror(error));
+    return error ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static int run_records(const struct bench_run *run, const char *path, unsigned reps)
+{
+    struct samples cpu[WAYS] = {{0}};
+    int status = EXIT_SUCCESS;
+    for (unsigned i = 0; i < WAYS && status == EXIT_SUCCESS; i++)
+        status = samples_init(&cpu[i], reps) ? EXIT_SUCCESS : EXIT_FAILURE;
+    for (unsigned i = 0; i < WAYS * reps && status == EXIT_SUCCESS; i++)
+        status =
+            measure_records(i % WAYS, path, run->quick ? RECORDS_QUICK : RECORDS, &cpu[i % WAYS]);
+    if (status == EXIT_SUCCESS) {
+        report_title(run->report, "trace: CPU time of one record\n");
+        report_head(run->report, "record");
+    }
+    for (unsigned i = 0; i < WAYS; i++) {
+        struct summary seconds =
+            status == EXIT_SUCCESS ? samples_summary(&cpu[i]) : (struct summary){0};
+        if (status == EXIT_SUCCESS)
+            report_row(run->report, &(struct result){.bench = "record",
+                                                     .peer = ways[i].name,
+                                                     .workers = 1,
+                                                     .seconds = seconds,
+                                                     .ns_per_op = seconds.median * 1e9,
+                                                     .cpu = seconds.median,
+                                                     .steals = -1});
+        samples_free(&cpu[i]);
+    }
+    return status;
+}
+
 int bench_trace(const struct bench_run *run)
 {
     unsigned reps = run->reps ? run->reps : run->quick ? REPS_QUICK : REPS;
@@ -121,9 +190,11 @@ int bench_trace(const struct bench_run *run)
         status = run_program(&all[i], run, path, reps, &progress);
     }
     progress_end(&progress);
-    unlink(path);
     if (status == EXIT_SUCCESS)
         print_all(run->report, all, run->workers);
+    if (status == EXIT_SUCCESS)
+        status = run_records(run, path, run->reps ? run->reps : run->quick ? 2 : RECORD_REPS);
+    unlink(path);
     for (unsigned i = 0; i < PROGRAMS; i++) {
         samples_free(&all[i].off.seconds);
         samples_free(&all[i].off.cpu);

@@ -48,10 +48,33 @@ page()
     printf '\n.. raw:: html\n\n'
     sed 's/^/   /'
 }
+# "see Waits with a limit in weft(3)": mandoc takes it for a part of the same page. Where that has none,
+# the link leads to the page that is named next.
+elsewhere()
+{
+    awk '
+        {
+            line[NR] = $0
+            for (rest = $0; match(rest, /id="[^"]*"/); rest = substr(rest, RSTART + RLENGTH))
+                here[substr(rest, RSTART + 4, RLENGTH - 5)] = 1
+        }
+        END {
+            for (i = NR; i > 0; i--) {
+                if (match(line[i], /href="[^"#]*[.][137][.]html"/))
+                    next_page = substr(line[i], RSTART + 6, RLENGTH - 7)
+                if (match(line[i], /class="Sx" href="#[^"]*"/)) {
+                    place = substr(line[i], RSTART + 18, RLENGTH - 19)
+                    if (!(place in here))
+                        line[i] = substr(line[i], 1, RSTART + 16) next_page substr(line[i], RSTART + 17)
+                }
+            }
+            for (i = 1; i <= NR; i++) print line[i]
+        }'
+}
 for manual in "$root"/docs/man/*.[137]; do
     [ ! -L "$manual" ] || continue
     name=${manual##*/}
-    mandoc -T html -O fragment,man=%N.%S.html "$manual" | sed -f "$source/links.sed" |
+    mandoc -T html -O fragment,man=%N.%S.html "$manual" | sed -f "$source/links.sed" | elsewhere |
         page "${name%.*}(${name##*.})" >"$source/man/$name.rst"
 done
 # Pages that manual.md has not put under a topic.

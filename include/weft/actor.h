@@ -38,6 +38,8 @@
 #include "../weft.h"
 
 #ifdef __cplusplus
+#pragma GCC diagnostic push /* casts of C */
+#pragma GCC diagnostic ignored "-Wold-style-cast"
 extern "C" {
 #endif
 
@@ -275,6 +277,7 @@ WEFT_API WEFT_MUST_USE int weft_actors_setup(weft_pool *pool, const weft_actors_
 
 #ifdef __cplusplus
 }
+#pragma GCC diagnostic pop
 #endif
 
 #endif

@@ -13,6 +13,7 @@
 #include "parallel.h"
 #include "pipeline.h"
 #include "sort.h"
+#include "stats_format.h"
 #include "sync.h"
 #include "task.h"
 #include "timer.h"

@@ -23,6 +23,8 @@
 
 #ifdef __cplusplus
 #define WEFT_ALIGNAS(n) alignas(n)
+#elif !defined __STDC_VERSION__ || __STDC_VERSION__ < 201112L /* C99 */
+#define WEFT_ALIGNAS(n) __attribute__((aligned(n)))
 #else
 #define WEFT_ALIGNAS(n) _Alignas(n)
 #endif

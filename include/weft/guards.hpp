@@ -16,7 +16,8 @@
 /* If an exception leaves the left side of a fork, no merge is called, and a thief of the right side
  * uses a frame that is gone. A guard merges in any case: its destructor takes the right side back,
  * or cancels it and waits for the thief (weft_fork_cancel()). What a right side throws on another
- * thread leaves merge(). weft(3) says what is promised.
+ * thread cancels the left side (weft_right_failed_()), and leaves merge(). weft(3) says what is
+ * promised.
  *
  *     weft::fork_guard right(w, right_fn, &r);
  *     left = compute(right.context(), ...);
@@ -28,6 +29,11 @@
 #else
 #define WEFT_GUARD_WHERE_ nullptr /* nothing is checked */
 #endif
+
+/* What weft::cancelled is, too, which only weft.hpp has: an exception that has no reason of its
+ * own. */
+struct WEFT_SETTING_ weft_no_reason_ {
+};
 
 class weft::fork_guard
 {
@@ -56,6 +62,26 @@ class weft::fork_guard
         return in_;
     }
 
+#ifdef WEFT_THROWS_
+    /* The left side, which has nothing more to do with the guard. If it ends without a reason of
+     * its own, the reason may be what the right side has thrown. */
+    void run_left_(weft_fn *left, void *l)
+    {
+        std::exception_ptr ended;
+        try {
+            left(in_, l);
+        } catch (const weft_no_reason_ &) {
+            ended = std::current_exception();
+        }
+        if (ended) {
+            weft *w = w_;
+            w_ = nullptr;
+            weft_fork_cancel(w);
+            std::rethrow_exception(thrown_ ? thrown_ : ended);
+        }
+    }
+#endif
+
     WEFT_MUST_USE bool merge(const char *where = WEFT_GUARD_WHERE_)
     {
         weft *w = w_;
@@ -76,6 +102,8 @@ class weft::fork_guard
         } catch (...) {
             guard->thrown_ = std::current_exception();
         }
+        if (guard->thrown_) /* not in the handler: an actor may wait here */
+            weft_right_failed_(w);
 #else
         guard->right_(w, guard->arg_);
 #endif
@@ -92,7 +120,7 @@ class weft::fork_guard
 inline void weft_join(weft *w, weft_fn *left, void *l, weft_fn *right, void *r)
 {
     weft::fork_guard guard(w, right, r, nullptr);
-    left(guard.context(), l);
+    guard.run_left_(left, l);
     if (!guard.merge(nullptr))
         right(w, r);
 }
@@ -102,7 +130,7 @@ static inline void weft_join_guarded_(weft *w, weft_fn *left, void *l, weft_fn *
                                       const char *where)
 {
     weft::fork_guard guard(w, left ? right : nullptr, r, where);
-    left(guard.context(), l);
+    guard.run_left_(left, l);
     if (!guard.merge(where))
         right(w, r);
 }

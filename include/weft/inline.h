@@ -11,6 +11,8 @@
 #include <string.h>
 
 #ifdef __cplusplus
+#pragma GCC diagnostic push /* casts of C */
+#pragma GCC diagnostic ignored "-Wold-style-cast"
 extern "C" {
 #endif
 
@@ -49,7 +51,7 @@ struct weft {
 /* All of this, and the sizes of weft_task, weft_scope, weft_mutex and so on, are compiled into
  * programs. A release that changes any of it changes this number. Functions that enter a pool pass
  * the program's number, and the library compares it with its own. */
-#define WEFT_LAYOUT_ 1u
+#define WEFT_LAYOUT_ 2u
 
 struct weft_task;
 
@@ -91,6 +93,8 @@ WEFT_ENTRY_ weft_broadcast_detached(weft_pool *pool_, weft_fn *fn_, void *arg_)
 WEFT_API weft *weft_fork_slow_(weft *w); /* the slot before the inner context */
 WEFT_API weft *weft_outer_slow_(weft *w);
 WEFT_API bool weft_merge_slow_(weft *w);
+WEFT_API void weft_right_failed_(weft *w); /* a right side that another thread took has failed, and
+                                              cancels the left one; nothing else fails */
 
 #if defined __GNUC__
 #if defined __has_feature
@@ -267,6 +271,7 @@ WEFT_API void weft_join_checked_(weft *w, weft_fn *left, void *l, weft_fn *right
 
 #ifdef __cplusplus
 }
+#pragma GCC diagnostic pop
 #endif
 
 #endif

@@ -17,6 +17,7 @@
 #include "core/heap.h"
 #include "core/pool.h"
 #include "os/lock.h"
+#include "os/stats.h"
 #include "os/strand.h"
 #include "sleep/latch.h"
 #include "sync/sync.h"
@@ -113,8 +114,9 @@ struct weft__member {
     const char *stack;              /* the address of its first frame */
     unsigned mutexes;               /* how many the fiber held when it began */
     size_t in_place;                /* forks that ran in place when it began */
-    bool careful;  /* works for a member that holds a mutex: nothing may run on top of it */
-    jmp_buf entry; /* where weft__unwind() jumps to */
+    bool careful; /* works for a member that holds a mutex: nothing may run on top of it */
+    struct weft__exceptions exceptions; /* of C++, where it began */
+    jmp_buf entry;                      /* where weft__unwind() jumps to */
 };
 
 /* ---- Fibers ---- */
@@ -160,6 +162,7 @@ struct weft__fiber {
     void *arrivals, **arrivals_end; /* letters: delegations that wait to run on top of it */
     struct weft__fiber *next;       /* in a queue of its executor, or in a list of free fibers */
     struct weft__fiber *next_ageing, **ageing_link;
+    weft *called;             /* the merges of all slots below take the slow road; see quantum.c */
     weft *waits_at;           /* its first free slot, while it waits for delegates; else NULL */
     uint64_t ready_since;     /* by the system's clock */
     size_t used;              /* bytes, by all its members */
@@ -181,7 +184,7 @@ struct weft__receiver {
     struct weft__fiber *fiber;
 };
 
-/* Numbers that any thread may read. */
+/* Numbers that any thread may read: in a record of the statistics page, or in the actor. */
 struct weft__actor_counts {
     struct atomic_u64 quanta, steals, delegates, given_back, moves;
     struct atomic_u64 run_ns, runnable_ns;
@@ -193,7 +196,28 @@ struct weft__actor_counts {
     struct atomic_ptr waits_for;     /* const char: static words */
     struct atomic_u64 waits_name[3]; /* the object's name, cut off; or all 0 */
     struct atomic_u64 waits_since;   /* by the system's clock */
+    struct atomic_u64 waits_object;  /* its address, or 0; for readers of the page, as the next */
+    struct atomic_u64 waits_actor;   /* the actor that it waits for, or 0 */
 };
+
+/* The atomic form of struct weft_stats_actor. */
+struct weft__actor_shown {
+    struct weft__actor_counts counts;
+    struct atomic_u64 id, address, fiber, pool, fn, memory_limit;
+    char name[32];
+    uint64_t reserved[5];
+};
+
+_Static_assert(
+    sizeof(struct weft__actor_shown) == sizeof(struct weft_stats_actor) &&
+        offsetof(struct weft__actor_counts, memory) == offsetof(struct weft_stats_actor, memory) &&
+        offsetof(struct weft__actor_counts, waits_for) ==
+            offsetof(struct weft_stats_actor, waits) &&
+        offsetof(struct weft__actor_counts, waits_actor) ==
+            offsetof(struct weft_stats_actor, waits_actor) &&
+        offsetof(struct weft__actor_shown, id) == offsetof(struct weft_stats_actor, id) &&
+        offsetof(struct weft__actor_shown, name) == offsetof(struct weft_stats_actor, name),
+    "struct weft_stats_actor");
 
 /* What the actor itself waits for; see deadlock.h. */
 struct weft__awaits {
@@ -251,7 +275,9 @@ struct weft_actor {
     struct weft__place *places; /* one per executor; NULL: no steal was ever tried */
     unsigned cabal;             /* executors that serve it; under the posse's lock */
 
-    struct weft__actor_counts counts;
+    struct weft__actor_shown *shown;   /* its record in the statistics page, or NULL */
+    struct weft__actor_counts *counts; /* in that record, or own_counts */
+    struct weft__actor_counts own_counts;
     struct weft__member root; /* last: its `entry` is not set to zeros */
 };
 

@@ -71,7 +71,7 @@ bool weft__balance_move_one(struct weft__executor *executor)
             return false;
         executor->fresh = fresh->letter.next;
         executor->runnable--;
-        weft__count_up(&fresh->counts.moves);
+        weft__count_up(&fresh->counts->moves);
         weft__executor_start(to, fresh);
         return true;
     }

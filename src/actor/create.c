@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "actor/create.h"
 
+#include "actor/info.h"
 #include "actor/mailbox.h"
 #include "actor/system.h"
 #include "core/misuse.h"
@@ -83,6 +84,22 @@ void weft__actor_delist(struct weft_actor *actor)
     weft__lock_drop(&system->lock);
 }
 
+/* In the statistics page. relaxed, all: for other processes, which see the id last. */
+static void show(struct weft_actor *actor)
+{
+    struct weft__actor_shown *shown = actor->shown = weft__stats_take_actor();
+    actor->counts = shown ? &shown->counts : &actor->own_counts;
+    if (!shown)
+        return;
+    memcpy(shown->name, actor->name, sizeof shown->name);
+    atomic_store_relaxed(&shown->address, (uintptr_t)actor);
+    atomic_store_relaxed(&shown->fiber, 0);
+    atomic_store_relaxed(&shown->pool, (uintptr_t)actor->system->pool);
+    atomic_store_relaxed(&shown->fn, (uintptr_t)actor->fn);
+    atomic_store_relaxed(&shown->memory_limit, weft__actor_limit(actor));
+    weft__stats_show(&shown->id);
+}
+
 int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_actor_fn *fn,
                      void *arg, const weft_actor_config *config)
 {
@@ -114,14 +131,17 @@ int weft__actor_make(struct weft_actor **out, struct weft__actors *system, weft_
     actor->sync.name = actor->name;
     atomic_store_relaxed(&actor->sync.outside, true); /* relaxed, as above: any thread may send */
     weft__group_begin(&actor->group, NULL);
+    show(actor);
     int error = enlist(actor);
-    if (error)
+    if (error) {
+        weft__stats_give_actor(actor->shown);
         weft__free(actor);
-    else
-        *out = actor;
-    if (!error)
-        WEFT__TRACE_TEXT(ACTOR, (uintptr_t)actor, actor->name);
-    return error;
+    }
+    if (error)
+        return error;
+    *out = actor;
+    WEFT__TRACE_TEXT(ACTOR, (uintptr_t)actor, actor->name);
+    return 0;
 }
 
 /* The library's own copy of what weft/actor.h puts in place. */

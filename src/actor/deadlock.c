@@ -102,7 +102,7 @@ static void look_at(struct looks *looks, struct weft_actor *actor)
             .fiber = atomic_load_relaxed(&actor->fiber), /* relaxed: it is compared only */
             .awaits = awaits,
             .words = blocked ? weft__blocked_words(blocked->kind)
-                             : atomic_load_relaxed(&actor->counts.waits_for),
+                             : atomic_load_relaxed(&actor->counts->waits_for),
             .changes = atomic_load_relaxed(&actor->awaits.changes),
             .next = NOBODY,
         };

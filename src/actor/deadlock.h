@@ -35,8 +35,11 @@ static inline void weft__deadlock_waits(struct weft__fiber *fiber, struct weft_a
     if (!weft__deadlock_concerns(fiber))
         return;
     weft__deadlock_changes(&fiber->actor->awaits);
+    weft__stats_note(&fiber->actor->counts->waits_actor, (uintptr_t)whom);
+    if (whom)
+        weft__stats_words(words);
     /* relaxed, both: as above. */
-    atomic_store_relaxed(&fiber->actor->counts.waits_for, (void *)(uintptr_t)words);
+    atomic_store_relaxed(&fiber->actor->counts->waits_for, (void *)(uintptr_t)words);
     atomic_store_relaxed(&fiber->actor->awaits.actor, whom);
 }
 

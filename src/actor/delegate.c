@@ -15,6 +15,7 @@
 #include "actor/unwind.h"
 #include "core/misuse.h"
 #include "os/fatal.h"
+#include "os/trace.h"
 
 #include <errno.h>
 
@@ -46,8 +47,9 @@ static void refuse(struct weft__actor_slot *slot, struct weft__executor *executo
                    struct weft__fiber *here)
 {
     struct weft_actor *actor = slot->victim->fiber->actor;
-    atomic_fetch_add_relaxed(&actor->counts.given_back, 1); /* relaxed: statistics */
+    atomic_fetch_add_relaxed(&actor->counts->given_back, 1); /* relaxed: statistics */
     trace(executor, NULL, EVENT_REFUSE, slot->victim, slot);
+    WEFT__TRACE(GIVE_BACK, (uintptr_t)actor, executor->index);
     if (slot->victim->fiber != here)
         weft__posse_leave(actor, executor);
     answer(slot, STOLEN_REFUSED, here);
@@ -127,7 +129,7 @@ static void forget_forks(const struct weft__member *member, weft *base)
         if (!fn && !slot->group && w > base && !atomic_load_relaxed(&slot->wanted))
             break;
         atomic_store_relaxed(&slot->fn, NULL);
-        atomic_store_relaxed(&slot->wanted, 0);
+        weft__quantum_uncall(member->fiber, w);
         slot->group = NULL;
         if (atomic_load_relaxed(&slot->given_up))
             weft__group_take_up(member->group, &slot->given_up);
@@ -227,7 +229,8 @@ static bool may_start(struct weft__fiber *fiber, size_t lineage)
 void weft__delegate_run(struct weft__fiber *fiber, struct weft__actor_slot *slot, weft *w)
 {
     struct weft__group part;
-    weft__part_of(&part, group_of(slot), &slot->given_up);
+    const struct weft__around around = {.group = group_of(slot)};
+    weft__part_of(&part, &around, &slot->given_up);
     struct weft__member member = {
         .victim = slot->victim,
         .below = fiber->top,
@@ -240,6 +243,7 @@ void weft__delegate_run(struct weft__fiber *fiber, struct weft__actor_slot *slot
         .stack = __builtin_frame_address(0),
         .mutexes = fiber->context.mutexes,
         .in_place = fiber->context.in_place,
+        .exceptions = weft__exceptions_get(),
         .careful = atomic_load_relaxed(&slot->state) == STOLEN_CAREFUL, /* relaxed: as `arg` */
     };
     struct weft__group *outer = fiber->context.group, *outer_here = weft__slot_of(w)->group;
@@ -261,20 +265,6 @@ void weft__delegate_run(struct weft__fiber *fiber, struct weft__actor_slot *slot
 }
 
 /* ---- The bottom of a fiber ---- */
-
-static int reason_of(struct weft_actor *actor, int code)
-{
-    switch (outcome_of(&actor->root)) {
-    case OUTCOME_KILLED:
-        return -ECANCELED;
-    case OUTCOME_NO_MEMORY:
-        return -ENOMEM;
-    case OUTCOME_OVERFLOW:
-        return -EOVERFLOW;
-    default:
-        return code;
-    }
-}
 
 static void call_actor(weft *w, struct weft_actor *actor)
 {
@@ -314,9 +304,10 @@ static void run_actor(struct weft__fiber *fiber)
     weft__arrivals_refuse(fiber);
     weft__actor_close(actor);
     int failure = weft__group_end(&actor->group);
-    actor->reason = reason_of(actor, actor->reason ? actor->reason : failure);
+    int cut_short = weft__outcome_reason(outcome_of(root));
+    actor->reason = cut_short ? cut_short : actor->reason ? actor->reason : failure;
     if (outcome_of(root) == OUTCOME_NO_MEMORY) /* relaxed: statistics */
-        atomic_store_relaxed(&actor->counts.memory_peak, actor->limit);
+        atomic_store_relaxed(&actor->counts->memory_peak, actor->limit);
     weft__memory_drop(root);
 }
 

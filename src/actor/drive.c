@@ -67,10 +67,10 @@ void weft__fiber_move(struct weft__fiber *fiber, struct weft__executor *to)
     struct weft__executor *from = weft__executor_of(fiber);
     weft__trace(from->system,
                 (struct weft__event){.kind = EVENT_MOVE, .executor = to, .fiber = fiber});
-    WEFT__TRACE(MOVE, (uintptr_t)fiber->actor, to - to->system->executors);
+    WEFT__TRACE(MOVE, (uintptr_t)fiber->actor, to->index);
     fiber->state = FIBER_READY;
     weft__posse_moves(fiber->actor, from, to, fiber);
-    weft__count_up(&fiber->actor->counts.moves);
+    weft__count_up(&fiber->actor->counts->moves);
     atomic_store_release(&fiber->executor, to); /* release A13: wakers send there now */
     weft__send(to, &fiber->move, LETTER_FIBER);
 }
@@ -114,7 +114,7 @@ static inline void begin(struct weft__executor *executor, struct weft__worker *m
 {
     uint64_t now = weft__actors_clock(executor->system);
     if (__builtin_expect(now > fiber->ready_since, 0))
-        atomic_fetch_add_relaxed(&fiber->actor->counts.runnable_ns, now - fiber->ready_since);
+        atomic_fetch_add_relaxed(&fiber->actor->counts->runnable_ns, now - fiber->ready_since);
     fiber->state = FIBER_RUNNING;
     fiber->context.worker = me;
     fiber->home = home;
@@ -302,10 +302,10 @@ void weft__executor_execute(weft *w, struct weft__job *job)
         (struct weft__executor *)((char *)node - offsetof(struct weft__executor, node));
     /* relaxed, all: hints, of this thread. It may drive this executor inside a job that waits,
      * while it drives another. */
-    uint32_t outer = atomic_load_relaxed(&me->counts.executor);
-    atomic_store_relaxed(&me->counts.executor, executor->index + 1);
+    uint32_t outer = atomic_load_relaxed(&me->counts->executor);
+    atomic_store_relaxed(&me->counts->executor, executor->index + 1);
     drive(executor, me);
-    atomic_store_relaxed(&me->counts.executor, outer);
+    atomic_store_relaxed(&me->counts->executor, outer);
     weft__overflow_take_back(lent);
 }
 

@@ -57,7 +57,7 @@ static enum weft_actor_state state_of(struct weft_actor *actor)
 {
     if (weft_actor_done(actor))
         return WEFT_ACTOR_OVER;
-    return (enum weft_actor_state)atomic_load_relaxed(&actor->counts.activity); /* a hint */
+    return (enum weft_actor_state)atomic_load_relaxed(&actor->counts->activity); /* a hint */
 }
 
 static void look_at(struct look *look, struct weft_actor *actor)
@@ -65,11 +65,11 @@ static void look_at(struct look *look, struct weft_actor *actor)
     *look = (struct look){
         .fn = actor->fn,
         .state = state_of(actor),
-        .executor = atomic_load_relaxed(&actor->counts.executor), /* relaxed: a hint */
+        .executor = atomic_load_relaxed(&actor->counts->executor), /* relaxed: a hint */
     };
     memcpy(look->name, actor->name, sizeof look->name);
     if (look->state == WEFT_ACTOR_WAITING)
-        look_at_wait(look, &actor->counts);
+        look_at_wait(look, actor->counts);
     if (!weft__lock_try(&actor->sync.lock))
         return;
     look->messages = actor->count;

@@ -16,7 +16,7 @@
 /* For infos. */
 static void show_executor(struct weft__executor *executor, struct weft_actor *actor)
 {
-    atomic_store_relaxed(&actor->counts.executor, (int32_t)executor->index); /* relaxed: a hint */
+    atomic_store_relaxed(&actor->counts->executor, (int32_t)executor->index); /* relaxed: a hint */
 }
 
 void weft__executor_ready(struct weft__executor *executor, struct weft__fiber *fiber,
@@ -125,6 +125,8 @@ static struct weft__fiber *start_fresh(struct weft__executor *executor)
     /* Under the lock. A kill that comes before is seen by the actor before its first wait; a kill
      * that comes after wakes the fiber. */
     weft__lock_take(&actor->sync.lock);
+    if (actor->shown)
+        weft__stats_note(&actor->shown->fiber, (uintptr_t)fiber);
     atomic_store_release(&actor->fiber, fiber); /* release A7: it can be woken from now on */
     weft__lock_drop(&actor->sync.lock);
     return fiber;

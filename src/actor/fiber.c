@@ -110,6 +110,7 @@ struct weft__fiber *weft__fiber_get(struct weft__executor *executor, struct weft
     fiber->top = NULL;
     fiber->arrivals = NULL;
     fiber->waits_at = NULL;
+    fiber->called = fiber->context.first;
     fiber->used = 0;
     fiber->context.cleanups = NULL;
     fiber->context.held_mutexes = NULL;

@@ -83,15 +83,17 @@ static inline void weft__fiber_guard(struct weft__fiber *fiber, bool raised)
 static inline void weft__fiber_show(struct weft__fiber *fiber, enum weft_actor_state state)
 {
     if (fiber->is_root)
-        atomic_store_relaxed(&fiber->actor->counts.activity, state); /* relaxed: a hint */
+        atomic_store_relaxed(&fiber->actor->counts->activity, state); /* relaxed: a hint */
 }
 
 /* Why it will be suspended, in static words. */
 static inline void weft__fiber_waits_for(struct weft__fiber *fiber, const char *what)
 {
-    struct weft__actor_counts *counts = &fiber->actor->counts;
+    struct weft__actor_counts *counts = fiber->actor->counts;
     if (!fiber->is_root)
         return; /* a delegate */
+    weft__stats_words(what);
+    weft__stats_note(&counts->waits_object, 0);
     /* relaxed, all: for infos; a dump reads them twice. */
     atomic_store_relaxed(&counts->waits_for, (void *)(uintptr_t)what);
     atomic_store_relaxed(&counts->waits_name[0], 0);

@@ -17,9 +17,14 @@ bool weft__actor_is_running(struct weft_actor *actor)
     return fiber && atomic_load_relaxed(&weft__executor_of(fiber)->current) == fiber;
 }
 
+size_t weft__actor_limit(const struct weft_actor *actor)
+{
+    return actor->limit + WEFT_ACTOR_STACK + weft__mailbox_bytes(actor->mailbox);
+}
+
 static void get_info(weft_actor *actor, weft_actor_info *info)
 {
-    struct weft__actor_counts *counts = &actor->counts;
+    struct weft__actor_counts *counts = actor->counts;
     /* relaxed, all: statistics; they are read one after the other, and need not fit each other. */
     *info = (weft_actor_info){
         .size = sizeof *info,
@@ -35,7 +40,7 @@ static void get_info(weft_actor *actor, weft_actor_info *info)
         .runnable_ns = atomic_load_relaxed(&counts->runnable_ns),
         .memory = atomic_load_relaxed(&counts->memory),
         .memory_peak = atomic_load_relaxed(&counts->memory_peak),
-        .memory_limit = actor->limit + WEFT_ACTOR_STACK + weft__mailbox_bytes(actor->mailbox),
+        .memory_limit = weft__actor_limit(actor),
         .executor = atomic_load_relaxed(&counts->executor),
     };
     snprintf(info->name, sizeof info->name, "%s", actor->name);

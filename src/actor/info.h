@@ -7,4 +7,6 @@
 
 bool weft__actor_is_running(struct weft_actor *actor); /* under its lock; a hint */
 
+size_t weft__actor_limit(const struct weft_actor *actor); /* as infos tell it, in bytes */
+
 #endif

@@ -29,7 +29,7 @@ static bool start(struct weft_actor *actor)
     if (!atomic_cas_relaxed(&actor->state, &new, ACTOR_STARTED))
         return false;
     /* relaxed: a hint, for infos. */
-    atomic_store_relaxed(&actor->counts.activity, WEFT_ACTOR_RUNNABLE);
+    atomic_store_relaxed(&actor->counts->activity, WEFT_ACTOR_RUNNABLE);
     weft__executor_start(weft__balance_place_new(actor), actor);
     return true;
 }
@@ -57,6 +57,7 @@ void weft__actor_free(struct weft_actor *actor)
 {
     /* relaxed: for a later misuse of the handle. Freed memory often keeps its contents. */
     atomic_store_relaxed(&actor->handle, HANDLE_GONE);
+    weft__stats_give_actor(actor->shown);
     weft__free(actor->messages);
     weft__free(actor->places);
     weft__free(actor);
@@ -104,7 +105,8 @@ void weft__actor_over(struct weft_actor *actor, int reason)
     if (actor->supervisor)
         actor->supervisor(actor, reason, actor->data);
     weft__lock_take(&actor->sync.lock);
-    atomic_store_release(&actor->state, ACTOR_OVER); /* release A11: the reason */
+    atomic_store_release(&actor->state, ACTOR_OVER);                 /* release A11: the reason */
+    atomic_store_relaxed(&actor->counts->activity, WEFT_ACTOR_OVER); /* relaxed: a hint */
     struct weft__waiter *waiters = weft__actor_rouse_all(&actor->waiters, reason);
     weft__lock_drop(&actor->sync.lock);
     weft__actor_let_go(waiters);

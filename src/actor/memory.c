@@ -14,14 +14,14 @@
 
 static void count_blocks(struct weft_actor *actor, size_t more, size_t less)
 {
-    atomic_fetch_add_relaxed(&actor->counts.memory, more - less); /* relaxed: statistics */
+    atomic_fetch_add_relaxed(&actor->counts->memory, more - less); /* relaxed: statistics */
 }
 
 /* The peak of the actor itself is that of a run on a single thread. */
 static void note_peak(const struct weft__member *member, size_t peak)
 {
     if (!member->victim) /* relaxed: statistics */
-        atomic_store_relaxed(&member->fiber->actor->counts.memory_peak, peak);
+        atomic_store_relaxed(&member->fiber->actor->counts->memory_peak, peak);
 }
 
 /* ---- From delegate to victim ---- */

@@ -112,7 +112,7 @@ bool weft__actor_merge(weft *w, bool give_up)
     struct weft__actor_slot *slot = weft__actor_slot_of(w);
     struct weft__member *member = fiber->top;
     if (w >= member->cursor) {
-        atomic_store_relaxed(&slot->wanted, 0); /* relaxed: own */
+        weft__quantum_uncall(fiber, w);
         return weft__quantum_poll(fiber, w);
     }
     if (!weft__answer_has_come(slot)) {
@@ -129,7 +129,7 @@ bool weft__actor_merge(weft *w, bool give_up)
     enum stolen_state state = weft__answer_is(slot);
     enum member_outcome outcome = take_over(fiber, slot, state, give_up);
     member->cursor = w;
-    atomic_store_relaxed(&slot->wanted, 0);
+    weft__quantum_uncall(fiber, w);
     trace(fiber, EVENT_MERGE, slot);
     bool cancelled = weft__quantum_poll(fiber, w); /* the slot may be used again from here on */
     if (outcome != OUTCOME_RUNS)

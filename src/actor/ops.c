@@ -12,6 +12,7 @@
 #include "actor/rescue.h"
 #include "actor/ticker.h"
 #include "actor/unwind.h"
+#include "core/standing.h"
 #include "sync/sync.h"
 
 #include <stdio.h>
@@ -60,8 +61,10 @@ static void waits_for(struct weft__context *context, const char *what,
     if (!by)
         return;
     weft__deadlock_blocked(fiber, by);
+    if (fiber->is_root)
+        weft__stats_note(&fiber->actor->counts->waits_object, weft__blocked_shown(by));
     if (by->object->name && fiber->is_root)
-        note_name(&fiber->actor->counts, by->object->name);
+        note_name(fiber->actor->counts, by->object->name);
 }
 
 static void waits_no_more(struct weft__context *context, const struct weft__blocked *by)

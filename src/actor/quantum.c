@@ -21,11 +21,19 @@ bool weft__quantum_is_cancelled(struct weft__fiber *fiber)
     return weft__group_look(fiber->context.group, &noticed) == GROUP_CANCELLED;
 }
 
-/* Makes every merge of a pending slot take the slow road, where it sees the cancellation. */
+/* Makes every merge of a pending slot take the slow road, where it sees the cancellation. A slot is
+ * called once: `called` moves up here, and down where a merge takes the call back. */
 static void call_merges(struct weft__fiber *fiber, weft *first_free)
 {
-    for (weft *w = first_free; w-- > fiber->context.first;)
-        atomic_store_relaxed(&weft__slot_of(w)->wanted, SLOT_WANTED); /* relaxed: own */
+    for (; fiber->called < first_free; fiber->called++)
+        atomic_store_relaxed(&weft__slot_of(fiber->called)->wanted, SLOT_WANTED); /* relaxed: own */
+}
+
+void weft__quantum_uncall(struct weft__fiber *fiber, weft *w)
+{
+    atomic_store_relaxed(&weft__slot_of(w)->wanted, 0); /* relaxed: own */
+    if (fiber->called > w)
+        fiber->called = w;
 }
 
 /* ---- The end of a quantum ---- */
@@ -63,8 +71,8 @@ static void end_quantum(struct weft__fiber *fiber, weft *first_free)
     if (!actor->system->counted && actor->system->executor_count > 1) /* else no tick hurries */
         atomic_store_relaxed(&executor->seen, weft__clock_now());     /* relaxed: a time */
     /* relaxed, both: statistics. */
-    atomic_fetch_add_relaxed(&actor->counts.quanta, 1);
-    atomic_fetch_add_relaxed(&actor->counts.run_ns, executor->lasted);
+    atomic_fetch_add_relaxed(&actor->counts->quanta, 1);
+    atomic_fetch_add_relaxed(&actor->counts->run_ns, executor->lasted);
     weft__age_stamp(fiber, first_free, executor->quanta);
     struct weft__actor_slot *own = NULL;
     if (!full) /* its slots are stamped now, and will be old enough when the next quantum ends */

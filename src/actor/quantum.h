@@ -13,6 +13,9 @@ bool weft__quantum_poll(struct weft__fiber *fiber, weft *first_free);
 
 bool weft__quantum_is_cancelled(struct weft__fiber *fiber);
 
+/* The slot is not wanted any more. */
+void weft__quantum_uncall(struct weft__fiber *fiber, weft *w);
+
 void weft__actor_fork(weft *w);
 void weft__actor_poll(weft *w);
 

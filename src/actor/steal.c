@@ -8,6 +8,7 @@
 #include "actor/places.h"
 #include "actor/post.h"
 #include "actor/ticker.h"
+#include "os/trace.h"
 
 /* How many short quanta a fiber may ask for before it has given a right side away. */
 enum { YOUNG_QUANTA = 4 };
@@ -55,9 +56,10 @@ static struct weft__actor_slot *take(struct weft__fiber *fiber, struct weft__mem
     victim->cursor++;
     bool careful = victim->careful || (victim == fiber->top && fiber->context.mutexes > 0);
     weft__answer_expect(slot, victim, careful ? STOLEN_CAREFUL : STOLEN_PENDING);
-    atomic_store_relaxed(&slot->wanted, SLOT_WANTED);          /* relaxed: own */
-    atomic_fetch_add_relaxed(&fiber->actor->counts.steals, 1); /* relaxed: statistics */
+    atomic_store_relaxed(&slot->wanted, SLOT_WANTED);           /* relaxed: own */
+    atomic_fetch_add_relaxed(&fiber->actor->counts->steals, 1); /* relaxed: statistics */
     weft__trace(fiber->actor->system, event);
+    WEFT__TRACE(DELEGATE, (uintptr_t)fiber->actor, (event.to ? event.to : event.executor)->index);
     return slot;
 }
 
@@ -102,7 +104,7 @@ struct weft__actor_slot *weft__steal_at_quantum(struct weft__fiber *fiber, weft 
     if (!to)
         return NULL;
     fiber->young_quanta = 0;
-    atomic_fetch_add_relaxed(&actor->counts.delegates, 1); /* relaxed: statistics */
+    atomic_fetch_add_relaxed(&actor->counts->delegates, 1); /* relaxed: statistics */
     struct weft__actor_slot *away =
         take(fiber, victim, (struct weft__event){.to = to, .runnable = runnable});
     struct weft__actor_slot *own =

@@ -9,6 +9,7 @@
 #include "actor/places.h"
 #include "core/misuse.h"
 #include "os/memory.h"
+#include "os/trace.h"
 #include "sync/mutex.h"
 
 #include <errno.h>
@@ -154,6 +155,7 @@ _Noreturn void weft__unwind(weft *first_free, enum member_outcome outcome)
     struct weft__fiber *fiber = weft__fiber_of(first_free);
     struct weft__member *member = fiber->top;
     weft__away_come_back(first_free);
+    WEFT__TRACE(LIMIT, (uintptr_t)fiber->actor, weft__outcome_reason(outcome));
     /* relaxed: own. Nothing more is stolen from the member. Its delegates read it when they poll;
      * those that wait are woken. */
     atomic_store_relaxed(&member->outcome, outcome);
@@ -165,5 +167,6 @@ _Noreturn void weft__unwind(weft *first_free, enum member_outcome outcome)
     weft__cleanups_run(member, first_free);
     weft__mutex_unlock_all(&fiber->context, member->mutexes);
     end_scopes(member);
+    weft__exceptions_leave(member->exceptions);
     _longjmp(member->entry, 1);
 }

@@ -18,8 +18,25 @@
 
 #include "actor/actor.h"
 
+#include <errno.h>
+
 /* Ends the topmost member; `first_free`: its first free slot. */
 _Noreturn void weft__unwind(weft *first_free, enum member_outcome outcome);
+
+/* As a negative errno; 0: it has returned, or runs. */
+static inline int weft__outcome_reason(enum member_outcome outcome)
+{
+    switch (outcome) {
+    case OUTCOME_KILLED:
+        return -ECANCELED;
+    case OUTCOME_NO_MEMORY:
+        return -ENOMEM;
+    case OUTCOME_OVERFLOW:
+        return -EOVERFLOW;
+    default:
+        return 0;
+    }
+}
 
 /* By the fiber: unwinds the topmost member if its result is not needed. While it holds a mutex it
  * goes on, unless `at_once`. */

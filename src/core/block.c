@@ -49,6 +49,16 @@ void weft__block_uncount(struct weft_pool *pool)
     weft__spare_dismiss(pool);
 }
 
+/* In the statistics page. */
+static void show(struct weft__worker *worker, const struct weft__blocked *what, uint64_t now)
+{
+    const struct weft__sync *object = what->object;
+    struct weft__counts *counts = worker->counts;
+    weft__stats_waits(&counts->waits, weft__blocked_words(what->kind), weft__blocked_shown(what),
+                      object ? object->name : NULL);
+    weft__stats_phase(&counts->phases, WEFT_STATS_IS_BLOCKED, now);
+}
+
 static void mark(struct weft__worker *worker, const struct weft__blocked *what, uint64_t now)
 {
     struct weft_pool *pool = worker->pool;
@@ -62,6 +72,7 @@ static void mark(struct weft__worker *worker, const struct weft__blocked *what, 
         weft__sleep_absent(&pool->sleep);
     weft__state_is(worker, WORKER_BLOCKED);
     weft__state_since(worker, now);
+    show(worker, what, now);
     weft__block_count(pool);
 }
 
@@ -78,6 +89,7 @@ static void unmark(struct weft__worker *worker)
         weft__sleep_present(&pool->sleep);
     weft__state_is(worker, WORKER_BUSY);
     weft__state_since_unknown(worker);
+    weft__stats_phase_now(&worker->counts->phases, WEFT_STATS_WORKS);
     weft__block_uncount(pool);
 }
 

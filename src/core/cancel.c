@@ -2,6 +2,7 @@
 #include "core/cancel.h"
 
 #include "core/guest.h"
+#include "core/misuse.h"
 #include "core/pool.h"
 #include "os/membarrier.h"
 
@@ -46,7 +47,7 @@ void weft__part_resume_slow(struct weft__context *context, bool mixes)
 {
     if (mixes && context->taker)
         atomic_fence_seq_cst(); /* fence J1: context->root was set again; partner: the same */
-    if (weft__group_look(context->group, NULL) != GROUP_FINE)
+    if (weft__context_look(context, NULL) != GROUP_FINE)
         weft__context_alert(context);
 }
 
@@ -144,10 +145,52 @@ void weft__fail(weft *w, int code)
         weft__alert_parts(context);
 }
 
+/* The lock of the context keeps the flags and the last of them together. The failure is counted
+ * after it can be seen, as in weft__group_mark(). */
+static void fork_fails(weft *fork)
+{
+    struct weft__context *context = weft__context_of(fork);
+    weft__context_lock(context);
+    atomic_store_relaxed(&weft__slot_of(fork)->failed, true); /* relaxed, all: as in group.c */
+    if ((weft *)atomic_load_relaxed(&context->failed) < fork)
+        atomic_store_relaxed(&context->failed, fork);
+    weft__lock_drop(&context->lock);
+}
+
+/* What is told to threads of the computation is the same as if a group had failed. Those that are
+ * not on the left side of the fork look, and find nothing. */
+void weft_right_failed_(weft *w)
+{
+    WEFT__EXPECT_OWN(w);
+    struct weft__context *own = weft__context_of(w);
+    struct weft__group *part = own->group;
+    if (!weft__group_is_part(part) || !part->at)
+        return; /* the left side is over, or is that of an actor */
+    if (weft__is_cancelled(w))
+        return; /* so is the left side, or it is over */
+    fork_fails(part->at);
+    weft__group_alarm_add(part->root);
+    weft__alert_others(own->worker->pool, part->root, own);
+}
+
+void weft__right_failed_end(struct weft__context *context, struct weft__slot *slot)
+{
+    weft__context_lock(context);
+    atomic_store_relaxed(&slot->failed, false);
+    if (atomic_load_relaxed(&context->failed) == slot) {
+        weft *last = (weft *)slot;
+        while (last-- > context->first && !atomic_load_relaxed(&weft__slot_of(last)->failed))
+            ;
+        atomic_store_relaxed(&context->failed, last < context->first ? NULL : last);
+    }
+    weft__lock_drop(&context->lock);
+    atomic_fetch_sub_relaxed(&context->group->root->alarms, 1);
+}
+
 static enum group_state look(struct weft__context *context)
 {
     bool noticed = false;
-    enum group_state state = weft__group_look(context->group, &noticed);
+    enum group_state state = weft__context_look(context, &noticed);
     if (noticed)
         weft__alert_parts(context);
     else if (state == GROUP_CANCELLED) /* perhaps by a group in another pool */

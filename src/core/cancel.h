@@ -15,6 +15,16 @@
 
 #include "core/worker.h"
 
+/* The state of what runs on top of the context. *noticed: see weft__group_walk(). By its owner. */
+static inline enum group_state weft__context_look(struct weft__context *context, bool *noticed)
+{
+    if (!weft__group_alarm(context->group))
+        return GROUP_FINE;
+    if (weft__any_right_failed(context->base, context->end))
+        return GROUP_CANCELLED;
+    return weft__group_walk(context->group, noticed);
+}
+
 /* Is the computation that runs in w cancelled? The first call that notices that a deadline has
  * passed alerts all threads that run a part of it. */
 bool weft__is_cancelled_slow(weft *w);
@@ -34,6 +44,9 @@ static inline bool weft__is_over(weft *w)
 }
 
 void weft__fail(weft *w, int code);
+
+/* The owner of the context has merged a fork whose right side has failed alone. */
+void weft__right_failed_end(struct weft__context *context, struct weft__slot *slot);
 
 /* The bit of a worker whose context is on the lazy road. */
 uint64_t weft__taker_of(const struct weft__worker *worker);

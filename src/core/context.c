@@ -89,6 +89,11 @@ weft *weft__context_top(struct weft__context *context)
     return context->first + low;
 }
 
+struct weft__around weft__context_around(struct weft__context *context)
+{
+    return (struct weft__around){context->group, context->base, weft__context_top(context)};
+}
+
 void weft__context_lock(struct weft__context *context)
 {
     uint32_t forks = weft__fork_count();

@@ -22,6 +22,7 @@
 #ifndef WEFT_CORE_CONTEXT_H
 #define WEFT_CORE_CONTEXT_H
 
+#include "core/group.h"
 #include "core/job.h"
 #include "os/lock.h"
 #include "os/membarrier.h"
@@ -63,9 +64,14 @@ struct weft__slot {
     struct weft__latch latch; /* set when a stolen right side is over */
     bool group_is_lent;       /* lazy road: `group` was written for the deque, and goes with it */
     struct atomic_bool given_up; /* written by the owner between fork and merge; see group.h */
+    struct atomic_bool failed;   /* the right side has failed alone, see group.h. Set by the thief,
+                                    cleared by the owner at the merge; under the lock */
     struct atomic_ptr thief; /* struct weft__worker that runs the right side, which writes it; or
                                 NULL */
-    uint64_t unused[2];
+    weft *base;              /* while others run the right side: the first slot of the fork's group
+                                in this context. Written by the thief that takes it, or by the owner
+                                that publishes it */
+    uint64_t unused[1];
 };
 
 #define SLOT_WANTED UINTPTR_MAX
@@ -107,6 +113,8 @@ struct weft__context {
     unsigned char rest_of_other[sizeof(struct weft) - offsetof(struct weft, rest_)];
     struct weft__worker *worker; /* its owner; of a fiber: the worker that runs it */
     struct weft__group *group;   /* of the job that runs on top. Owner only */
+    weft *base;                  /* the slot in which that group begins here. Owner only; not of a
+                                    fiber, whose right sides do not fail alone */
     weft *first, *last, *end;    /* end is last + 1 */
     size_t in_place;             /* forks in `end` that are not merged. Owner only */
     struct weft__left *kept;     /* what their slots would have; see inplace.h. Owner only */
@@ -135,6 +143,8 @@ struct weft__context {
                                              published; written under the lock */
     struct atomic_bool answered;          /* the owner is on a slow road; see steal.c */
     struct atomic_bool away;              /* the owner is blocked: thieves take young forks, too */
+    struct atomic_ptr failed;             /* weft *: the last slot whose right side has failed
+                                             alone, or NULL; written under the lock */
     weft_fn *marked_fn;                   /* what the mark in the oldest slot replaced; under the
                                              lock */
     struct atomic_u64 marked_at;          /* when the oldest slot was marked; written under the
@@ -168,6 +178,18 @@ static inline struct weft__slot *weft__slot_of_job(struct weft__job *job)
 
 /* The first free slot, or `end`: the context of the code that runs on top now. Owner only. */
 weft *weft__context_top(struct weft__context *context);
+
+/* Where a group would be made now: on top of what runs in the context. Owner only. */
+struct weft__around weft__context_around(struct weft__context *context);
+
+/* The first slot of the group of a pending fork: the group stands there. It does not change while
+ * the fork is pending: a scope that was open at the fork is closed after the merge. Lazy road. */
+static inline weft *weft__slot_base(struct weft__slot *slot)
+{
+    while (!slot->group || slot->group_is_lent)
+        slot--;
+    return (weft *)slot;
+}
 
 /* Is a right side pending that could be stolen? A hint, unless its owner rests. */
 bool weft__context_has_pending(struct weft__context *context);

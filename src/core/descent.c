@@ -53,8 +53,9 @@ void weft__descent_begin(struct weft__wait *wait)
     wait->settled = false;
     wait->since = weft__clock_now();
     weft__state_since(wait->me, wait->since);
+    weft__stats_phase(&wait->me->counts->phases, WEFT_STATS_SEARCHES, wait->since);
     /* relaxed: own writes. A worker that has run no job yet does not count as a use of the pool. */
-    uint64_t used = atomic_load_relaxed(&wait->outermost->counts.jobs) > 0 ? wait->since : 0;
+    uint64_t used = atomic_load_relaxed(&wait->outermost->counts->jobs) > 0 ? wait->since : 0;
     if (wait->counted) {
         weft__sleep_start_looking(&wait->outermost->pool->sleep, &wait->idle, used);
         seek_on(wait);
@@ -71,6 +72,7 @@ static void learn_to_linger(struct weft__wait *wait)
     uint64_t now = weft__clock_now();
     bool brief = now - wait->since < LINGER_NS;
     weft__state_since(wait->me, now);
+    weft__stats_phase(&wait->me->counts->phases, WEFT_STATS_WORKS, now);
     if (!brief)
         wait->outermost->brief_spells = 0;
     else if (wait->outermost->brief_spells < LINGER_REASONS)
@@ -79,7 +81,7 @@ static void learn_to_linger(struct weft__wait *wait)
 
 void weft__descent_end(struct weft__wait *wait, bool stole)
 {
-    atomic_store_relaxed(&wait->me->counts.cpu, weft__thread_cpu()); /* relaxed: a hint */
+    atomic_store_relaxed(&wait->me->counts->cpu, weft__thread_cpu()); /* relaxed: a hint */
     weft__state_is(wait->me, WORKER_BUSY);
     WEFT__TRACE(SEARCH_END, 0, 0);
     learn_to_linger(wait);
@@ -202,7 +204,7 @@ static bool stands_still(struct weft__wait *wait)
     struct weft__walk walk = {.pool = wait->outermost->pool};
     struct weft__worker *worker;
     while ((worker = weft__walk_next(&walk)))
-        jobs += atomic_load_relaxed(&worker->counts.jobs); /* relaxed: a hint */
+        jobs += atomic_load_relaxed(&worker->counts->jobs); /* relaxed: a hint */
     bool same = jobs == wait->jobs;
     wait->jobs = jobs;
     return same;
@@ -218,6 +220,19 @@ static bool fall_asleep(struct weft__wait *wait)
     wait->despair = result == PARK_TIMED_OUT && stands_still(wait);
     wait->idle.round = 0;
     return result != PARK_WAS_NUDGED;
+}
+
+/* In the statistics page: it sleeps, and who has what it waits for. The address of the thief is
+ * compared there, not followed. */
+static void show_sleep(struct weft__wait *wait)
+{
+    struct weft__counts *counts = wait->me->counts;
+    const struct weft__awaited *awaited = &wait->awaited;
+    if (awaited->what)
+        weft__stats_words(awaited->what);
+    weft__stats_note(&counts->thief, awaited->thief ? (uintptr_t)atomic_load_relaxed(awaited->thief)
+                                                    : 0); /* hint */
+    weft__stats_phase_now(&counts->phases, WEFT_STATS_SLEEPS);
 }
 
 void weft__descent_step(struct weft__wait *wait)
@@ -246,7 +261,9 @@ void weft__descent_step(struct weft__wait *wait)
         seek(wait, SEEKS_NOTHING); /* a sleeper has no place; in a crowd, its parking place does not
                                       say that it sleeps */
     WEFT__TRACE(SLEEP, 0, 0);
+    show_sleep(wait);
     bool slept = wait->steps_back ? step_back(wait) : fall_asleep(wait);
+    weft__stats_phase_now(&wait->me->counts->phases, WEFT_STATS_SEARCHES);
     WEFT__TRACE(SLEEP_END, 0, 0);
     outermost->overtakes = wait->idle.overtakes && weft__may_overtake(outermost);
     seek_on(wait);
@@ -255,7 +272,7 @@ void weft__descent_step(struct weft__wait *wait)
         weft__block_uncount(outermost->pool);
     return_to_places(wait);
     if (slept && (!wait->counted || wait->idle.woken))
-        weft__count_up(&wait->me->counts.sleeps);
+        weft__count_up(&wait->me->counts->sleeps);
     if (slept)
         wait->patient_until = 0;
 }

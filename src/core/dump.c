@@ -117,15 +117,15 @@ static struct weft__who thief_in(const struct locks *locks, struct weft__worker 
 static bool runs_child(const struct locks *locks, struct weft__worker *other, const void *scope)
 {
     return rests(locks, other) ? weft__runs_child(other, scope)
-                               : atomic_load_relaxed(&other->counts.group) == scope; /* a hint */
+                               : atomic_load_relaxed(&other->counts->group) == scope; /* a hint */
 }
 
 static void look_at_wait(struct look *look, const struct locks *locks, struct weft__worker *worker)
 {
     struct weft__standing *standing = &look->standing;
     struct weft__worker *other = NULL;
-    void *place = atomic_load_relaxed(&worker->counts.awaits_for); /* relaxed, both: hints */
-    standing->awaits = atomic_load_relaxed(&worker->counts.awaits);
+    void *place = atomic_load_relaxed(&worker->counts->awaits_for); /* relaxed, both: hints */
+    standing->awaits = atomic_load_relaxed(&worker->counts->awaits);
     if (standing->awaits == weft__awaits_thief && place)
         standing->thief = thief_in(locks, worker, place);
     while (standing->awaits == weft__awaits_children && (other = other_of(locks, other)))
@@ -151,8 +151,8 @@ static void look_at_forks(struct look *look, struct weft__context *context)
 static void look_at_time(struct look *look, const struct locks *locks, struct weft__worker *worker)
 {
     uint64_t now = weft__clock_now();
-    uint64_t since = atomic_load_relaxed(&worker->counts.since); /* relaxed, both: hints */
-    uint64_t jobs_then = atomic_load_relaxed(&worker->counts.jobs_then);
+    uint64_t since = atomic_load_relaxed(&worker->counts->since); /* relaxed, both: hints */
+    uint64_t jobs_then = atomic_load_relaxed(&worker->counts->jobs_then);
     look->jobs_since = look->jobs > jobs_then ? look->jobs - jobs_then : 0;
     if (since) {
         look->lasts = now > since ? now - since : 1;
@@ -174,7 +174,7 @@ static void look_at_time(struct look *look, const struct locks *locks, struct we
 
 static void look_at(struct look *look, const struct locks *locks, struct weft__worker *worker)
 {
-    struct weft__counts *counts = &worker->counts;
+    struct weft__counts *counts = worker->counts;
     /* relaxed, all: hints. */
     *look = (struct look){
         .standing.who = weft__who(worker),

@@ -16,6 +16,12 @@ static void abandoned(const struct weft__worker *me)
                 me->index);
 }
 
+/* For a trace: what the job is a part of; see weft/trace_format.h. */
+static uintptr_t whole_of(weft *slot, const struct weft__group *group)
+{
+    return slot ? (uintptr_t)&weft__slot_of(slot)->latch : (uintptr_t)group;
+}
+
 void weft__execute_untold(weft *w, const struct weft__found *found)
 {
     struct weft__worker *me = weft__worker_of(w);
@@ -39,16 +45,16 @@ void weft__execute_untold(weft *w, const struct weft__found *found)
     struct weft__help outer_help = me->context->help;
     me->context->help = (struct weft__help){0};
     weft__expect_help(me);
-    weft__count_up(&me->counts.jobs);
-    if (frame.depth > atomic_load_relaxed(&me->counts.depth_max))
-        atomic_store_relaxed(&me->counts.depth_max, frame.depth);
+    weft__count_up(&me->counts->jobs);
+    if (frame.depth > atomic_load_relaxed(&me->counts->depth_max))
+        atomic_store_relaxed(&me->counts->depth_max, frame.depth);
     weft__state_is(me, WORKER_BUSY);
-    atomic_store_relaxed(&me->counts.depth, frame.depth + 1); /* relaxed: a hint */
+    atomic_store_relaxed(&me->counts->depth, frame.depth + 1); /* relaxed: a hint */
     me->frame = &frame;
     weft__current = me;
     if (found->from)
-        WEFT__TRACE(STEAL, atomic_load_relaxed(&found->from->counts.thread), /* relaxed: a hint */
-                    (uintptr_t)(found->slot ? (void *)found->slot : (void *)found->job));
+        WEFT__TRACE(STEAL, atomic_load_relaxed(&found->from->counts->thread), /* relaxed: a hint */
+                    whole_of(found->slot, found->job->group));
     found->job->execute(w, found->job);
     bool forked = weft__pool_is_forked(me->pool);
     if (forked && (me->kind == WORKER_THREAD || me->kind == WORKER_SPARE))
@@ -68,7 +74,7 @@ void weft__execute_untold(weft *w, const struct weft__found *found)
         weft__pile_publish(me, me->pile.base, WEFT__PILE_ALL); /* before the job counts as over */
     weft__pile_end(&me->pile, outer_base);
     me->frame = outer;
-    atomic_store_relaxed(&me->counts.depth, frame.depth); /* relaxed: as above */
+    atomic_store_relaxed(&me->counts->depth, frame.depth); /* relaxed: as above */
     weft__current = forked ? NULL : before;
     me->context->help = outer_help;
     if (outer && outer_help.wanted)
@@ -94,7 +100,7 @@ struct shown {
 
 static inline struct shown show(struct weft__worker *me, struct shown shown)
 {
-    struct weft__counts *counts = &me->counts;
+    struct weft__counts *counts = me->counts;
     struct shown before = {atomic_load_relaxed(&counts->fn), atomic_load_relaxed(&counts->group)};
     atomic_store_relaxed(&counts->fn, shown.fn);
     atomic_store_relaxed(&counts->group, shown.group);
@@ -108,12 +114,14 @@ static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, wef
     struct weft__context *context = weft__context_of(w);
     struct weft__slot *slot = weft__slot_of(w);
     struct weft__group *outer = context->group, *outer_here = slot->group;
+    weft *outer_base = context->base;
     struct weft__frame *frame = weft__is_fiber(w) ? NULL : context->worker->frame;
     struct weft__group *outer_root = atomic_load_relaxed(&context->root);
     struct weft__group *root = group->root;
     bool mixes = outer_root && outer_root != root;
     size_t in_place = context->in_place;
     context->group = slot->group = group;
+    context->base = w;
     /* relaxed, all of root and mixed: hints, written by their owner only. For a thread that fails
      * and reads root, weft__part_begin() and weft__part_resume() have a fence after the store. */
     atomic_store_relaxed(&context->root, root);
@@ -129,7 +137,7 @@ static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, wef
         weft__part_begin(context, root, fresh);
     weft_fn *runs = weft__is_over(w) ? drop : fn;
     if (frame)
-        WEFT__TRACE(JOB, (uintptr_t)runs, (uintptr_t)frame->slot);
+        WEFT__TRACE(JOB, (uintptr_t)runs, whole_of(frame->slot, group));
     if (runs)
         WEFT__MUST_RETURN(weft__job_threw, runs(w, arg));
     if (frame && context->worker->frame != frame)
@@ -142,6 +150,7 @@ static void call(weft *w, weft_fn *fn, void *arg, struct weft__group *group, wef
     if (context->group != group)
         weft__fatal("a job returned without closing a scope that it opened");
     context->group = outer;
+    context->base = outer_base;
     slot->group = outer_here;
     atomic_store_relaxed(&context->root, outer_root);
     if (mixes)
@@ -172,10 +181,10 @@ void weft__call_whole(weft *w, weft_fn *fn, void *arg, struct weft__group *group
                       brief && !weft__context_robbed(context));
 }
 
-int weft__call_in_new_group(weft *w, weft_fn *fn, void *arg, struct weft__group *parent)
+int weft__call_in_new_group(weft *w, weft_fn *fn, void *arg, const struct weft__around *around)
 {
     struct weft__group group;
-    weft__group_begin(&group, parent);
+    weft__group_begin_in(&group, around);
     weft__call_whole(w, fn, arg, &group);
     return weft__group_end(&group);
 }

@@ -32,7 +32,7 @@ void weft__call_or_drop(weft *w, weft_fn *fn, void *arg, struct weft__group *gro
 /* The same for a whole job from outside: how long it takes is remembered (habit.h). */
 void weft__call_whole(weft *w, weft_fn *fn, void *arg, struct weft__group *group);
 
-/* The same in a new group, inside `parent` if that is not NULL. Returns the group's error or 0. */
-int weft__call_in_new_group(weft *w, weft_fn *fn, void *arg, struct weft__group *parent);
+/* The same in a new group, made where `around` says. Returns the group's error or 0. */
+int weft__call_in_new_group(weft *w, weft_fn *fn, void *arg, const struct weft__around *around);
 
 #endif

@@ -73,6 +73,8 @@ static void wait_for_thief(weft *w, bool give_up)
     atomic_store_relaxed(&slot->fn, NULL);
     if (give_up)
         weft__group_take_up(context->group, &slot->given_up);
+    if (atomic_load_relaxed(&slot->failed)) /* relaxed: acquired with the latch */
+        weft__right_failed_end(context, slot);
 }
 
 static bool published_merge(struct weft__context *context, weft *w, bool give_up)
@@ -103,7 +105,7 @@ static bool slow_road(struct weft__context *context, weft *w, bool wake, bool *c
     bool noticed = false;
     /* Under the lock, so that this thread does not lower a guard that a failing thread raises
      * now. */
-    enum group_state state = weft__group_look(context->group, &noticed);
+    enum group_state state = weft__context_look(context, &noticed);
     *cancelled = state == GROUP_CANCELLED;
     context->raised = *cancelled; /* every fork and merge learns of it, until the job is over */
     /* A stolen slot stays wanted until it is merged; the end of the slots always is. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/group.h"
 
+#include "core/context.h"
 #include "core/limit.h"
 #include "os/clock.h"
 #include "os/trace.h"
@@ -16,26 +17,42 @@ void weft__group_begin(struct weft__group *group, struct weft__group *parent)
     group->root = parent ? parent->root : group;
     group->abandon = NULL;
     atomic_store_relaxed(&group->alarms, 0);
-    if (parent)
+    if (parent) {
+        group->base = group->at = NULL;
         group->given_up = NULL;
-    else
+    } else {
         atomic_store_relaxed(&group->takers, 0);
+    }
     atomic_store_relaxed(&group->deadline, 0);
     atomic_store_relaxed(&group->error, 0);
 }
 
-void weft__part_of(struct weft__group *part, struct weft__group *parent,
+void weft__group_alarm_add(struct weft__group *root)
+{
+    atomic_fetch_add_relaxed(&root->alarms, 1);
+    weft__limit_nudge(root);
+}
+
+void weft__group_begin_in(struct weft__group *group, const struct weft__around *around)
+{
+    weft__group_begin(group, around->group);
+    if (!around->group)
+        return;
+    group->base = around->base;
+    group->at = around->at;
+}
+
+void weft__part_of(struct weft__group *part, const struct weft__around *around,
                    const struct atomic_bool *given_up)
 {
-    weft__group_begin(part, parent);
+    weft__group_begin_in(part, around);
     part->given_up = given_up;
 }
 
 void weft__group_give_up(struct weft__group *group, struct atomic_bool *given_up)
 {
     atomic_store_relaxed(given_up, true);
-    atomic_fetch_add_relaxed(&group->root->alarms, 1);
-    weft__limit_nudge(group->root);
+    weft__group_alarm_add(group->root);
 }
 
 void weft__group_take_up(struct weft__group *group, struct atomic_bool *given_up)
@@ -83,6 +100,28 @@ uint64_t weft__group_deadline(const struct weft__group *group)
     return first;
 }
 
+/* The context knows the last of such forks, and nearly always that is enough. */
+bool weft__any_right_failed(const weft *base, const weft *at)
+{
+    if (base == at)
+        return false;
+    const weft *last = atomic_load_relaxed(&weft__context_of((weft *)at)->failed);
+    if (!last || last < base)
+        return false;
+    if (last < at)
+        return true;
+    while (at-- > base)
+        if (atomic_load_relaxed(&((const struct weft__slot *)at)->failed))
+            return true;
+    return false;
+}
+
+/* Does the parent go on without it? */
+static bool is_left_of_failed(const struct weft__group *group)
+{
+    return group->parent && weft__any_right_failed(group->base, group->at);
+}
+
 static bool has_failed(const struct weft__group *group)
 {
     return atomic_load_relaxed(&group->error) ||
@@ -94,7 +133,7 @@ enum group_state weft__group_walk(struct weft__group *group, bool *noticed)
     uint64_t now = 0;
     enum group_state state = GROUP_FINE;
     for (struct weft__group *g = group; g; g = g->parent) {
-        if (has_failed(g))
+        if (has_failed(g) || is_left_of_failed(g))
             return GROUP_CANCELLED;
         uint64_t deadline = atomic_load_relaxed(&g->deadline);
         if (deadline == 0)
@@ -114,8 +153,8 @@ static bool parent_failed(const struct weft__group *group)
 {
     if (!weft__group_alarm(group))
         return false;
-    for (struct weft__group *g = group->parent; g; g = g->parent)
-        if (has_failed(g))
+    for (const struct weft__group *g = group; g->parent; g = g->parent)
+        if (is_left_of_failed(g) || has_failed(g->parent))
             return true;
     return false;
 }

@@ -8,20 +8,36 @@
  *
  * A right side that a thread has taken is a group, too: a part. It is cancelled alone if its owner
  * gives up the fork (weft_fork_cancel()). In all other ways it belongs to its parent: what fails in
- * a part fails the parent. */
+ * a part fails the parent.
+ *
+ * A part may also fail its fork alone (weft_right_failed_(), for exceptions of C++). That cancels
+ * the left side: all that runs in the slots above the fork's, up to its merge, and the groups that
+ * were made there. So a group knows the slots that its parent had in use when it was made: the
+ * forks there are the ones on whose left side it is.
+ *
+ *   slots of a context:   base  ...  fork  ...  at
+ *                         ^ where the parent    ^ where this group was made: a scope was opened,
+ *                           begins there          or the right side of this fork was taken
+ *
+ * They are in use as long as the group exists, because forks and groups nest. */
 #ifndef WEFT_CORE_GROUP_H
 #define WEFT_CORE_GROUP_H
 
 #include "os/atomic.h"
 
+#include <weft.h>
+
 struct weft__group {
     struct weft__group *parent; /* outlives this one; written before this one is shared */
+    weft *base, *at;            /* not of the root: the slots of the parent, from `base` on, below
+                                   `at`; or NULL: not known. Written before this one is shared */
     struct weft__group *root;   /* the outermost group: the same for the whole computation, in all
                                    pools; written before this one is shared */
     struct atomic_u64 deadline; /* 0: none. Written by the owner */
     struct atomic_i32 error;    /* 0: fine. Written once, by the first thread that fails */
     struct atomic_u32 alarms;   /* root only: how many groups have failed, plus how many have a
-                                   deadline, plus how many forks are given up */
+                                   deadline, plus how many forks are given up, plus how many
+                                   have a right side that failed alone */
     union {
         struct atomic_u64
             takers; /* root: a bit for each thread that has run a part; see cancel.c */
@@ -32,8 +48,15 @@ struct weft__group {
                                                    NULL: nothing to do */
 };
 
-void weft__group_begin(struct weft__group *group, struct weft__group *parent);
-void weft__part_of(struct weft__group *part, struct weft__group *parent,
+/* Where a group is made: inside another one, and which slots that has there. */
+struct weft__around {
+    struct weft__group *group; /* NULL: in none */
+    weft *base, *at;
+};
+
+void weft__group_begin(struct weft__group *group, struct weft__group *parent); /* slots: unknown */
+void weft__group_begin_in(struct weft__group *group, const struct weft__around *around);
+void weft__part_of(struct weft__group *part, const struct weft__around *around,
                    const struct atomic_bool *given_up);
 int weft__group_end(struct weft__group *group);             /* its error, or -ECANCELED, or 0 */
 bool weft__group_fail(struct weft__group *group, int code); /* true: this was the first failure */
@@ -57,6 +80,13 @@ static inline struct weft__group *weft__group_whole(struct weft__group *group)
         group = group->parent;
     return group;
 }
+
+/* Is there a fork from `base` on and below `at` whose right side has failed alone? The slots are in
+ * use. */
+bool weft__any_right_failed(const weft *base, const weft *at);
+
+/* Something has failed, which is written where a walk finds it. */
+void weft__group_alarm_add(struct weft__group *root);
 
 /* The first deadline of it and the groups around it; WEFT_FOREVER: there is none. */
 uint64_t weft__group_deadline(const struct weft__group *group);

@@ -102,6 +102,7 @@ struct weft__worker *weft__guest_get(struct weft_pool *pool, enum worker_kind ki
     if (guest) {
         guest->taken = true;
         guest->kind = kind;
+        weft__stats_kind(&guest->counts->kind, kind);
         guest->was_spare |= kind == WORKER_SPARE;
         guest->park = guest->own_park; /* not the park of an earlier host */
         guests->lowest = number + 1;

@@ -158,7 +158,7 @@ static int get_worker_info(struct weft_pool *pool, unsigned index, weft_worker_i
     if (index >= pool->config.workers)
         return -EINVAL;
     struct weft__worker *worker = pool->workers[index];
-    struct weft__counts *counts = &worker->counts;
+    struct weft__counts *counts = worker->counts;
     bool ours = worker->started && !pool->config.spawn_thread;
     const weft_worker_info full = {
         .jobs = atomic_load_relaxed(&counts->jobs),

@@ -116,8 +116,7 @@ bool weft__merge_in_place(struct weft__context *context)
     if (context->in_place == 0)
         return weft__is_cancelled(w); /* which tells the merges in all slots, too, and takes long */
     bool noticed = false;
-    bool cancelled = weft__group_alarm(context->group) &&
-                     weft__group_look(context->group, &noticed) == GROUP_CANCELLED;
+    bool cancelled = weft__context_look(context, &noticed) == GROUP_CANCELLED;
     if (noticed)
         weft__alert_parts(context);
     return cancelled;

@@ -25,15 +25,17 @@ struct weft__limit weft__limit_until(uint64_t when)
 {
     struct weft__worker *me = weft__worker_current();
     struct weft__context *context = me ? weft__context_now(me) : NULL;
-    return (struct weft__limit){
-        .when = when, .context = context, .group = context ? context->group : NULL};
+    struct weft__limit limit = {.when = when, .context = context};
+    if (context)
+        limit.around = weft__context_around(context);
+    return limit;
 }
 
 void weft__limit_begin(struct weft__limit *limit)
 {
-    if (!limit->group)
+    if (!limit->around.group)
         return;
-    struct list *list = list_of(limit->group->root);
+    struct list *list = list_of(limit->around.group->root);
     weft__lock_take(&list->lock);
     limit->next = list->first;
     limit->link = &list->first;
@@ -45,9 +47,9 @@ void weft__limit_begin(struct weft__limit *limit)
 
 void weft__limit_end(struct weft__limit *limit)
 {
-    if (!limit->group)
+    if (!limit->around.group)
         return;
-    struct list *list = list_of(limit->group->root);
+    struct list *list = list_of(limit->around.group->root);
     weft__lock_take(&list->lock);
     *limit->link = limit->next;
     if (limit->next)
@@ -60,7 +62,7 @@ void weft__limit_nudge(const struct weft__group *root)
     struct list *list = list_of(root);
     weft__lock_take(&list->lock);
     for (struct weft__limit *limit = list->first; limit; limit = limit->next)
-        if (limit->group->root == root)
+        if (limit->around.group->root == root)
             limit->nudge(limit);
     weft__lock_drop(&list->lock);
 }
@@ -74,9 +76,9 @@ void weft__limits_forked(void)
 /* A deadline that is due by now cancels its group at the next look. */
 int weft__limit_reached(const struct weft__limit *limit, uint64_t *left)
 {
-    if (limit->group && weft__is_cancelled(limit->context->first))
+    if (limit->around.group && weft__is_cancelled(limit->context->first))
         return -ECANCELED;
-    uint64_t deadline = weft__group_deadline(limit->group);
+    uint64_t deadline = weft__group_deadline(limit->around.group);
     uint64_t until = limit->when < deadline ? limit->when : deadline;
     *left = WEFT_FOREVER;
     if (until == WEFT_FOREVER)
@@ -95,8 +97,17 @@ int weft__limit_passed(uint64_t when)
     return weft__limit_reached(&limit, &left);
 }
 
+enum group_state weft__limit_look(const struct weft__limit *limit)
+{
+    const struct weft__around *around = &limit->around;
+    if (!weft__group_alarm(around->group))
+        return GROUP_FINE;
+    if (weft__any_right_failed(around->base, around->at))
+        return GROUP_CANCELLED;
+    return weft__group_walk(around->group, NULL);
+}
+
 bool weft__limit_ends(const struct weft__limit *limit)
 {
-    return limit &&
-           (limit->when != WEFT_FOREVER || weft__group_look(limit->group, NULL) != GROUP_FINE);
+    return limit && (limit->when != WEFT_FOREVER || weft__limit_look(limit) != GROUP_FINE);
 }

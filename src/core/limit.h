@@ -19,7 +19,7 @@
 struct weft__limit {
     uint64_t when;                 /* WEFT_FOREVER: only a cancellation ends it */
     struct weft__context *context; /* where it waits; NULL: outside, where nothing is cancelled */
-    struct weft__group *group;     /* of the context; or NULL */
+    struct weft__around around;    /* where in the context; its group may be NULL */
     /* Wakes the waiter, which looks again. Called with the list's lock held, from begin to end. */
     void (*nudge)(struct weft__limit *limit);
     struct weft__limit *next, **link; /* in the list; under its lock */
@@ -38,6 +38,9 @@ int weft__limit_reached(const struct weft__limit *limit, uint64_t *left);
 
 /* For a wait until `when` that can't begin, since that is past: -ECANCELED, or -ETIMEDOUT. */
 int weft__limit_passed(uint64_t when);
+
+/* The state of what waits. By any thread; the clock is not read. */
+enum group_state weft__limit_look(const struct weft__limit *limit);
 
 /* For reports, while the waiter stands still: does the wait end, whatever other threads do? NULL:
  * no. */

@@ -160,10 +160,10 @@ void weft__expect_merged(weft *w, size_t in_place, const char *who)
                 who, right);
 }
 
-_Static_assert(WEFT_LAYOUT_ == 1 && sizeof(struct weft) == 128 &&
+_Static_assert(WEFT_LAYOUT_ == 2 && sizeof(struct weft) == 128 &&
                    offsetof(struct weft, guard_) == 48 && offsetof(struct weft, wanted_) == 56 &&
-                   WEFT_BLOCK_SIZE_ == 4 << 20 && sizeof(weft_task) == 176 &&
-                   sizeof(weft_scope) == 176 && sizeof(weft_mutex) == 64 &&
+                   WEFT_BLOCK_SIZE_ == 4 << 20 && sizeof(weft_task) == 192 &&
+                   sizeof(weft_scope) == 192 && sizeof(weft_mutex) == 64 &&
                    sizeof(weft_event) == 64 && sizeof(weft_channel) == 128 &&
                    sizeof(weft_timer) == 256,
                "what programs have compiled in changes with WEFT_LAYOUT_");

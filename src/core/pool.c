@@ -10,6 +10,7 @@
 #include "core/threads.h"
 #include "core/timer.h"
 #include "core/wait.h"
+#include "os/clock.h"
 #include "os/membarrier.h"
 #include "os/memory.h"
 #include "os/overflow.h"
@@ -20,6 +21,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <string.h>
 
 /* In a forked child. */
 static void forget_parent(void)
@@ -31,6 +33,7 @@ static void forget_parent(void)
     weft__limits_forked();
     weft__alarms_forked();
     weft__roster_forked();
+    weft__stats_forked();
     atomic_store_relaxed(&weft__fiber_wakers, 0); /* threads that counted there do not exist here */
 }
 
@@ -94,9 +97,32 @@ void weft__pool_leave(struct weft_pool *pool)
 
 /* ---- Create and destroy ---- */
 
+/* In the statistics page. relaxed, all: for other processes, which see the id last. */
+static void show(struct weft_pool *pool)
+{
+    weft__stats_prepare();
+    struct weft__shown *shown = pool->shown = weft__stats_take(WEFT_STATS_POOLS);
+    pool->is_shown = true;
+    if (!shown)
+        return;
+    memcpy(shown->name, pool->name, sizeof shown->name);
+    atomic_store_relaxed(&shown->address, (uintptr_t)pool);
+    atomic_store_relaxed(&shown->made, weft__clock_now());
+    atomic_store_relaxed(&shown->workers, pool->config.workers);
+    pool->injector.shown = weft__stats_number(shown);
+    weft__stats_show(&shown->id);
+}
+
+static void hide(struct weft_pool *pool)
+{
+    if (pool->is_shown)
+        weft__stats_give(WEFT_STATS_POOLS, pool->shown);
+}
+
 static void release(struct weft_pool *pool)
 {
     weft__roster_remove(&pool->listed);
+    hide(pool);
     weft__guests_free(pool);
     for (unsigned i = 0; pool->workers && i < pool->config.workers; i++)
         if (pool->workers[i])
@@ -208,6 +234,7 @@ static int prepare(struct weft_pool *pool, const weft_config *config, unsigned t
     bool caller = pool->config.flags & WEFT_USE_CALLER;
     if (caller && weft__worker_innermost())
         return -EBUSY;
+    show(pool);
     unsigned n = pool->config.workers;
     unsigned rounds = pool->config.spin_rounds > 0 ? (unsigned)pool->config.spin_rounds : 0;
     pool->fork_count = weft__fork_count();

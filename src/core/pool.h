@@ -10,6 +10,7 @@
 #include "core/spare.h"
 #include "core/worker.h"
 #include "os/roster.h"
+#include "os/stats.h"
 #include "os/thread.h"
 #include "os/topology.h"
 #include "sleep/sleep.h"
@@ -18,6 +19,22 @@
 #include <stdio.h>
 
 struct weft__actors;
+
+/* The atomic form of struct weft_stats_pool. */
+struct weft__shown {
+    struct atomic_u64 id, address;
+    char name[16];
+    struct atomic_u64 made, queued;
+    struct atomic_u32 workers, unused;
+    struct atomic_u64 reports, reserved[7];
+};
+
+_Static_assert(sizeof(struct weft__shown) == sizeof(struct weft_stats_pool) &&
+                   offsetof(struct weft__shown, queued) ==
+                       offsetof(struct weft_stats_pool, queued) &&
+                   offsetof(struct weft__shown, reports) ==
+                       offsetof(struct weft_stats_pool, reports),
+               "struct weft_stats_pool");
 
 struct weft_pool {
     weft_config config;      /* with defaults filled in; constant while the pool is in use */
@@ -55,13 +72,15 @@ struct weft_pool {
     bool is_default;
     bool threadless;             /* no thread could be started: only guests run jobs */
     struct weft_pool *next_kept; /* of a destroyed default pool; see default.c */
+    struct weft__shown *shown;   /* its record in the statistics page, or NULL */
+    bool is_shown;               /* a record was asked for */
     struct weft__listed listed;  /* from before its threads start until it is released */
 
     struct atomic_u32 threads; /* how many threads run that are not joined; destroy waits on it */
     struct atomic_u32 limited; /* how many worker threads are in a limited wait; see wait.h */
 };
 
-enum { POOL_CLOSED = 1u << 31 };
+#define POOL_CLOSED (UINT32_C(1) << 31) /* an enum is an int in C17 */
 
 /* Counts the caller in `pending`, so that the pool is not destroyed before the caller leaves.
  * Returns 0, -ECHILD, -ESHUTDOWN or -ENOMEM; after 0 the caller has to leave again. *pool NULL

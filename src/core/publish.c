@@ -20,13 +20,14 @@ static struct weft__job *right_as_job(struct weft__context *context, struct weft
 {
     /* relaxed: written by this thread; or, on the lazy road, marked by a thief under the lock. */
     weft_fn *fn = atomic_load_relaxed(&slot->fn);
-    WEFT__TRACE(PUBLISH, 0, (uintptr_t)slot);
+    WEFT__TRACE(PUBLISH, 0, (uintptr_t)&slot->latch);
     slot->job = (struct weft__job){
         .fn = weft__context_unmark(context, fn),
         .arg = atomic_load_relaxed(&slot->arg),
         .group = context->group,
         .execute = execute_right,
     };
+    slot->base = context->base;
     atomic_store_relaxed(&slot->wanted, SLOT_WANTED); /* relaxed: read by this thread only */
     /* relaxed, both: the deque publishes them with the job. */
     atomic_store_relaxed(&slot->latch.state, LATCH_UNSET);
@@ -49,6 +50,7 @@ void weft__unpublish(struct weft__context *context, struct weft__slot *slot)
     slot->execute = NULL;
     if (slot->group_is_lent)
         slot->group = NULL;
+    slot->group_is_lent = false;
     weft__slot_want(slot, context->raised);
 }
 

@@ -2,11 +2,15 @@
 #include "core/queue.h"
 
 #include "core/group.h"
+#include "os/stats.h"
 
 static void length_add(struct weft__queue *queue, size_t change)
 {
-    /* relaxed: writers have the lock; a reader that acts on it takes the lock, too. */
-    atomic_store_relaxed(&queue->length, atomic_load_relaxed(&queue->length) + change);
+    /* relaxed, all: writers have the lock; a reader that acts on it takes the lock, too. */
+    size_t length = atomic_load_relaxed(&queue->length) + change;
+    atomic_store_relaxed(&queue->length, length);
+    if (queue->shown)
+        weft__stats_queued(queue->shown, length);
 }
 
 /* Under the lock; relaxed, both: as above. */
@@ -95,7 +99,9 @@ struct weft__node *weft__queue_pop(struct weft__queue *queue)
         taken = weft__node_claim(node);
         unlink_node(queue, node);
         if (taken)
-            queue->urgent_run = urgent ? queue->urgent_run + 1 : 0;
+            queue->urgent_run = !urgent                                ? 0
+                                : queue->urgent_run < WEFT__URGENT_RUN ? queue->urgent_run + 1
+                                                                       : WEFT__URGENT_RUN;
     }
     weft__lock_drop(&queue->lock);
     return taken ? node : NULL;

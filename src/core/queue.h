@@ -15,7 +15,8 @@ enum { WEFT__URGENT_RUN = 16 };
 
 struct weft__queue {
     struct weft__lock lock;
-    unsigned urgent_run;             /* how many urgent nodes were popped since an ordinary one */
+    uint16_t urgent_run;             /* how many urgent nodes were popped since an ordinary one */
+    uint16_t shown;                  /* a pool's injector: where its length is shown; or 0 */
     struct weft__node *first, *last; /* under the lock */
     struct atomic_ptr last_urgent;   /* struct weft__node, or NULL: all before it are urgent, too;
                                         written under the lock, read by any thread */

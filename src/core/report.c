@@ -178,6 +178,9 @@ void weft__report_write(const char *report, const char *graph)
 static void tell(struct weft_pool *pool, const char *report, const char *dot)
 {
     const weft_config *config = &pool->config;
+    weft__stats_report(pool, report);
+    if (pool->shown)
+        weft__count_up(&pool->shown->reports);
     if (config->deadlock) {
         /* relaxed, both: only the thread that calls the handler looks for its own number. */
         atomic_store_relaxed(&pool->blocking.reporter, weft__thread_number());

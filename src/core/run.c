@@ -51,13 +51,15 @@ static void guest_leave(struct weft__worker *guest)
 /* ---- Run ---- */
 
 struct run_job {
-    struct weft__job job; /* its group: that of the code which called weft_run(), or NULL */
+    struct weft__job job;
+    struct weft__around around; /* the code that called weft_run() */
     int result;
 };
 
 static void execute_run(weft *w, struct weft__job *job)
 {
-    ((struct run_job *)job)->result = weft__call_in_new_group(w, job->fn, job->arg, job->group);
+    struct run_job *run = (struct run_job *)job;
+    run->result = weft__call_in_new_group(w, job->fn, job->arg, &run->around);
 }
 
 void weft__execute_inside(struct weft__worker *me, struct weft__job *job)
@@ -80,10 +82,11 @@ int weft__execute_as_guest(struct weft_pool *pool, struct weft__job *job, const 
     return 0;
 }
 
-static int run_by_worker(struct weft_pool *pool, weft_fn *fn, void *arg, struct weft__group *parent)
+static int run_by_worker(struct weft_pool *pool, weft_fn *fn, void *arg,
+                         const struct weft__around *around)
 {
     weft_task task;
-    int error = weft__submit(pool, &task, fn, arg, true, parent);
+    int error = weft__submit(pool, &task, fn, arg, true, around);
     return error ? error : weft_task_wait(&task);
 }
 
@@ -93,23 +96,25 @@ static int run(struct weft_pool *pool, weft_fn *fn, void *arg, bool entered, con
     if (weft__pool_is_forked(pool))
         return -ECHILD;
     struct weft__worker *me = weft__worker_current();
-    struct run_job whole = {
-        .job = {fn, arg, me ? weft__context_now(me)->group : NULL, execute_run}};
+    struct run_job whole = {.job = {.fn = fn, .arg = arg, .execute = execute_run}};
+    if (me)
+        whole.around = weft__context_around(weft__context_now(me));
+    whole.job.group = whole.around.group;
     if (me && me->fiber && me->pool == pool)
-        return weft__call_in_new_group(weft__context_top(me->fiber), fn, arg, whole.job.group);
+        return weft__call_in_new_group(whole.around.at, fn, arg, &whole.around);
     /* In another pool, an actor lets a worker run the job and waits, so that its own thread is
      * free; unless that pool has no threads of its own. */
     bool has_threads =
         !pool->threadless && (pool->config.workers > 1 || !(pool->config.flags & WEFT_USE_CALLER));
     if (me && me->fiber && has_threads)
-        return run_by_worker(pool, fn, arg, whole.job.group);
+        return run_by_worker(pool, fn, arg, &whole.around);
     me = weft__worker_in(pool);
     if (me) {
         weft__execute_inside(me, &whole.job);
         return whole.result;
     }
     if (pool->config.flags & WEFT_NO_GUESTS)
-        return run_by_worker(pool, fn, arg, whole.job.group);
+        return run_by_worker(pool, fn, arg, &whole.around);
     int error = entered ? 0 : weft__pool_enter(&pool);
     if (error)
         return error;

@@ -91,7 +91,7 @@ void weft_scope_open(weft *w, weft_scope *public)
         .token = {.group = &scope->group, .execute = weft__execute_oldest},
         .room = {WEFT__SCOPE_WIDE},
     };
-    weft__group_begin(&scope->group, context->group);
+    weft__group_begin_in(&scope->group, &(struct weft__around){context->group, context->base, w});
     weft__count_latch_init(&scope->latch, weft__context_park(context), 1);
     if (weft__is_fiber(w)) {
         scope->group.abandon = abandon;
@@ -100,6 +100,7 @@ void weft_scope_open(weft *w, weft_scope *public)
         scope->outer_base = weft__pile_begin(&context->worker->pile);
     }
     context->group = slot->group = &scope->group;
+    context->base = w;
 }
 
 void weft_scope_deadline(weft_scope *public, uint64_t when)
@@ -238,6 +239,9 @@ static inline void close_section(weft *w, struct weft__scope *scope)
     weft__pile_end(pile, scope->outer_base);
     if (!is_alone(scope))
         wait_for_others(w, scope);
+    else if (weft__traces() &&
+             atomic_load_relaxed(&scope->latch.spin.shared)) /* relaxed: C1, in is_alone() */
+        WEFT__TRACE(JOIN, (uintptr_t)&scope->group, 0);
 }
 
 int weft_scope_close(weft *w, weft_scope *public)
@@ -252,6 +256,7 @@ int weft_scope_close(weft *w, weft_scope *public)
     else
         close_section(w, scope);
     context->group = scope->group.parent;
+    context->base = scope->group.base;
     weft__slot_of(w)->group = scope->outer_here;
     scope->w = NULL;
     atomic_store_relaxed(&scope->room, 0); /* relaxed: alone. A spawn takes the slow road */

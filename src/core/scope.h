@@ -14,6 +14,7 @@
 #define WEFT_CORE_SCOPE_H
 
 #include "core/fiber.h"
+#include "os/trace.h"
 
 struct weft__scope {
     struct weft__group group;       /* first: a child has a pointer to it */
@@ -55,6 +56,14 @@ static inline bool weft__scope_leave(struct weft__scope *scope)
 {
     /* acq_rel R1: as above, and the other way round. */
     return atomic_fetch_add_acq_rel(&scope->room, 1) < 0;
+}
+
+/* By a thread that takes a child from its pile, or is about to let others find it. */
+static inline void weft__scope_count(struct weft__scope *scope)
+{
+    weft__count_latch_up(&scope->latch);
+    atomic_store_relaxed(&scope->latch.spin.shared, true); /* relaxed: the latch orders it (C1) */
+    WEFT__TRACE(PUBLISH, 0, (uintptr_t)&scope->group);
 }
 
 _Static_assert(sizeof(struct weft__scope) <= sizeof(weft_scope), "weft_scope is too small");

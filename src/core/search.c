@@ -122,7 +122,7 @@ static bool steal_from(struct weft__worker *me, struct weft__worker *victim,
     me->saw_young |= result == STEAL_YOUNG;
     if (result != STEAL_GOT)
         return false;
-    weft__count_up(&me->counts.steals);
+    weft__count_up(&me->counts->steals);
     return true;
 }
 
@@ -176,7 +176,7 @@ static struct weft__job *was_injected(struct weft__worker *me, struct weft__node
 {
     if (!node)
         return NULL;
-    weft__count_up(&me->counts.injected);
+    weft__count_up(&me->counts->injected);
     return &node->job;
 }
 
@@ -276,8 +276,8 @@ bool weft__pool_holds_work(struct weft_pool *pool)
 /* relaxed, all: hints. */
 static void take_if_busy(struct weft__used_cpus *used, const struct weft__worker *worker)
 {
-    if (atomic_load_relaxed(&worker->counts.state) == WORKER_BUSY)
-        weft__cpu_take(used, atomic_load_relaxed(&worker->counts.cpu));
+    if (atomic_load_relaxed(&worker->counts->state) == WORKER_BUSY)
+        weft__cpu_take(used, atomic_load_relaxed(&worker->counts->cpu));
 }
 
 bool weft__pool_used_cpus(struct weft_pool *pool, struct weft__used_cpus *used)

@@ -86,11 +86,10 @@ static void execute_child(weft *w, struct weft__job *job);
 void weft__spawn_share(struct weft__job *job)
 {
     struct weft__spawn *spawn = (struct weft__spawn *)job;
-    if (job->execute != execute_child)
+    if (job->execute != execute_child || spawn->counted)
         return; /* a token: its child is counted */
-    if (!spawn->counted)
-        weft__count_latch_up(&scope_of_child(spawn)->latch);
     spawn->counted = true;
+    weft__scope_count(scope_of_child(spawn));
 }
 
 static void child_is_over(void *scope)
@@ -166,8 +165,8 @@ static inline bool call_here(weft *w, struct weft__worker *me, const struct weft
                              struct runner *runner, weft_fn *fn, void *arg, weft_fn *drop)
 {
     runner->frame.fn = fn;
-    atomic_store_relaxed(&me->counts.fn, fn); /* relaxed: a hint */
-    weft__count_up(&me->counts.jobs);
+    atomic_store_relaxed(&me->counts->fn, fn); /* relaxed: a hint */
+    weft__count_up(&me->counts->jobs);
     if (weft__group_alarm(group) && weft__is_over_slow(w))
         fn = drop ? drop : nothing;
     WEFT__MUST_RETURN(weft__job_threw, fn(w, arg));
@@ -241,7 +240,7 @@ static inline bool run_next(weft *w, struct weft__worker *me, const struct weft_
 void weft__run_piled(weft *w, struct weft__scope *scope, unsigned most)
 {
     struct weft__worker *me = weft__worker_of(w);
-    struct weft__counts *counts = &me->counts;
+    struct weft__counts *counts = me->counts;
     struct weft__frame *outer = me->frame;
     unsigned depth = outer ? outer->depth + 1 : 0;
     struct runner runner;
@@ -314,7 +313,7 @@ static void execute_detached(weft *w, struct weft__job *job)
     weft_fn *fn = job->fn;
     void *arg = job->arg;
     weft__spawn_free(me, (struct weft__spawn *)job);
-    weft__call_in_new_group(w, fn, arg, NULL);
+    weft__call_in_new_group(w, fn, arg, &(struct weft__around){.group = NULL});
     weft__pool_leave(me->pool);
 }
 

@@ -61,6 +61,20 @@ bool weft__is_holder(const struct weft__worker *worker, uintptr_t name);
  * thread is known to hold it. */
 const struct weft__owned *weft__blocked_by(const struct weft__blocked *blocked);
 
+/* Can one thread hold what this is for? */
+static inline bool weft__blocked_is_owned(enum blocked_kind kind)
+{
+    return kind == BLOCKED_MUTEX || kind == BLOCKED_READ || kind == BLOCKED_WRITE ||
+           kind == BLOCKED_ONCE;
+}
+
+/* The object, as the statistics page names it. */
+static inline uint64_t weft__blocked_shown(const struct weft__blocked *blocked)
+{
+    return (uintptr_t)blocked->object +
+           (weft__blocked_is_owned(blocked->kind) ? WEFT_STATS_OWNED : 0);
+}
+
 void weft__standing_child(struct weft__standing *standing, const struct weft__worker *child);
 
 /* Does the worker, which rests, run a child of the scope, or a job that a child has forked or

@@ -47,19 +47,10 @@ static void right_is_over(void *of)
 void weft__right_run(weft *w, const struct weft__job *job, struct weft__slot *slot)
 {
     struct weft__group part;
-    weft__part_of(&part, job->group, &slot->given_up);
+    const struct weft__around around = {job->group, slot->base, (weft *)slot};
+    weft__part_of(&part, &around, &slot->given_up);
     weft__call(w, job->fn, job->arg, &part);
     weft__worker_of(w)->news = (struct weft__news){right_is_over, slot};
-}
-
-/* The group of a pending slot stands in that slot, or in the nearest slot below that has one. It
- * does not change while the slot is pending: a scope that was open at the fork is closed after the
- * merge. */
-static struct weft__group *group_of(struct weft__slot *slot)
-{
-    while (!slot->group)
-        slot--;
-    return slot->group;
 }
 
 static void execute_stolen(weft *w, struct weft__job *job)
@@ -103,12 +94,13 @@ static bool is_ripe(struct weft__context *context, weft_fn *fn, uint64_t now)
 static void take(struct weft__worker *me, struct weft__context *context, struct weft__slot *slot,
                  weft_fn *fn, struct weft__found *found)
 {
+    slot->base = weft__slot_base(slot);
     *found =
         (struct weft__found){.job = &found->right, .from = context->worker, .slot = (weft *)slot};
     found->right = (struct weft__job){
         .fn = weft__context_unmark(context, fn),
         .arg = atomic_load_relaxed(&slot->arg), /* relaxed: acquired with fn */
-        .group = group_of(slot),
+        .group = weft__slot_of(slot->base)->group,
         .execute = execute_stolen,
     };
     /* relaxed: the owner finds the slot stolen under the lock. */
@@ -154,7 +146,7 @@ enum steal_result weft__steal_slot(struct weft__worker *me, struct weft__context
     bool stopped = stop_owner(context, &slot->wanted);
     fn = atomic_load_acquire(&slot->fn); /* acquire B2: what the owner forked */
     bool taken = stopped && fn && is_ripe(context, fn, now) &&
-                 weft__may_take(me, root, group_of(slot)->root);
+                 weft__may_take(me, root, weft__slot_of(weft__slot_base(slot))->group->root);
     if (taken) {
         take(me, context, slot, fn, found);
         if (context->quantum) /* the next slot ages while the thief is busy */

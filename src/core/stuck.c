@@ -121,7 +121,7 @@ static bool submitter_is_free(struct weft_pool *pool)
 static bool is_outside(const struct weft__worker *worker)
 {
     return worker->kind == WORKER_CALLER &&
-           atomic_load_relaxed(&worker->counts.state) == WORKER_OUTSIDE; /* relaxed: Z1 */
+           atomic_load_relaxed(&worker->counts->state) == WORKER_OUTSIDE; /* relaxed: Z1 */
 }
 
 /* Do all threads rest in the pool, and has the last thread to rest looked whether one should be

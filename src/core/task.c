@@ -170,10 +170,12 @@ int weft_task_cancel(weft_task *public)
 
 /* ---- Submitting ---- */
 
+static const struct weft__around alone; /* in no group */
+
 /* The caller has entered the pool. */
 static inline void task_make(struct weft__task *task, struct weft_pool *pool, weft_fn *fn,
                              void *arg, void (*execute)(weft *w, struct weft__job *job),
-                             struct weft__group *parent)
+                             const struct weft__around *around)
 {
     *task = (struct weft__task){
         .pool = pool,
@@ -184,14 +186,14 @@ static inline void task_make(struct weft__task *task, struct weft_pool *pool, we
     };
     task->node.job = (struct weft__job){fn, arg, &task->group, execute};
     WEFT__TRACE(SUBMIT, (uintptr_t)fn, (uintptr_t)task);
-    weft__group_begin(&task->group, parent);
+    weft__group_begin_in(&task->group, around);
     atomic_store_relaxed(&task->fd, TASK_NO_FD); /* relaxed: the queue publishes it */
 }
 
 /* In place: servers call it often. */
 static inline __attribute__((always_inline)) int submit(struct weft_pool *pool, weft_task *public,
                                                         weft_fn *fn, void *arg, bool waits,
-                                                        struct weft__group *parent)
+                                                        const struct weft__around *around)
 {
     struct weft__task *task = weft__task_of(public);
     int error = weft__pool_enter_threads(&pool);
@@ -201,7 +203,7 @@ static inline __attribute__((always_inline)) int submit(struct weft_pool *pool, 
         weft__pool_leave(pool);
         return -EBUSY;
     }
-    task_make(task, pool, fn, arg, execute_task, parent);
+    task_make(task, pool, fn, arg, execute_task, around);
     weft__pool_hold(pool); /* for the task, which leaves the pool when it is over */
     weft__queue_push(&pool->injector, &task->node);
     weft__sleep_new_jobs(&pool->sleep, 1, waits);
@@ -210,9 +212,9 @@ static inline __attribute__((always_inline)) int submit(struct weft_pool *pool, 
 }
 
 int weft__submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *arg, bool waits,
-                 struct weft__group *parent)
+                 const struct weft__around *around)
 {
-    return submit(pool, public, fn, arg, waits, parent);
+    return submit(pool, public, fn, arg, waits, around);
 }
 
 /* The library's own copy of what weft/inline.h puts in place. */
@@ -224,7 +226,7 @@ int weft_submit_(weft_pool *pool, weft_task *task, weft_fn *fn, void *arg, unsig
     weft__worker_check_abandoned(__builtin_frame_address(0));
     if (!task || !fn)
         return -EINVAL;
-    return submit(pool, task, fn, arg, false, NULL);
+    return submit(pool, task, fn, arg, false, &alone);
 }
 
 /* `full`: the caller's memory; NULL: the task is detached. */
@@ -239,7 +241,7 @@ static int submit_full(struct weft_pool *pool, struct weft__full_task *full, wef
     if (!full)
         return -ENOMEM;
     struct weft__task *task = &full->task;
-    task_make(task, pool, fn, arg, detached ? execute_detached : execute_full, NULL);
+    task_make(task, pool, fn, arg, detached ? execute_detached : execute_full, &alone);
     full->done = options->done;
     full->completions = options->completions;
     if (full->completions)

@@ -47,10 +47,10 @@ struct weft__full_task {
     struct weft_completions *completions; /* or NULL */
 };
 
-/* weft_submit(). `waits`: the caller is about to wait for the task; `parent`: the group around the
- * task, or NULL. Returns 0, -EBUSY, or what weft__pool_enter() returns. */
+/* weft_submit(). `waits`: the caller is about to wait for the task; `around`: the group around the
+ * task. Returns 0, -EBUSY, or what weft__pool_enter() returns. */
 int weft__submit(struct weft_pool *pool, weft_task *public, weft_fn *fn, void *arg, bool waits,
-                 struct weft__group *parent);
+                 const struct weft__around *around);
 
 /* A task whose memory is zero was not submitted. Any other memory can't be told from a task. */
 static inline bool weft__task_was_submitted(const struct weft__task *task)

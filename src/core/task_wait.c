@@ -11,6 +11,7 @@
 #include "core/wait.h"
 #include "os/clock.h"
 #include "os/sanitize.h"
+#include "os/trace.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -179,6 +180,7 @@ static int task_wait(weft_task *public, const uint64_t *limit, const char *entry
     bool limited = error == -ETIMEDOUT || error == -ECANCELED;
     if (error && !(limited && is_over_by_now(task)))
         return error;
+    WEFT__TRACE(JOIN, (uintptr_t)&task->group, 0);
     int result = task->result;
     /* acquire O1: of several waiters, one closes the descriptor. */
     int32_t fd = atomic_exchange_acquire(&task->fd, TASK_FD_OVER);

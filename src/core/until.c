@@ -12,8 +12,8 @@
  * that has passed is only told to the waiter, which notices it for all others. */
 static int reason_to_end(const struct weft__limit *limit, uint64_t *next)
 {
-    uint64_t now = weft__clock_now(), deadline = weft__group_deadline(limit->group);
-    if (deadline <= now || weft__group_look(limit->group, NULL) == GROUP_CANCELLED)
+    uint64_t now = weft__clock_now(), deadline = weft__group_deadline(limit->around.group);
+    if (deadline <= now || weft__limit_look(limit) == GROUP_CANCELLED)
         return -ECANCELED;
     *next = limit->when < deadline ? limit->when : deadline;
     return limit->when <= now ? -ETIMEDOUT : 0;

@@ -198,7 +198,7 @@ struct shown {
 
 static struct shown show(struct weft__worker *me, struct shown shown)
 {
-    struct weft__counts *counts = &me->counts;
+    struct weft__counts *counts = me->counts;
     struct shown before = {atomic_load_relaxed(&counts->awaits),
                            atomic_load_relaxed(&counts->awaits_for)};
     atomic_store_relaxed(&counts->awaits_for, shown.whose);
@@ -212,6 +212,12 @@ static struct shown shown_of(const struct weft__awaited *awaited)
                           awaited->thief ? (void *)awaited->thief : (void *)awaited->scope};
 }
 
+/* For a trace: what the awaited jobs are a part of; see weft/trace_format.h. */
+static uintptr_t whole_of(const struct weft__latch *latch, const struct weft__awaited *awaited)
+{
+    return awaited->scope ? (uintptr_t)awaited->scope : (uintptr_t)latch;
+}
+
 bool weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited)
 {
     if (weft__is_fiber(w))
@@ -219,8 +225,10 @@ bool weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited
     struct weft__worker *me = weft__worker_of(w);
     struct weft__wait wait = {
         .w = w, .me = me, .outermost = weft__outermost(me), .latch = latch, .awaited = awaited};
-    if (weft__latch_probe(latch))
+    if (weft__latch_probe(latch)) {
+        WEFT__TRACE(JOIN, whole_of(latch, &awaited), 0);
         return true;
+    }
     weft__worker_check_abandoned(__builtin_frame_address(0));
     wait.holds = weft__is_careful(me) || awaited.limit;
     wait.limited = wait.holds || !weft__may_help(me);
@@ -233,9 +241,9 @@ bool weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited
     bool waited_by = atomic_load_relaxed(&me->waits_by); /* relaxed: own writes */
     /* release G3: its parking place. */
     atomic_store_release(&me->waits_by, awaited.by && !wait.limited);
-    WEFT__TRACE_TEXT(WAIT, (uintptr_t)latch, awaited.what);
+    WEFT__TRACE_TEXT(WAIT, whole_of(latch, &awaited), awaited.what);
     wait_on(&wait);
-    WEFT__TRACE(WAIT_END, (uintptr_t)latch, 0);
+    WEFT__TRACE(WAIT_END, whole_of(latch, &awaited), 0);
     atomic_store_release(&me->waits_by, waited_by); /* release G3: the same for the outer wait */
     me->awaited = outer;
     show(me, shown);

@@ -4,6 +4,7 @@
 #include "core/cancel.h"
 #include "core/fiber.h"
 #include "core/misuse.h"
+#include "core/object.h"
 #include "core/pool.h"
 #include "core/search.h"
 #include "core/spawn.h"
@@ -62,6 +63,28 @@ static void watch_end(void)
         pthread_setspecific(ends, &innermost); /* any address will do but NULL */
 }
 
+/* Until a thread comes it is outside. */
+static void open_counts(struct weft__worker *worker)
+{
+    struct weft__counts *counts = weft__stats_take(WEFT_STATS_WORKERS);
+    worker->counts = counts ? counts : &worker->own_counts;
+    weft__stats_out(&worker->counts->phases);
+    if (!counts)
+        return;
+    /* relaxed, all: for other processes, which see the id last. */
+    atomic_store_relaxed(&counts->address, (uintptr_t)worker);
+    atomic_store_relaxed(&counts->pool, (uintptr_t)worker->pool);
+    atomic_store_relaxed(&counts->index, worker->index);
+    atomic_store_relaxed(&counts->kind, worker->kind);
+    weft__stats_show(&counts->id);
+}
+
+static void close_counts(struct weft__worker *worker)
+{
+    weft__stats_give(WEFT_STATS_WORKERS,
+                     worker->counts == &worker->own_counts ? NULL : worker->counts);
+}
+
 struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,
                                        enum worker_kind kind)
 {
@@ -89,6 +112,7 @@ struct weft__worker *weft__worker_make(struct weft_pool *pool, unsigned index,
         goto no_park;
     worker->park->census = &pool->census;
     worker->stop.owner = worker->park;
+    open_counts(worker);
     return worker;
 
 no_park:
@@ -110,6 +134,7 @@ void weft__worker_free(struct weft__worker *worker)
     weft__pile_destroy(&worker->pile);
     weft__context_free(worker->context);
     weft__deque_destroy(&worker->deque);
+    close_counts(worker);
     weft__free(worker);
 }
 
@@ -182,10 +207,14 @@ void weft__worker_push(struct weft__worker *worker, const char *entry)
     if (visitor && !(worker->pool->config.flags & WEFT_NO_SIGSEGV))
         weft__overflow_visit(worker->stack.low, worker->stack.high);
     worker->help_most = help_most(worker);
-    atomic_store_relaxed(&worker->counts.thread, weft__thread_number()); /* relaxed: a hint */
+    atomic_store_relaxed(&worker->counts->thread, weft__thread_number()); /* relaxed: a hint */
     weft__state_since_unknown(worker);
+    if (worker->kind != WORKER_CALLER)
+        weft__stats_in(&worker->counts->phases);
+    uintptr_t serial = visitor && !innermost ? weft__thread_serial() : 0;
+    weft__stats_note(&worker->counts->visitor, serial ? weft__mutex_name(serial) : 0);
     /* relaxed: a hint; or the reader finds all threads at rest (Z1). */
-    atomic_store_relaxed(&worker->visitor, visitor && !innermost ? weft__thread_serial() : 0);
+    atomic_store_relaxed(&worker->visitor, serial);
     worker->host = innermost;
     worker->above = NULL;
     if (innermost)
@@ -207,6 +236,7 @@ void weft__worker_forked(void)
 
 void weft__worker_remove(struct weft__worker *worker)
 {
+    weft__stats_note(&worker->counts->visitor, 0);
     atomic_store_relaxed(&worker->visitor, 0); /* relaxed: as before */
     if (innermost == worker) {
         innermost = worker->host;
@@ -244,6 +274,7 @@ bool weft__may_help(const struct weft__worker *me)
 void weft__worker_is_outside(struct weft__worker *worker)
 {
     weft__state_is(worker, WORKER_OUTSIDE);
+    weft__stats_out(&worker->counts->phases);
 }
 
 void weft__worker_caller_in(struct weft__worker *me)
@@ -251,7 +282,8 @@ void weft__worker_caller_in(struct weft__worker *me)
     weft__census_enter(&me->pool->census);
     weft__block_let_report(me->pool);
     weft__state_since_unknown(me);
-    atomic_store_relaxed(&me->counts.cpu, weft__thread_cpu()); /* relaxed: a hint */
+    weft__stats_in(&me->counts->phases);
+    atomic_store_relaxed(&me->counts->cpu, weft__thread_cpu()); /* relaxed: a hint */
     weft__sleep_present(&me->pool->sleep);
 }
 

@@ -18,6 +18,7 @@
 #include "core/pile.h"
 #include "core/queue.h"
 #include "core/stock.h"
+#include "os/stats.h"
 #include "os/thread.h"
 
 struct weft__awaited;
@@ -25,6 +26,7 @@ struct weft__blocked;
 struct weft__mutex;
 struct weft__task;
 
+/* As enum weft_stats_worker_kind. */
 enum worker_kind {
     WORKER_THREAD, /* a thread of the pool */
     WORKER_CALLER, /* the thread that made the pool (WEFT_USE_CALLER) */
@@ -39,6 +41,7 @@ enum worker_seeks {
     SEEKS_TAKES,   /* it is about to begin a job */
 };
 
+/* As enum weft_stats_state. */
 enum worker_state { WORKER_OUTSIDE, WORKER_BUSY, WORKER_SEARCHING, WORKER_BLOCKED };
 
 /* A job that runs on this thread. Lies in the frame of weft__execute_untold(). */
@@ -64,28 +67,51 @@ struct weft__news {
     void *of;
 };
 
-/* Written by the worker only, with plain loads and stores; read by other threads as a hint. */
+/* What a worker has done and does: a record of the statistics page, or memory of its own; the
+ * atomic form of struct weft_stats_worker. Written by the worker only, with plain loads and stores;
+ * read by other threads, and by other processes, as a hint. */
 struct weft__counts {
     struct atomic_u64 jobs, steals, injected, sleeps;
-    struct atomic_u32 depth_max;
-    struct atomic_u32 state; /* enum worker_state */
-    struct atomic_i32 cpu;   /* the CPU on which it last began to work */
 
     /* For weft_pool_dump(). What a pointer leads to may be gone: dumps compare it, or make sure
      * first that it can be followed. */
+    struct atomic_fn fn;     /* what the job on top runs, or NULL */
+    struct atomic_ptr group; /* struct weft__group of the job on top, or NULL */
+    struct atomic_u32 depth; /* how many jobs lie on top of each other */
+    struct atomic_u32 state; /* enum worker_state */
+    struct atomic_u32 depth_max;
+    struct atomic_i32 cpu;        /* the CPU on which it last began to work */
     struct atomic_i32 thread;     /* the kernel's number of its thread; 0: unknown */
-    struct atomic_u32 depth;      /* how many jobs lie on top of each other */
-    struct atomic_fn fn;          /* what the job on top runs, or NULL */
-    struct atomic_ptr group;      /* struct weft__group of the job on top, or NULL */
+    struct atomic_u32 executor;   /* the number of the actors' executor that it drives, plus 1; or
+                                     0 */
     struct atomic_u64 since;      /* when it last began or ended a search, or was blocked; 0:
                                      unknown */
     struct atomic_u64 jobs_then;  /* how many jobs it had begun at that time */
     struct atomic_ptr awaits;     /* const char: static words for the innermost wait, or NULL */
     struct atomic_ptr awaits_for; /* what it waits for. weft__awaits_thief: `thief` of a slot in its
                                      own context; weft__awaits_children: struct weft__group */
-    struct atomic_u32 executor;   /* the number of the actors' executor that it drives, plus 1; or
-                                     0 */
+
+    /* For the readers of the page. */
+    struct weft__phases phases;
+    struct weft__waits waits;         /* what it is blocked in */
+    struct atomic_u64 thief, visitor; /* as in the page */
+    struct atomic_u64 reserved, id, address, pool;
+    struct atomic_u32 index, kind;
 };
+
+_Static_assert(
+    sizeof(struct weft__counts) == sizeof(struct weft_stats_worker) &&
+        offsetof(struct weft__counts, fn) == offsetof(struct weft_stats_worker, fn) &&
+        offsetof(struct weft__counts, state) == offsetof(struct weft_stats_worker, state) &&
+        offsetof(struct weft__counts, thread) == offsetof(struct weft_stats_worker, thread) &&
+        offsetof(struct weft__counts, since) == offsetof(struct weft_stats_worker, since) &&
+        offsetof(struct weft__counts, awaits) == offsetof(struct weft_stats_worker, awaits) &&
+        offsetof(struct weft__counts, phases) == offsetof(struct weft_stats_worker, phases) &&
+        offsetof(struct weft__counts, waits) == offsetof(struct weft_stats_worker, waits) &&
+        offsetof(struct weft__counts, thief) == offsetof(struct weft_stats_worker, awaits_thief) &&
+        offsetof(struct weft__counts, id) == offsetof(struct weft_stats_worker, id) &&
+        offsetof(struct weft__counts, index) == offsetof(struct weft_stats_worker, index),
+    "struct weft_stats_worker");
 
 static inline void weft__count_up(struct atomic_u64 *count)
 {
@@ -109,15 +135,16 @@ struct weft__worker {
     struct weft__worker *above; /* the worker that the same thread is on top of this one, or NULL */
     struct weft__worker *outer; /* the worker whose job was running when this one came on top */
 
-    unsigned limited_waits;    /* how many are on its stack; see weft__wait() */
-    bool limited_last;         /* it was the last thread of its pool to begin a limited wait */
-    struct weft__frame *frame; /* of the innermost job, or NULL */
-    struct weft__news news;    /* of the job that ended last; see weft__tell() */
-    bool overtakes;            /* it has the place of a searcher that does not run; see sleep.h */
-    bool saw_young;            /* the last search saw a right side that was too young */
-    bool saw_foreign;          /* the last search saw a job of another computation */
-    unsigned own_jobs;         /* how many it ran since it last looked at mail and injector */
-    unsigned brief_spells;     /* how many idle spells in a row were short; see descent.c */
+    unsigned limited_waits;      /* how many are on its stack; see weft__wait() */
+    bool limited_last;           /* it was the last thread of its pool to begin a limited wait */
+    struct weft__frame *frame;   /* of the innermost job, or NULL */
+    struct weft__news news;      /* of the job that ended last; see weft__tell() */
+    bool overtakes;              /* it has the place of a searcher that does not run; see sleep.h */
+    bool saw_young;              /* the last search saw a right side that was too young */
+    bool saw_foreign;            /* the last search saw a job of another computation */
+    unsigned own_jobs;           /* how many it ran since it last looked at mail and injector */
+    unsigned brief_spells;       /* how many idle spells in a row were short; see descent.c */
+    struct weft__counts *counts; /* a record of the statistics page, or own_counts */
     uint64_t random;
     uint32_t short_loops;                   /* see weft__pace_is_turn() */
     struct weft__stock stocks[STOCK_SIZES]; /* nodes of spawned jobs, to use again */
@@ -156,8 +183,8 @@ struct weft__worker {
 
     WEFT__ALIGNED struct weft__pile pile;
     WEFT__ALIGNED struct weft__deque deque;
-    WEFT__ALIGNED struct weft__queue mailbox; /* broadcasts: jobs for this worker alone */
-    WEFT__ALIGNED struct weft__counts counts;
+    WEFT__ALIGNED struct weft__queue mailbox;     /* broadcasts: jobs for this worker alone */
+    WEFT__ALIGNED struct weft__counts own_counts; /* used if the page has no record */
 
     struct atomic_u32 seeks;     /* enum worker_seeks; see weft__may_begin() */
     struct atomic_bool walks;    /* it walks through the list of guests; see guest.h */
@@ -227,13 +254,13 @@ static inline struct weft__worker *weft__worker_of(weft *w)
 
 static inline void weft__state_is(struct weft__worker *worker, enum worker_state state)
 {
-    atomic_store_relaxed(&worker->counts.state, state); /* relaxed: for weft_pool_dump() */
+    atomic_store_relaxed(&worker->counts->state, state); /* relaxed: for weft_pool_dump() */
 }
 
 /* When it came to that state. relaxed, all: as above. */
 static inline void weft__state_since(struct weft__worker *worker, uint64_t now)
 {
-    struct weft__counts *counts = &worker->counts;
+    struct weft__counts *counts = worker->counts;
     atomic_store_relaxed(&counts->since, now);
     atomic_store_relaxed(&counts->jobs_then, atomic_load_relaxed(&counts->jobs));
 }
@@ -241,7 +268,7 @@ static inline void weft__state_since(struct weft__worker *worker, uint64_t now)
 /* The clock was not read when the state changed. */
 static inline void weft__state_since_unknown(struct weft__worker *worker)
 {
-    atomic_store_relaxed(&worker->counts.since, 0);
+    atomic_store_relaxed(&worker->counts->since, 0);
 }
 
 /* The worker whose job runs on this thread now; outside jobs, the worker or caller that this thread

@@ -226,6 +226,35 @@ static void dropped(struct weft__strand *strand)
 
 #endif
 
+/* ---- Exceptions of C++ ---- */
+
+/* The C++ library's. Weak: NULL if the program has no C++ in it. */
+extern struct weft__exceptions *__cxa_get_globals(void) __attribute__((weak));
+extern void __cxa_end_catch(void) __attribute__((weak));
+
+static void exceptions_switch(struct weft__strand *from, const struct weft__strand *to)
+{
+    struct weft__exceptions *here = __cxa_get_globals();
+    from->exceptions = *here;
+    *here = to->exceptions;
+}
+
+struct weft__exceptions weft__exceptions_get(void)
+{
+    return __cxa_get_globals ? *__cxa_get_globals() : (struct weft__exceptions){0};
+}
+
+/* What a catch block has caught is on the heap, and is freed when the block is left. */
+void weft__exceptions_leave(struct weft__exceptions before)
+{
+    if (!__cxa_get_globals || !__cxa_end_catch)
+        return;
+    struct weft__exceptions *here = __cxa_get_globals();
+    while (here->caught && here->caught != before.caught)
+        __cxa_end_catch();
+    *here = before;
+}
+
 /* ---- Strands ---- */
 
 static _Noreturn void begin(void *p)
@@ -252,15 +281,32 @@ void weft__strand_of_thread(struct weft__strand *strand)
     of_thread(strand);
 }
 
-void weft__strand_switch(struct weft__strand *from, struct weft__strand *to)
+PART void switch_stacks(struct weft__strand *from, struct weft__strand *to)
 {
     leaving(from, to, false);
     stack_switch(from, to);
     back(from);
 }
 
+/* Apart, so that programs in C need no frame for it. */
+static __attribute__((noinline)) void switch_all(struct weft__strand *from, struct weft__strand *to)
+{
+    exceptions_switch(from, to);
+    switch_stacks(from, to);
+}
+
+void weft__strand_switch(struct weft__strand *from, struct weft__strand *to)
+{
+    if (__cxa_get_globals)
+        switch_all(from, to);
+    else
+        switch_stacks(from, to);
+}
+
 void weft__strand_leave(struct weft__strand *from, struct weft__strand *to)
 {
+    if (__cxa_get_globals)
+        exceptions_switch(from, to);
     leaving(from, to, true);
     stack_switch(from, to);
     abort();

@@ -3,7 +3,11 @@
  *
  * Compilers assume that a function stays on its thread. A caller of weft__strand_switch must not
  * keep the address of a thread-local variable across the call, nor use errno or pthread_self() on
- * both sides of it: use these in functions that are not inlined. */
+ * both sides of it: use these in functions that are not inlined.
+ *
+ * What the C++ library keeps for a thread of the exceptions that are on their way, or in a catch
+ * block, belongs to the frames on its stack. So it is switched with the stack, where that library
+ * is there. A C program that loads code in C++ later, by dlopen(), does without. */
 #ifndef WEFT_OS_STRAND_H
 #define WEFT_OS_STRAND_H
 
@@ -28,10 +32,20 @@
 #endif
 #endif
 
+/* As the C++ ABI has it, for gcc's library and for clang's. */
+struct weft__exceptions {
+    void *caught;      /* a list: those of the catch blocks that are on the stack */
+    unsigned uncaught; /* how many are on their way */
+#ifdef __ARM_EABI_UNWINDER__
+    void *propagating;
+#endif
+};
+
 struct weft__strand {
     void *sp; /* while it does not run; the assembly knows that it comes first */
     void (*entry)(void *);
     void *arg;
+    struct weft__exceptions exceptions; /* while it does not run */
 #if WEFT_STRAND_UCONTEXT
     ucontext_t context;
 #endif
@@ -67,5 +81,10 @@ _Noreturn void weft__strand_leave(struct weft__strand *from, struct weft__strand
 /* Frees what sanitizers keep of a made strand that is not running. It may be made anew after
  * that. */
 void weft__strand_drop(struct weft__strand *strand);
+
+/* For frames that are left by longjmp(), which runs no code of C++. Those of the strand that runs;
+ * and the same again, further in on the same strand: the catch blocks since then are left. */
+struct weft__exceptions weft__exceptions_get(void) __attribute__((noinline));
+void weft__exceptions_leave(struct weft__exceptions before) __attribute__((noinline));
 
 #endif

@@ -6,6 +6,7 @@
 #include "os/topology.h"
 
 #include "os/cgroup.h"
+#include "os/launcher.h"
 #include "os/memory.h"
 #include "weft.h"
 
@@ -16,6 +17,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #ifdef WEFT_HAVE_HWLOC
@@ -183,15 +185,15 @@ struct mask {
     cpu_set_t *set;
 };
 
-/* The kernel refuses masks smaller than its own and does not say how large that is.
- * -ENOMEM, or why the mask can't be read. */
-static int mask_read(struct mask *mask)
+/* The mask of a process; 0: of the calling thread. The kernel refuses masks smaller than its own
+ * and does not say how large that is. -ENOMEM, or why the mask can't be read. */
+static int mask_read(struct mask *mask, pid_t process)
 {
     for (mask->size = sizeof(cpu_set_t); mask->size <= MASK_BYTES_MAX; mask->size *= 2) {
         mask->set = weft__alloc(mask->size);
         if (!mask->set)
             return -ENOMEM;
-        if (sched_getaffinity(0, mask->size, mask->set) == 0)
+        if (sched_getaffinity(process, mask->size, mask->set) == 0)
             return 0;
         int error = errno;
         weft__free(mask->set);
@@ -218,7 +220,7 @@ static int mask_guess(struct mask *mask)
 /* Never empty. 0 or -ENOMEM. */
 static int mask_get(struct mask *mask)
 {
-    int error = mask_read(mask);
+    int error = mask_read(mask, 0);
     if (error == 0 && CPU_COUNT_S(mask->size, mask->set) > 0)
         return 0;
     if (error == -ENOMEM)
@@ -256,6 +258,31 @@ void weft__cpus_free(struct weft__cpus *cpus)
     *cpus = (struct weft__cpus){0};
 }
 
+/* CPUs of the parent; 0: unknown. */
+static unsigned cpus_of_parent(void)
+{
+    struct mask mask;
+    if (mask_read(&mask, getppid()))
+        return 0;
+    unsigned count = (unsigned)CPU_COUNT_S(mask.size, mask.set);
+    weft__free(mask.set);
+    return count;
+}
+
+/* All processes of a launcher are taken to have the same quota together. */
+static unsigned share_of(unsigned count, unsigned quota)
+{
+    struct weft__launcher launcher;
+    if (!weft__launcher_get(&launcher) || launcher.size == 1)
+        return count;
+    unsigned all = cpus_of_parent();
+    if (all < count)
+        all = count;
+    if (all > quota)
+        all = quota;
+    return weft__launcher_share(&launcher, count, all);
+}
+
 unsigned weft__workers_auto(void)
 {
     unsigned count = 1; /* also where there is no memory for a mask */
@@ -267,5 +294,6 @@ unsigned weft__workers_auto(void)
     unsigned quota = weft__cgroup_cpus("");
     if (count > quota)
         count = quota;
+    count = share_of(count, quota);
     return count < WEFT_WORKERS_MAX ? count : WEFT_WORKERS_MAX;
 }

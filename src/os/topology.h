@@ -15,7 +15,8 @@ int weft__cpus_allowed(struct weft__cpus *cpus);
 void weft__cpus_free(struct weft__cpus *cpus); /* also of a zeroed one */
 
 /* How many workers a pool gets that does not say: one per CPU that the affinity mask and
- * the cgroup quota allow, from 1 to WEFT_WORKERS_MAX. */
+ * the cgroup quota allow, from 1 to WEFT_WORKERS_MAX. If a launcher has started several processes
+ * here, their share of these: see launcher.h. */
 unsigned weft__workers_auto(void);
 
 /* ---- For tests ---- */

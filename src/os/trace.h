@@ -2,12 +2,13 @@
 /* trace.h: records what threads do; see weft/trace.h and weft/trace_format.h.
  *
  * Each thread writes into a block of its own, without a lock, and takes a new one from the file
- * when it is full. The file is mapped as a whole; its blocks are given disk space before they are
- * used, so a full disk ends the trace, and not the program. The mapping stays for ever: a thread
- * may be about to write a record when the trace is stopped.
+ * (trace_file.h) when it is full. If the file is full, it takes the oldest block of threads that
+ * have ended, or of a thread that has more, or else its own oldest.
+ *
+ * The same points are probes for other processes (probes.h), where the library was built with them.
  *
  * Worst case while a trace is on: two dozen nanoseconds a record, and a system call for each 16
- * blocks. While none is on: a look at one word, which nobody writes. */
+ * blocks. While none is on, and no other process looks: a look at one word, which nobody writes. */
 #ifndef WEFT_OS_TRACE_H
 #define WEFT_OS_TRACE_H
 
@@ -15,7 +16,11 @@
 
 #include <weft/trace_format.h>
 
-extern struct atomic_u32 weft__trace_on; /* how often one was started; 0: none is on */
+/* Does anybody want to know? Tracers that look from outside count themselves in the lower half, as
+ * other processes do with probes; the upper half says whether there is a trace. */
+extern struct atomic_u32 weft__trace_wanted;
+#define WEFT__TRACE_TRACERS UINT32_C(0xffff)
+#define WEFT__TRACE_IS_ON UINT32_C(0x10000)
 
 __attribute__((cold)) void weft__trace_record(enum weft_trace_kind kind, uint64_t a, uint64_t b);
 __attribute__((cold)) void weft__trace_record_text(enum weft_trace_kind kind, uint64_t a,
@@ -24,7 +29,7 @@ __attribute__((cold)) void weft__trace_record_text(enum weft_trace_kind kind, ui
 static inline bool weft__traces(void)
 {
     /* relaxed: a record more or less. */
-    return __builtin_expect(atomic_load_relaxed(&weft__trace_on) != 0, 0);
+    return __builtin_expect(atomic_load_relaxed(&weft__trace_wanted) != 0, 0);
 }
 
 #define WEFT__TRACE(kind, a, b)                                                  \

@@ -292,15 +292,17 @@ static struct weft__group *group_of(struct flow *flow)
 struct spawner {
     const struct weft__frame *frame;
     struct weft__group *group, *here;
+    weft *base;
 };
 
 static struct spawner step_back(weft *w, struct flow *flow)
 {
     struct weft__context *context = weft__context_of(w);
     struct weft__slot *slot = weft__slot_of(w);
-    struct spawner spawner = {flow->frame, context->group, slot->group};
+    struct spawner spawner = {flow->frame, context->group, slot->group, context->base};
     flow->frame = &nobody;
     context->group = slot->group = group_of(flow);
+    context->base = w;
     return spawner;
 }
 
@@ -308,6 +310,7 @@ static void step_forth(weft *w, struct flow *flow, const struct spawner *spawner
 {
     flow->frame = spawner->frame;
     weft__context_of(w)->group = spawner->group;
+    weft__context_of(w)->base = spawner->base;
     weft__slot_of(w)->group = spawner->here;
 }
 

@@ -4,6 +4,7 @@
 #include "os/futex.h"
 #include "os/memory.h"
 #include "os/thread.h"
+#include "os/trace.h"
 
 static struct {
     struct weft__lock lock;
@@ -156,6 +157,8 @@ void weft__crowd_wake_all(struct weft__crowd *crowd)
         atomic_store_relaxed(&crowd->notices, atomic_load_relaxed(&crowd->notices) + 1);
     }
     weft__lock_drop(&crowd->lock);
-    if (n > 0)
-        weft__futex_wake(&crowd->notices, WEFT__WAKE_ALL);
+    if (n == 0)
+        return;
+    WEFT__TRACE(WAKE, 0, n);
+    weft__futex_wake(&crowd->notices, WEFT__WAKE_ALL);
 }

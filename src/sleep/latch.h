@@ -91,7 +91,8 @@ static inline void weft__latch_set_for(struct weft__latch *latch, struct weft__p
 
 struct weft__spin_latch {
     struct weft__latch core;
-    struct weft__park *owner; /* written by the owner before the latch is shared */
+    struct atomic_bool shared; /* of a scope: other threads may have had children. For traces */
+    struct weft__park *owner;  /* written by the owner before the latch is shared */
 };
 
 static inline void weft__spin_latch_set(struct weft__spin_latch *latch)

@@ -219,9 +219,10 @@ enum park_result weft__park_sleep(struct weft__park *park, struct atomic_u64 *co
 {
     struct weft__census *census = park->census;
     park->counted = counted;
+    park->sleeper_number = weft__thread_number();
     uint32_t kind = counted ? 0 : PARK_UNCOUNTED;
     uint32_t state = PARK_DROWSY | kind;
-    /* release P1: hands `counted` to the waker. */
+    /* release P1: hands `counted` and the number to the waker. */
     if (!atomic_cas_release(&park->state, &state, PARK_ASLEEP | kind)) {
         weft__park_get_up(park);
         return PARK_WAS_NUDGED;
@@ -263,7 +264,7 @@ static bool wake(struct weft__park *park, bool uncounted_too, int cpu)
     if (park->census)
         weft__census_rouse(park->census, 1);
     choose_cpu(park, cpu);
-    WEFT__TRACE(WAKE, atomic_load_relaxed(&park->thread), 0); /* relaxed: a hint */
+    WEFT__TRACE(WAKE, park->sleeper_number, 1);
     /* release P2. The sleeper may be gone from here on; the futex gets an address only. */
     atomic_store_release(&park->state, PARK_AWAKE);
     weft__futex_wake(&park->state, 1);

@@ -44,6 +44,7 @@ struct weft__park {
     struct weft__pin pin;        /* belongs to the thread that has claimed `thread` */
     struct atomic_u64 *counted;  /* the waker takes 1 off here; NULL: not counted. Written by
                                     the owner while awake, read by the waker in WAKING */
+    int sleeper_number;          /* the kernel's, for traces; as `counted` */
     struct weft__census *census; /* of the pool whose thread sleeps here, or NULL; as `counted` */
     struct weft__crowd *crowd;   /* where the owner may sleep instead, or NULL. Written before the
                                     parking place is in use */

@@ -6,6 +6,7 @@
 #include "core/pool.h"
 #include "core/wait.h"
 #include "os/fatal.h"
+#include "os/trace.h"
 #include "sync/held.h"
 
 #include <errno.h>
@@ -90,7 +91,10 @@ static bool take(struct weft__mutex *mutex, uintptr_t name)
     uintptr_t word = atomic_load_relaxed(&mutex->word); /* relaxed: the exchange decides */
     while (word == MUTEX_FREE || word == MUTEX_HEIR)
         if (atomic_cas_acquire(&mutex->word, &word, name | word)) { /* acquire W3 */
-            mutex->passed += word != MUTEX_FREE;
+            if (word == MUTEX_FREE)
+                return true;
+            mutex->passed++;
+            weft__stats_holder(mutex, name); /* others wait for it */
             return true;
         }
     return false;
@@ -107,12 +111,12 @@ static bool spin(struct weft__mutex *mutex, struct weft__worker *me, uintptr_t n
 {
     if (is_own(mutex, me))
         return false; /* a deadlock, which weft__sync_wait() finds */
-    for (int i = 0; i < WEFT__MUTEX_SPINS; i++) {
-        if (take(mutex, name))
-            return true;
+    bool taken = false;
+    WEFT__TRACE(SPIN, (uintptr_t)mutex, 0);
+    for (int i = 0; i < WEFT__MUTEX_SPINS && !(taken = take(mutex, name)); i++)
         weft__relax();
-    }
-    return false;
+    WEFT__TRACE(SPIN_END, (uintptr_t)mutex, taken);
+    return taken;
 }
 
 /* ---- Standing in line: under the lock ---- */
@@ -144,6 +148,8 @@ static bool inherit_or_queue(struct weft__mutex *mutex, uintptr_t name, bool lea
     if (holder_in(word) != MUTEX_FREE)
         return false;
     mutex->passed = 0; /* the next in line was not the first before, so it was not passed */
+    if (mutex->line.first)
+        weft__stats_holder(mutex, name);
     return true;
 }
 
@@ -151,8 +157,10 @@ static bool inherit_or_queue(struct weft__mutex *mutex, uintptr_t name, bool lea
  */
 static void spin_as_heir(const struct weft__mutex *mutex)
 {
+    WEFT__TRACE(SPIN, (uintptr_t)mutex, 0);
     for (int i = 0; i < WEFT__MUTEX_SPINS && holder_of(mutex) != MUTEX_FREE; i++)
         weft__relax();
+    WEFT__TRACE(SPIN_END, (uintptr_t)mutex, 0);
 }
 
 /* A waiter has left the line. If it was the last, the flag goes. The holder that unlocks has no

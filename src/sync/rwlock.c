@@ -59,11 +59,13 @@ static struct weft__waiter *let_in(struct weft__rwlock *lock, bool turn)
         for (struct weft__waiter *each = waiter; each; each = each->next)
             readers++;
         atomic_store_relaxed(&lock->readers, readers);
+        weft__stats_holder(lock, MUTEX_FREE);
         return waiter;
     }
     if (readers > 0 || !(waiter = weft__line_pop(&lock->writing)))
         return NULL;
     atomic_store_relaxed(&lock->word, (uintptr_t)waiter->item);
+    weft__stats_holder(lock, (uintptr_t)waiter->item);
     return waiter;
 }
 

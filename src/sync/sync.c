@@ -123,7 +123,7 @@ static void rouse(struct weft__waiter *waiter)
         ;
     if (step_in(state) == WAITER_RESTING) {
         /* relaxed: a hint. */
-        WEFT__TRACE(WAKE, atomic_load_relaxed(&waiter->worker->counts.thread), 0);
+        WEFT__TRACE(WAKE, atomic_load_relaxed(&waiter->worker->counts->thread), 1);
         weft__block_rouse(waiter->worker);
     }
 }
@@ -240,12 +240,20 @@ static int try_and_wait(struct weft__sync *sync, struct weft__line *line,
     return reason;
 }
 
+/* In the statistics page. */
+static void show_holder(const struct weft__sync *sync, enum blocked_kind kind)
+{
+    if (weft__blocked_is_owned(kind))
+        weft__stats_holder(sync, weft__owned_holder((const struct weft__owned *)sync));
+}
+
 void weft__sync_queue(struct weft__sync *sync, struct weft__line *line, struct weft__waiter *waiter)
 {
     waiter->fiber = weft__fiber_here();
     if (waiter->fiber) /* while no thread can end the wait, and free the name */
         weft__hook_waits_for(waiter->fiber, weft__blocked_words(waiter->blocked.kind),
                              &waiter->blocked);
+    show_holder(sync, waiter->blocked.kind);
     atomic_store_relaxed(&waiter->state, WAITER_QUEUED); /* relaxed: the lock shares it */
     weft__line_push(line, waiter);
     weft__lock_drop(&sync->lock);

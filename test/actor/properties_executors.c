@@ -118,7 +118,7 @@ static void in_two_threads(enum weft_steal steal, int trials)
     assert_int_equal(weft_actor_wait(NULL, duo.actor), 0);
     print_message("%ld of %ld were stolen\n", duo.delegated, duo.trials);
     assert_true(duo.delegated > 0);
-    assert_int_equal(atomic_load_relaxed(&duo.actor->counts.memory), 0);
+    assert_int_equal(atomic_load_relaxed(&duo.actor->counts->memory), 0);
     weft_actor_release(duo.actor);
     weft__actors_free(duo.system);
 }

@@ -68,6 +68,33 @@ static void boxes_do_each_cell_once(void **state)
     property_holds(boxes, SCALED(60, 5));
 }
 
+/* Rows are not cut into short ones while there are several. */
+static void note_rows(weft *w, const weft_box *box, void *arg)
+{
+    atomic_int *boxes = arg;
+    size_t rows = box->end[0] - box->begin[0], length = box->end[1] - box->begin[1];
+    (void)w;
+    CHECK(rows == 1 || length >= 512);
+    atomic_fetch_add(boxes, 1);
+}
+
+static void long_rows_job(weft *w, void *arg)
+{
+    const size_t sides[][2] = {{600, 1022}, {600, 3000}, {3, 5000}, {40, 512}};
+    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+        atomic_int boxes = 0;
+        weft_for_2d(w, &(weft_box){{0, 0}, {sides[i][0], sides[i][1]}}, note_rows, &boxes);
+        CHECK(atomic_load(&boxes) > 1);
+    }
+}
+
+static void rows_stay_long(void **state)
+{
+    weft_pool *pool = pool_make(2, 0);
+    assert_int_equal(weft_run(pool, long_rows_job, NULL), 0);
+    pool_drop(pool);
+}
+
 static void fail_in_box(weft *w, const weft_box *box, void *arg)
 {
     weft_fail(w, -EDOM);
@@ -195,11 +222,9 @@ static void maps_need_no_result(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(boxes_do_each_cell_once),
-        cmocka_unit_test(failure_ends_a_huge_box),
-        cmocka_unit_test(each_element_of_strided_arrays),
-        cmocka_unit_test(maps_of_arrays),
-        cmocka_unit_test(maps_need_no_result),
+        cmocka_unit_test(boxes_do_each_cell_once), cmocka_unit_test(rows_stay_long),
+        cmocka_unit_test(failure_ends_a_huge_box), cmocka_unit_test(each_element_of_strided_arrays),
+        cmocka_unit_test(maps_of_arrays),          cmocka_unit_test(maps_need_no_result),
     };
     return RUN_ON_ALL_ROADS(tests);
 }

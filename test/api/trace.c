@@ -10,6 +10,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,12 +72,6 @@ struct seen {
     bool in_order;
 };
 
-static bool has_text(enum weft_trace_kind kind)
-{
-    return kind == WEFT_TRACE_WAIT || kind == WEFT_TRACE_BLOCK || kind == WEFT_TRACE_ACTOR ||
-           kind == WEFT_TRACE_SPAN || kind == WEFT_TRACE_MARK;
-}
-
 static void note_name(struct seen *seen, enum weft_trace_kind kind,
                       const struct weft_trace_record *record)
 {
@@ -96,19 +92,23 @@ static void look_at_block(struct seen *seen, const struct weft_trace_block *bloc
 {
     const struct weft_trace_record *records = (const struct weft_trace_record *)(block + 1);
     uint64_t before = 0;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < block->used; i++) {
-        enum weft_trace_kind kind = (enum weft_trace_kind)(records[i].head & 255);
-        uint64_t ticks = records[i].head >> 8;
+        uint64_t head = records[i].head;
+        enum weft_trace_kind kind = (enum weft_trace_kind)(head & (WEFT_TRACE_HAS_TEXT - 1));
+        uint64_t ticks = head >> 8;
         CHECK(kind > WEFT_TRACE_NOTHING && kind < WEFT_TRACE_KINDS);
         seen->in_order &= ticks >= before;
         before = ticks;
         seen->kinds[kind]++;
-        if (!has_text(kind))
+        count++;
+        if (!(head & WEFT_TRACE_HAS_TEXT))
             continue;
         CHECK(records[i].b <= WEFT_TRACE_TEXT_MOST);
         note_name(seen, kind, &records[i]);
         i += (uint32_t)((records[i].b + sizeof records[i] - 1) / sizeof records[i]);
     }
+    CHECK(block->records == count);
 }
 
 static struct seen look(struct file *file)
@@ -172,6 +172,10 @@ static void work_of_all_kinds(weft_pool *pool)
     CHECK(end(start(pool, act, NULL, &config)) == 0);
 }
 
+static void do_nothing(weft *w, void *arg)
+{
+}
+
 static void everything_is_there(void **state)
 {
     uint64_t lost;
@@ -179,6 +183,7 @@ static void everything_is_there(void **state)
     assert_int_equal(weft_trace_start(path, 0), -EBUSY);
     weft_pool *pool = pool_make(2, 0);
     work_of_all_kinds(pool);
+    CHECK(weft_broadcast(pool, do_nothing, NULL) == 0); /* so each worker records something */
     pool_drop(pool);
     assert_int_equal(weft_trace_stop(), 0);
     assert_int_equal(weft_trace_stop(), -EINVAL);
@@ -276,6 +281,69 @@ static void forked(void **state)
     assert_int_equal(seen.value, 1);
 }
 
+/* The thread that forked may end in the child, although it has recorded in the parent. */
+
+static pthread_key_t last;
+
+/* Not in the first round: then all others have had their turn. */
+static void leave(void *round)
+{
+    if (round == &last)
+        _exit(0);
+    CHECK(pthread_setspecific(last, &last) == 0);
+}
+
+static void *fork_and_end(void *unused)
+{
+    weft_trace_mark("parent", 1);
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGSEGV, SIG_DFL); /* no test goes on in the child */
+        CHECK(pthread_key_create(&last, leave) == 0 && pthread_setspecific(last, path) == 0);
+        return NULL;
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child);
+    return (void *)(intptr_t)status;
+}
+
+static void forked_thread_ends(void **state)
+{
+    pthread_t thread;
+    void *status;
+    assert_int_equal(weft_trace_start(path, 0), 0);
+    assert_int_equal(pthread_create(&thread, NULL, fork_and_end, NULL), 0);
+    assert_int_equal(pthread_join(thread, &status), 0);
+    assert_int_equal((intptr_t)status, 0);
+    assert_int_equal(weft_trace_stop(), 0);
+}
+
+/* There are so many keys for a process. The first one is that of somebody else. */
+static void no_key_is_left(void **state)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        execl("/proc/self/exe", "trace", "keys", path, (char *)NULL);
+        _exit(2);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static int trace_without_key(const char *file)
+{
+    pthread_key_t keys[PTHREAD_KEYS_MAX];
+    int count = 0;
+    for (; count < PTHREAD_KEYS_MAX && pthread_key_create(&keys[count], NULL) == 0; count++)
+        CHECK(pthread_setspecific(keys[count], &keys[count]) == 0);
+    int error = weft_trace_start(file, 0);
+    weft_trace_mark("without a key", 0);
+    for (int i = 0; i < count; i++)
+        CHECK(pthread_getspecific(keys[i]) == &keys[i]);
+    return error == -EAGAIN ? 0 : 1;
+}
+
 /* A program that is killed leaves what it has recorded. */
 static void killed(void **state)
 {
@@ -320,13 +388,17 @@ static void bad_arguments(void **state)
     assert_int_equal(weft_trace_stop(), 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 2 && strcmp(argv[1], "keys") == 0)
+        return trace_without_key(argv[2]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(everything_is_there, make_path, remove_path),
         cmocka_unit_test_setup_teardown(started_again, make_path, remove_path),
         cmocka_unit_test_setup_teardown(little_room, make_path, remove_path),
         cmocka_unit_test_setup_teardown(forked, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(forked_thread_ends, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(no_key_is_left, make_path, remove_path),
         cmocka_unit_test_setup_teardown(killed, make_path, remove_path),
         cmocka_unit_test_setup_teardown(bad_arguments, make_path, remove_path),
     };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* actors.c: switches between two actors, or whole lives of empty ones, so many of them on one
- * executor, for actors.sh to count instructions. `sealed`: switches on a thread that the kernel
+/* actors.c: switches between two actors, or whole lives of empty ones, or forks that an actor has
+ * pending after it has failed, so many of them on one executor, for actors.sh to count
+ * instructions. `sealed`: switches on a thread that the kernel
  * ends at its first system call. */
 #include <errno.h>
 #include <linux/seccomp.h>
@@ -51,6 +52,28 @@ static int lives(weft *w, void *arg)
     return 0;
 }
 
+static void never(weft *w, void *arg)
+{
+    (void)w;
+    (void)arg;
+    abort();
+}
+
+/* More than an actor has slots. */
+static int fails(weft *w, void *arg)
+{
+    struct work *work = arg;
+    weft_fail(w, -EDOM);
+    for (long i = 0; i < work->count; i++)
+        w = weft_fork(w, never, NULL);
+    for (long i = 0; i < work->count; i++) {
+        w = weft_outer(w);
+        if (!weft_merge(w))
+            never(w, NULL);
+    }
+    return 0;
+}
+
 static int yields_twice(weft *w, void *arg)
 {
     yields(w, arg);
@@ -87,10 +110,11 @@ int main(int argc, char **argv)
     config.workers = 1;
     struct work work = {.count = atol(argv[2])};
     bool sealed = strcmp(argv[1], "sealed") == 0, life = strcmp(argv[1], "life") == 0;
+    bool failed = strcmp(argv[1], "failed") == 0;
     if (weft_pool_create(&work.pool, &config))
         return 1;
-    weft_actor_fn *first = sealed ? yields_twice : life ? lives : yields;
-    weft_actor_fn *second = sealed ? yields_sealed : life ? nothing : yields;
+    weft_actor_fn *first = sealed ? yields_twice : life ? lives : failed ? fails : yields;
+    weft_actor_fn *second = sealed ? yields_sealed : life || failed ? nothing : yields;
     weft_actor *one, *two;
     if (weft_actor_create(&one, work.pool, first, &work, NULL) ||
         weft_actor_create(&two, work.pool, second, &work, NULL))
@@ -99,7 +123,8 @@ int main(int argc, char **argv)
     weft_actor_run(two);
     if (sealed)
         return seal(two);
-    int error = weft_actor_wait(NULL, one) | weft_actor_wait(NULL, two);
+    int error = weft_actor_wait(NULL, one) - (failed ? -EDOM : 0);
+    error |= weft_actor_wait(NULL, two);
     weft_actor_release(one);
     weft_actor_release(two);
     weft_pool_destroy(work.pool);

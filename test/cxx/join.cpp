@@ -174,6 +174,83 @@ static void rest_is_cancelled(weft::pool &pool)
     });
 }
 
+/* The right side throws on another thread: the left side is cancelled, with all that it has forked
+ * and spawned, and the exception of the right side leaves the join, however the left side ends. */
+static void left_is_cancelled(weft::pool &pool)
+{
+    if (pool.workers() == 1)
+        return;
+    pool.run([](weft *w) {
+        for (int way = 0; way < 8; way++) {
+            std::atomic<int> started{0}, go{0}, told{0};
+            auto left = [&](weft *in) {
+                until(started);
+                go = 1;
+                if (way & 1) /* returns, or is ended by what is not complete in it */
+                    until_cancelled(in);
+                else
+                    weft::in_scope(in, [&](weft::scope &scope) {
+                        scope.spawn([&](weft *child) { until_cancelled(child); });
+                        until_cancelled(in);
+                    });
+                told = 1;
+            };
+            auto right = [&] {
+                started = 1;
+                until(go);
+                throw oops{2};
+            };
+            auto run_left = [](weft *in, void *arg) { (*static_cast<decltype(left) *>(arg))(in); };
+            auto run_right = [](weft *, void *arg) { (*static_cast<decltype(right) *>(arg))(); };
+            int thrown = thrown_by([&] {
+                if (way < 4) {
+                    weft::join(w, left, right);
+                } else if (way < 6) {
+                    weft_join(w, run_left, &left, run_right, &right);
+                } else {
+                    weft::fork_guard guard(w, run_right, &right);
+                    until(started);
+                    go = 1;
+                    until_cancelled(guard.context());
+                    CHECK(guard.merge());
+                }
+            });
+            CHECK(thrown == 2 && (told == (way & 1) || way >= 6));
+            CHECK(!weft_cancelled(w) && fib(w, 8) == 21);
+        }
+    });
+}
+
+/* The left side has a reason of its own: that is thrown. */
+static void left_has_a_reason(weft::pool &pool)
+{
+    if (pool.workers() == 1)
+        return;
+    pool.run([](weft *w) {
+        for (int way = 0; way < 2; way++) {
+            std::atomic<int> started{0};
+            auto left = [&](weft *in) {
+                until(started);
+                until_cancelled(in);
+                throw oops{1};
+            };
+            auto right = [&] {
+                started = 1;
+                throw oops{2};
+            };
+            auto run_left = [](weft *in, void *arg) { (*static_cast<decltype(left) *>(arg))(in); };
+            auto run_right = [](weft *, void *arg) { (*static_cast<decltype(right) *>(arg))(); };
+            CHECK(thrown_by([&] {
+                      if (way == 0)
+                          weft::join(w, left, right);
+                      else
+                          weft_join(w, run_left, &left, run_right, &right);
+                  }) == 1);
+            CHECK(!weft_cancelled(w) && fib(w, 8) == 21);
+        }
+    });
+}
+
 /* A result whose move throws: after a stolen right side, that has to go, too. */
 struct throws_when_moved {
     static inline std::atomic<bool> armed{false};
@@ -337,6 +414,8 @@ static const test tests[] = {
     {"blocks", blocks},
     {"moves_throw", moves_throw},
     {"rest_is_cancelled", rest_is_cancelled},
+    {"left_is_cancelled", left_is_cancelled},
+    {"left_has_a_reason", left_has_a_reason},
 };
 
 int main()

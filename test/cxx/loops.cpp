@@ -260,19 +260,65 @@ static void arrays_and_views(weft::pool &pool)
         CHECK(numbers[0] == 0 && numbers[1] == 6);
         std::vector<bool> flags(1000, true);
         CHECK(weft::reduce(w, flags, 0) == 1000);
+        std::atomic<int> set{0};
+        weft::for_each(w, std::as_const(flags), [&](bool flag) { set += flag; });
+        CHECK(set == 1000);
 #if defined __cpp_lib_ranges && !(defined __clang__ && __clang_major__ < 16) /* can't use views */
         CHECK(weft::reduce(w, std::views::iota(0, 100), 0) == 4950);
         CHECK(weft::reduce(w, fixed | std::views::transform(twice), 0) == 18);
         std::atomic<int> all{0};
         weft::for_each(w, std::views::iota(0, 100), [&](int number) { all += number; });
         CHECK(all == 4950);
+        auto uneven = std::views::iota(0, 100L); /* its end is of another type */
+        weft::for_each(w, uneven, [&](int number) { all -= number; });
+        CHECK(all == 0 && weft::reduce(w, uneven, 0) == 4950);
 #endif
+    });
+}
+
+/* The sum of two shorts is an int. That needs no warning, which is an error here. */
+static void narrow_numbers(weft::pool &pool)
+{
+    pool.run([](weft *w) {
+        const std::vector<short> ones(1000, 1);
+        std::vector<short> out(ones.size());
+        CHECK(weft::reduce(w, ones, short{5}) == 1005);
+        weft::inclusive_scan(w, ones, out.begin());
+        CHECK(out[0] == 1 && out[999] == 1000);
+        weft::exclusive_scan(w, ones, out.begin(), 7L);
+        CHECK(out[0] == 7 && out[999] == 1006);
+        const std::vector<unsigned char> many(1000, 1);
+        CHECK(weft::reduce(w, many, static_cast<unsigned char>(0)) == 1000 % 256);
+        std::vector<int> wide(1000, 1);
+        weft::exclusive_scan(w, wide, wide.begin(), short{1});
+        CHECK(wide[999] == 1000);
+    });
+}
+
+/* What op returns may be its own argument, still: a value is not moved into itself. */
+static void op_returns_its_argument(weft::pool &pool)
+{
+    using list = std::vector<int>;
+    auto append = [](list &&a, const list &b) -> list && {
+        a.insert(a.end(), b.begin(), b.end());
+        return std::move(a);
+    };
+    auto alone = [](int number) { return list{number}; };
+    pool.run([&](weft *w) {
+        std::vector<int> numbers(2000);
+        for (std::size_t i = 0; i < numbers.size(); i++)
+            numbers[i] = static_cast<int>(i);
+        CHECK(weft::transform_reduce(w, numbers, list(), append, alone) == numbers);
+        std::vector<list> lists(numbers.size(), list{1});
+        CHECK(weft::reduce(w, lists, list{0}, append).size() == numbers.size() + 1);
     });
 }
 
 static const test tests[] = {
     {"arrays_and_views", arrays_and_views},
     {"init_stays", init_stays},
+    {"narrow_numbers", narrow_numbers},
+    {"op_returns_its_argument", op_returns_its_argument},
     {"strange_scans", strange_scans},
     {"loops", loops},
     {"a_body_throws", a_body_throws},

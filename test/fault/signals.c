@@ -538,8 +538,9 @@ static atomic_int asked_monotonic, asked_other;
 
 int clock_gettime(clockid_t clock, struct timespec *t)
 {
+    bool monotonic = clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_COARSE;
     if (clock >= 0) /* negative: CPU time of a thread */
-        atomic_fetch_add(clock == CLOCK_MONOTONIC ? &asked_monotonic : &asked_other, 1);
+        atomic_fetch_add(monotonic ? &asked_monotonic : &asked_other, 1);
     return (int)syscall(SYS_clock_gettime, clock, t);
 }
 

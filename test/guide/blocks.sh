@@ -71,7 +71,7 @@ match($0, /^(```+|:::+)/) {
         if ((getline line < file) < 0) complain("there is no " file)
         close(file)
         kind = "include"
-    } else if (kind ~ /^{(toctree|raw|tab|note|warning|contents)}/) {
+    } else if (kind ~ /^{(toctree|raw|image|tab|note|warning|contents)}/) {
         kind = kind ~ /^{(tab|note|warning)}/ ? "" : "directive" # a tab has blocks inside
     } else if (fence ~ /^:/) {
         kind = ""                                                # its end

@@ -48,6 +48,12 @@ rm -rf stage
 DESTDIR=$PWD/stage cmake --install embedded >log 2>&1 || fail "does not install"
 [ "$(find stage -type f | wc -l)" -eq 1 ] || fail "more is installed than the project's own program"
 
+# weft alone, without its tests, as packages say that.
+rm -rf plain
+cmake -S "$source" -B plain -DCMAKE_C_COMPILER="$CC" -DBUILD_TESTING=OFF >log 2>&1 || fail "does not configure"
+if grep -q BUILD_TESTING log; then fail "BUILD_TESTING is not used"; fi
+if cmake --build plain --target help | grep -E 'api-|unit-'; then fail "BUILD_TESTING=OFF: there are tests"; fi
+
 rm -rf copy && mkdir copy
 (cd "$source" && tar cf - --exclude=./build --exclude=./.git .) | tar xf - -C copy
 before=$(cksum <copy/Makefile)

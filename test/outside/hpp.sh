@@ -15,6 +15,17 @@ done
 $CXX -std=c++17 -O2 $warnings "$here/hpp.cpp" -o hpp $(pkg-config --cflags --libs weft)
 LD_LIBRARY_PATH=$LIBDIR ./hpp
 
+# What would be a race does not compile, and says why.
+for call in 'weft::for_each(bits, [](auto &&bit) { bit = true; })' 'weft::inclusive_scan(flags, bits.begin())'; do
+    echo "#include <weft.hpp>
+        void f(std::vector<bool> &bits, std::vector<int> &flags) { flags.size(); $call; }" >race.cpp
+    if $CXX -std=c++17 -I"$INCLUDEDIR" -fsyntax-only race.cpp 2>race.log; then
+        echo "compiles: $call"
+        exit 1
+    fi
+    grep -q 'share words of memory' race.log || { cat race.log; exit 1; }
+done
+
 project=$PWD/project
 rm -rf "$project" && mkdir -p "$project"
 cp "$here/hpp.cpp" "$project"

@@ -7,41 +7,15 @@ set -eu
 need chromium chromium
 start_server --workers 2 --memory 20
 
-# The browser is driven by its debugging protocol through two pipes: messages end with a zero.
-mkfifo "$work/to" "$work/from"
-HOME=$work chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
-    --no-first-run --user-data-dir="$work/profile" --remote-debugging-pipe about:blank \
-    3<"$work/to" 4>"$work/from" >"$work/chromium" 2>&1 &
-browser=$!
-close_browser()
+. "$(dirname "$0")/../support/browser.sh"
+end_both()
 {
-    [ -z "$browser" ] || kill "$browser" 2>/dev/null || :
-    [ -z "$browser" ] || wait "$browser" 2>/dev/null || :
+    close_browser
     clean_up
 }
-trap close_browser EXIT
-exec 5>"$work/to" 6<"$work/from"
+trap end_both EXIT
+start_browser 1240 1000
 
-number=0
-session=
-# call METHOD PARAMETERS: sets `answer`.
-call()
-{
-    number=$((number + 1))
-    printf '{"id":%d,%s"method":"%s","params":%s}\0' "$number" "$session" "$1" "$2" >&5
-    while IFS= read -r -d '' -t 60 answer <&6; do
-        case $answer in
-        "{\"id\":$number,"*'"error":'*) fail "$1: $answer" ;;
-        "{\"id\":$number,"*) return ;;
-        esac
-    done
-    cat "$work/chromium"
-    fail "$1: the browser does not answer"
-}
-field() # NAME: of the answer
-{
-    sed "s/.*\"$1\":\"\([^\"]*\)\".*/\1/" <<<"$answer"
-}
 # wait_for WHAT JAVASCRIPT: until it is true, without double quotes in it.
 wait_for()
 {
@@ -55,21 +29,6 @@ click() # SELECTOR
 {
     call Runtime.evaluate "{\"expression\":\"document.querySelector('$1').click()\"}"
 }
-# screenshot NAME
-screenshot()
-{
-    [ -z "${OUTPUT-}" ] || mkdir -p "$OUTPUT"
-    call Page.captureScreenshot '{"captureBeyondViewport":true}'
-    field data | base64 -d >"${OUTPUT:-$work}/$1.png"
-    [ "$(head -c 4 "${OUTPUT:-$work}/$1.png" | tail -c 3)" = PNG ] || fail "$1 is no picture"
-}
-
-call Target.createTarget '{"url":"about:blank"}'
-call Target.attachToTarget "{\"flatten\":true,\"targetId\":\"$(field targetId)\"}"
-session="\"sessionId\":\"$(field sessionId)\","
-call Emulation.setDeviceMetricsOverride \
-    '{"width":1240,"height":1000,"deviceScaleFactor":1,"mobile":false}'
-
 # An actor that was there before the page, and others that the page starts.
 id=$(get '/greedy?detach=1')
 call Page.navigate "{\"url\":\"$url\"}"
@@ -94,8 +53,7 @@ click '#pictures8'
 wait_for "three pictures at work" "document.querySelectorAll('#actors tr').length >= 5"
 
 for look in light dark; do
-    call Emulation.setEmulatedMedia \
-        "{\"features\":[{\"name\":\"prefers-color-scheme\",\"value\":\"$look\"}]}"
+    set_look $look
     call Runtime.evaluate '{"expression":"getComputedStyle(document.body).backgroundColor"}'
     backgrounds="${backgrounds-} $(field value)"
     screenshot "$look"
@@ -112,6 +70,4 @@ click '#killall'
 wait_for "nobody to be left" "!document.querySelector('#none').hidden"
 stop_server
 wait_for "that the server is gone" "document.querySelector('#live.lost')"
-call Browser.close '{}'
-wait "$browser" || fail "the browser ended with status $?"
-browser=
+end_browser

@@ -61,6 +61,27 @@ says forked.trace "level"
 ! grep -q 'of the child' said || fail "the child wrote into its parent's file"
 grep -q 'level  *200 ' said || fail "the parent did not go on"
 
+# By the environment: where, and how much.
+WEFT_TRACE=plain.%p.trace "$planted" plain none
+mv plain.[0-9]*.trace plain.trace
+says plain.trace level
+grep -q 'level  *200 ' said || fail "not all marks"
+WEFT_TRACE=large.trace WEFT_TRACE_MB=200 "$planted" plain none
+says large.trace level
+WEFT_TRACE=plain.trace WEFT_TRACE_MB=1 "$planted" full full.trace
+says full.trace "records were lost"
+for wrong in 0 -1 1x x " 1" 1.5 99999999999999999999 9999999999999; do
+    rm -f plain.trace
+    WEFT_TRACE=plain.trace WEFT_TRACE_MB=$wrong "$planted" plain none 2>said || fail "MB=$wrong: status $?"
+    [ "$(wc -l <said)" -eq 1 ] || fail "MB=$wrong: not one line"
+    grep -q "^weft: WEFT_TRACE_MB=$wrong: .*there is no trace" said || fail "MB=$wrong: not clear"
+    [ ! -e plain.trace ] || fail "MB=$wrong: there is a trace"
+done
+WEFT_TRACE=nowhere/at/all "$planted" plain none 2>said || fail "no trace: status $?"
+grep -q "^weft: WEFT_TRACE=nowhere/at/all: No such file.*there is no trace" said || fail "not clear"
+WEFT_TRACE= WEFT_TRACE_MB=x "$planted" plain none 2>said
+[ ! -s said ] || fail "nobody wants a trace"
+
 # Names of functions need libelf, which may not be there; then they are places in files.
 "$planted" named named.trace
 says named.trace 'a "span" \'

@@ -33,7 +33,8 @@ finds()
 
 finds right_side "one long job that another waits for" "function right_side_root" "function long_right_side"
 finds mutex "a mutex that many want" "waits for mutex 'popular'"
-finds short_loop "pieces too short to share"
+# A sanitizer makes the shortest job as long as one that pays.
+[ -n "${SANITIZED:-}" ] || finds short_loop "pieces too short to share"
 finds own_code "blocked in code of its own" "function reads_slowly"
 finds outside "a job waits for a thread outside the pool" "waits for event 'answer'"
 finds alone "too few forks" "function does_it_alone"

@@ -23,6 +23,7 @@ static struct weft__worker *worker_make(struct weft_pool *pool, uint64_t quantum
     struct weft__worker *worker = weft__alloc(sizeof *worker);
     assert_non_null(worker);
     worker->pool = pool;
+    worker->counts = &worker->own_counts;
     worker->park = weft__park_get();
     worker->context = weft__context_make(worker, false, quantum);
     assert_true(worker->park && worker->context);

@@ -31,23 +31,36 @@ unsigned escape_character(const char *text, size_t size, uint32_t *value)
     return *value < least[length] || *value > 0x10ffff || surrogate ? 0 : length;
 }
 
+/* What the text begins with: a character, or a byte that is not part of one. */
+struct step {
+    const char *bytes;
+    unsigned length; /* 0: a byte */
+    uint32_t value;
+};
+
+/* The text begins after it then. */
+static struct step step(const char **text, size_t *size)
+{
+    struct step step = {.bytes = *text};
+    step.length = escape_character(*text, *size, &step.value);
+    if (step.length == 0)
+        step.value = (unsigned char)**text;
+    *text += step.length > 0 ? step.length : 1;
+    *size -= step.length > 0 ? step.length : 1;
+    return step;
+}
+
 void escape_json(FILE *out, const char *text, size_t size)
 {
     fputc('"', out);
     while (size > 0) {
-        uint32_t value;
-        unsigned length = escape_character(text, size, &value);
-        if (length == 0)
-            fprintf(out, "\\u%04x", (unsigned char)*text);
-        else if (value < ' ' || value == 127)
-            fprintf(out, "\\u%04x", (unsigned)value);
-        else if (value == '"' || value == '\\')
-            fprintf(out, "\\%c", (int)value);
+        struct step one = step(&text, &size);
+        if (one.length == 0 || one.value < ' ' || one.value == 127 || one.value == '<')
+            fprintf(out, "\\u%04x", (unsigned)one.value);
+        else if (one.value == '"' || one.value == '\\')
+            fprintf(out, "\\%c", (int)one.value);
         else
-            fwrite(text, 1, length, out);
-        length = length > 0 ? length : 1;
-        text += length;
-        size -= length;
+            fwrite(one.bytes, 1, one.length, out);
     }
     fputc('"', out);
 }
@@ -55,16 +68,14 @@ void escape_json(FILE *out, const char *text, size_t size)
 void escape_xml(FILE *out, const char *text, size_t size)
 {
     while (size > 0) {
-        uint32_t value;
-        unsigned length = escape_character(text, size, &value);
-        if (length == 0 || value < ' ' || value == 127 || value == 0xfffe || value == 0xffff)
+        struct step one = step(&text, &size);
+        bool no_xml =
+            one.value < ' ' || one.value == 127 || one.value == 0xfffe || one.value == 0xffff;
+        if (one.length == 0 || no_xml)
             fputc('?', out);
-        else if (value == '<' || value == '>' || value == '&' || value == '"')
-            fprintf(out, "&#%u;", (unsigned)value);
+        else if (one.value == '<' || one.value == '>' || one.value == '&' || one.value == '"')
+            fprintf(out, "&#%u;", (unsigned)one.value);
         else
-            fwrite(text, 1, length, out);
-        length = length > 0 ? length : 1;
-        text += length;
-        size -= length;
+            fwrite(one.bytes, 1, one.length, out);
     }
 }

@@ -12,7 +12,7 @@
 unsigned escape_character(const char *text, size_t size, uint32_t *value);
 
 /* With the quotes. A byte that is not part of a character in UTF-8 becomes the character that has
- * its number. */
+ * its number. There is no `<` in it: a text can't end the element of a page that it is in. */
 void escape_json(FILE *out, const char *text, size_t size);
 
 /* Such bytes, and control characters, become question marks. */

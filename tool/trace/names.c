@@ -69,7 +69,7 @@ static void read_lines(struct names *names, const char *text, size_t size)
     }
 }
 
-struct names *names_open(const struct trace *trace)
+static struct names *make(uint64_t started)
 {
     struct names *names = calloc(1, sizeof *names);
     if (!names)
@@ -79,14 +79,28 @@ struct names *names_open(const struct trace *trace)
         free(names);
         return NULL;
     }
-    names->started = trace_about(trace)->started;
-    for (unsigned age = 0; age < LISTS_MOST; age++) {
+    names->started = started;
+    return names;
+}
+
+struct names *names_open(const struct trace *trace)
+{
+    struct names *names = make(trace_about(trace)->started);
+    for (unsigned age = 0; names && age < LISTS_MOST; age++) {
         size_t size;
         const char *text = trace_modules(trace, age, &size);
         if (!text)
             break;
         read_lines(names, text, size);
     }
+    return names;
+}
+
+struct names *names_open_lines(const char *text, size_t size, uint64_t started)
+{
+    struct names *names = make(started);
+    if (names)
+        read_lines(names, text, size);
     return names;
 }
 

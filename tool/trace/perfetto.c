@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "perfetto.h"
 
+#include "arrows.h"
 #include "escape.h"
 #include "stack.h"
 #include "table.h"
@@ -8,14 +9,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { KEPT = 4096, SLOT = 128 };
-
-/* Where an arrow begins: a stolen job that has ended, or a task that was submitted. */
-struct origin {
-    uint64_t key, ns;
-    unsigned thread;
-};
 
 struct thread {
     struct stack stack;
@@ -27,9 +20,9 @@ struct writer {
     struct names *names;
     struct thread *threads;
     struct table actors;
-    struct origin ended[KEPT], submitted[KEPT];
-    uint64_t arrows;
-    bool some; /* events: a comma before the next */
+    struct arrows arrows;
+    uint64_t arrow; /* the number of the last one */
+    bool some;      /* events: a comma before the next */
 };
 
 /* ---- JSON ---- */
@@ -66,19 +59,23 @@ static void put_threads(struct writer *w)
         put_about(w, "thread_name", i, trace_thread(w->trace, i)->name);
 }
 
-/* An arrow between two threads, if they are two. */
-static void put_arrow(struct writer *w, const char *name, const struct origin *from,
-                      unsigned thread, uint64_t ns)
+static void put_arrow(struct writer *w, const struct arrow *arrow)
 {
-    if (from->thread == thread)
+    static const char *const names[ARROW_KINDS] = {
+        [ARROW_STEAL] = "steal",
+        [ARROW_MERGE] = "merge",
+        [ARROW_SUBMIT] = "submit",
+    };
+    const char *name = names[arrow->kind];
+    if (!name)
         return;
-    w->arrows++;
-    put_event(w, "s", from->thread, from->ns);
+    w->arrow++;
+    put_event(w, "s", arrow->from, arrow->begin);
     put_name(w, "arrow", name, strlen(name));
-    fprintf(w->out, ",\"id\":%" PRIu64 "}", w->arrows);
-    put_event(w, "f", thread, ns);
+    fprintf(w->out, ",\"id\":%" PRIu64 "}", w->arrow);
+    put_event(w, "f", arrow->to, arrow->end);
     put_name(w, "arrow", name, strlen(name));
-    fprintf(w->out, ",\"id\":%" PRIu64 ",\"bp\":\"e\"}", w->arrows);
+    fprintf(w->out, ",\"id\":%" PRIu64 ",\"bp\":\"e\"}", w->arrow);
 }
 
 /* ---- Slices ---- */
@@ -99,6 +96,7 @@ static void put_slice(struct writer *w, const struct trace_event *event)
     static const char *const fixed[WEFT_TRACE_KINDS] = {
         [WEFT_TRACE_SEARCH] = "search",
         [WEFT_TRACE_SLEEP] = "asleep",
+        [WEFT_TRACE_SPIN] = "spins",
         [WEFT_TRACE_GUEST] = "weft_run",
     };
     put_event(w, "B", event->thread, event->ns);
@@ -137,47 +135,15 @@ static void begins(struct writer *w, const struct trace_event *event)
         put_slice(w, event);
 }
 
-/* ---- Arrows ---- */
-
-static struct origin *origin(struct origin *list, uint64_t key)
-{
-    return &list[key % KEPT];
-}
-
 /* A stolen job is over, or a wait for one. */
 static void ends(struct writer *w, const struct trace_event *event)
 {
     struct stack *stack = &w->threads[event->thread].stack;
     unsigned depth = stack_after(stack, event->kind);
-    const struct frame *over = depth < stack->depth ? &stack->frames[depth] : NULL;
-    if (over && over->kind == WEFT_TRACE_JOB && over->b)
-        *origin(w->ended, over->b / SLOT) = (struct origin){over->b, event->ns, event->thread};
-    for (unsigned i = 0; over && over->kind == WEFT_TRACE_WAIT && i < 2; i++) {
-        struct origin *from = origin(w->ended, over->a / SLOT - i);
-        if (from->key == 0 || over->a - from->key >= SLOT || from->ns < over->begin)
-            continue;
-        put_arrow(w, "merge", from, event->thread, event->ns);
-        from->key = 0;
-    }
+    struct arrow arrow;
+    if (depth < stack->depth && arrows_end(&w->arrows, event, &stack->frames[depth], &arrow))
+        put_arrow(w, &arrow);
     pop(w, event->thread, depth, event->ns);
-}
-
-static void steal(struct writer *w, const struct trace_event *event)
-{
-    int victim = trace_find_thread(w->trace, event->a);
-    if (victim < 0)
-        return;
-    struct origin from = {event->b, event->ns, (unsigned)victim};
-    put_arrow(w, "steal", &from, event->thread, event->ns);
-}
-
-static void task(struct writer *w, const struct trace_event *event)
-{
-    struct origin *from = origin(w->submitted, event->b / 64);
-    if (event->b == 0 || from->key != event->b)
-        return;
-    put_arrow(w, "submit", from, event->thread, event->ns);
-    from->key = 0;
 }
 
 /* ---- Moments ---- */
@@ -198,25 +164,30 @@ static void put_mark(struct writer *w, const struct trace_event *event)
 
 static void note(struct writer *w, const struct trace_event *event)
 {
+    struct arrow arrow;
+    if (arrows_note(&w->arrows, event, &arrow))
+        put_arrow(w, &arrow);
     switch (event->kind) {
-    case WEFT_TRACE_STEAL:
-        steal(w, event);
-        break;
-    case WEFT_TRACE_TASK:
-        task(w, event);
-        break;
     case WEFT_TRACE_MARK:
         put_mark(w, event);
         break;
     case WEFT_TRACE_SUBMIT:
         put_moment(w, event, "submit");
-        *origin(w->submitted, event->b / 64) = (struct origin){event->b, event->ns, event->thread};
         break;
     case WEFT_TRACE_CANCEL:
         put_moment(w, event, "cancel");
         break;
     case WEFT_TRACE_SPARE:
         put_moment(w, event, "a spare is called");
+        break;
+    case WEFT_TRACE_DELEGATE:
+        put_moment(w, event, "a right side is given away");
+        break;
+    case WEFT_TRACE_GIVE_BACK:
+        put_moment(w, event, "a right side is given back");
+        break;
+    case WEFT_TRACE_LIMIT:
+        put_moment(w, event, "an actor has to end");
         break;
     case WEFT_TRACE_ACTOR:;
         struct row *row = table_row(&w->actors, event->a);
@@ -254,7 +225,7 @@ bool perfetto_put(FILE *out, struct trace *trace, struct names *names)
     unsigned threads = trace_about(trace)->threads;
     struct writer *w = calloc(1, sizeof *w);
     if (w)
-        *w = (struct writer){.out = out, .trace = trace, .names = names};
+        *w = (struct writer){.out = out, .trace = trace, .names = names, .arrows.trace = trace};
     if (w)
         w->threads = calloc((size_t)threads + 1, sizeof *w->threads);
     bool well = w && w->threads;

@@ -12,6 +12,13 @@
 #include <unistd.h>
 
 enum { RECORD = sizeof(struct weft_trace_record), HEADER = WEFT_TRACE_HEADER_SIZE };
+enum {
+    NS_PER_S = 1000000000,
+    MEASURED_NS = 1000000, /* less is too short to measure how long a tick is */
+    MODULES_MOST = 8,
+    TOUCHED_MOST = 4 << 20,
+    LATE_NS = NS_PER_S, /* a thread may be about to write a record when the trace ends */
+};
 
 /* A block with records, or a part of one, as it was when the file was opened: the program may run
  * yet, and use it again. */
@@ -39,12 +46,28 @@ struct trace {
     double ns_per_tick;
     uint64_t blocks; /* that the file has, at least in part */
     uint64_t block_size;
+    uint64_t touched;               /* bytes of it that may be in memory, more or less */
+    uint64_t modules[MODULES_MOST]; /* blocks, the oldest first */
+    unsigned modules_count;
     struct block *record_blocks;
     size_t record_blocks_count;
     struct cursor *cursors;
     unsigned *heap; /* indexes of cursors, by the time of their next records */
     unsigned heap_size;
 };
+
+/* ---- Time ---- */
+
+static bool is_tick(double ns)
+{
+    return ns > 1e-6 && ns < 1e6;
+}
+
+static uint64_t to_ns(const struct trace *trace, uint64_t ticks)
+{
+    double ns = (double)ticks * trace->ns_per_tick;
+    return ns < 9e18 ? (uint64_t)ns : UINT64_C(9000000000000000000);
+}
 
 /* ---- The file ---- */
 
@@ -97,6 +120,21 @@ static void clean(char *text)
             *text = '?';
 }
 
+/* A tick is as long as the whole trace, in nanoseconds, divided by its ticks. If the trace is too
+ * short for that, as the header says. */
+static void measure_tick(struct trace *trace)
+{
+    const struct weft_trace_header *header = &trace->header;
+    uint64_t ticks = header->last.ticks - header->first.ticks;
+    uint64_t ns = header->last.ns - header->first.ns;
+    double measured = ticks > 0 ? (double)ns / (double)ticks : 0;
+    double said = header->ticks_per_second > 0 ? 1e9 / (double)header->ticks_per_second : 0;
+    bool well = ns >= MEASURED_NS && is_tick(measured);
+    trace->ns_per_tick = well ? measured : is_tick(said) ? said : is_tick(measured) ? measured : 1;
+    trace->info.rough = !well && !is_tick(said);
+    trace->info.ns = well ? ns : is_tick(trace->ns_per_tick) && ticks > 0 ? to_ns(trace, ticks) : 0;
+}
+
 static void read_header(struct trace *trace)
 {
     struct weft_trace_header *header = &trace->header;
@@ -108,22 +146,16 @@ static void read_header(struct trace *trace)
     bool cut = header->blocks > rest / trace->block_size;
     if (!cut)
         trace->blocks = header->blocks;
-    uint64_t ticks = header->last.ticks - header->first.ticks;
-    uint64_t ns = header->last.ns - header->first.ns;
-    double scale = ticks > 0 ? (double)ns / (double)ticks : 0;
-    bool wrong = !(scale > 1e-6 && scale < 1e6);
-    trace->ns_per_tick = wrong ? 1 : scale;
     trace->info = (struct trace_info){
         .program = header->program,
         .pid = header->pid,
         .ended = header->state == WEFT_TRACE_STOPPED,
         .cut = cut,
-        .rough = wrong || ns < 1000000,
         .lost = header->lost,
-        .ns = wrong ? 0 : ns,
         .started = header->started,
         .size = trace->size,
     };
+    measure_tick(trace);
 }
 
 /* ---- Blocks ---- */
@@ -143,6 +175,17 @@ static uint64_t block_room(const struct trace *trace, uint64_t i)
     return rest < whole ? rest : whole;
 }
 
+/* One more block was read. After some, nothing of the file stays in memory: what is needed again,
+ * a text that somebody remembers, or the blocks that are being read, is mapped again by itself. */
+static void forget_pages(struct trace *trace)
+{
+    trace->touched += trace->block_size;
+    if (trace->touched < TOUCHED_MOST)
+        return;
+    (void)madvise((void *)(uintptr_t)trace->file, trace->size, MADV_DONTNEED);
+    trace->touched = 0;
+}
+
 static struct weft_trace_record record_at(const struct trace *trace, const struct block *block,
                                           uint32_t i)
 {
@@ -152,6 +195,15 @@ static struct weft_trace_record record_at(const struct trace *trace, const struc
     return record;
 }
 
+/* The newest are enough: a trace has two. */
+static void note_modules(struct trace *trace, uint64_t i)
+{
+    if (trace->modules_count == MODULES_MOST)
+        memmove(trace->modules, trace->modules + 1,
+                --trace->modules_count * sizeof *trace->modules);
+    trace->modules[trace->modules_count++] = i;
+}
+
 static bool look_at_block(struct trace *trace, uint64_t i, struct block *out)
 {
     struct weft_trace_block head;
@@ -159,6 +211,8 @@ static bool look_at_block(struct trace *trace, uint64_t i, struct block *out)
     if (room == 0)
         return false;
     memcpy(&head, block_at(trace, i), sizeof head);
+    if (head.kind == WEFT_TRACE_MODULES)
+        note_modules(trace, i);
     if (head.kind != WEFT_TRACE_RECORDS || head.used == 0)
         return false;
     *out = (struct block){.index = i, .thread = head.thread};
@@ -184,15 +238,20 @@ static bool find_blocks(struct trace *trace)
 {
     size_t count = 0;
     struct block block;
-    for (uint64_t i = 0; i < trace->blocks; i++)
+    for (uint64_t i = 0; i < trace->blocks; i++) {
         count += look_at_block(trace, i, &block);
+        forget_pages(trace);
+    }
     trace->record_blocks = calloc(count + 1, sizeof block);
     if (!trace->record_blocks)
         return false;
     /* Again: the file may have grown meanwhile. */
-    for (uint64_t i = 0; i < trace->blocks && trace->record_blocks_count < count; i++)
-        if (look_at_block(trace, i, &block))
+    trace->modules_count = 0;
+    for (uint64_t i = 0; i < trace->blocks; i++) {
+        if (look_at_block(trace, i, &block) && trace->record_blocks_count < count)
             trace->record_blocks[trace->record_blocks_count++] = block;
+        forget_pages(trace);
+    }
     qsort(trace->record_blocks, trace->record_blocks_count, sizeof block, compare_blocks);
     return true;
 }
@@ -254,18 +313,6 @@ int trace_find_thread(const struct trace *trace, uint64_t number)
 
 /* ---- Records of one thread ---- */
 
-static bool has_text(enum weft_trace_kind kind)
-{
-    return kind == WEFT_TRACE_WAIT || kind == WEFT_TRACE_BLOCK || kind == WEFT_TRACE_ACTOR ||
-           kind == WEFT_TRACE_SPAN || kind == WEFT_TRACE_MARK;
-}
-
-static uint64_t to_ns(const struct trace *trace, uint64_t ticks)
-{
-    double ns = (double)ticks * trace->ns_per_tick;
-    return ns < 9e18 ? (uint64_t)ns : UINT64_C(9000000000000000000);
-}
-
 /* The text that follows a record; false: it does not fit into the block. */
 static bool take_text(const struct trace *trace, const struct block *block, struct cursor *cursor)
 {
@@ -280,28 +327,35 @@ static bool take_text(const struct trace *trace, const struct block *block, stru
     return true;
 }
 
+/* Is that long after the end of the trace? */
+static bool is_beyond(const struct trace *trace, uint64_t ns)
+{
+    return ns > trace->info.ns && ns - trace->info.ns > LATE_NS;
+}
+
 /* A record that makes sense, at the cursor. It is one further afterwards. */
 static bool decode(struct trace *trace, const struct block *block, struct cursor *cursor)
 {
     struct weft_trace_record record = record_at(trace, block, cursor->record++);
-    uint64_t kind = record.head & 255, ticks = record.head >> 8;
+    uint64_t kind = record.head & (WEFT_TRACE_HAS_TEXT - 1), ticks = record.head >> 8;
     uint64_t ns = to_ns(trace, ticks);
-    if (kind == WEFT_TRACE_NOTHING)
+    if (record.head == WEFT_TRACE_NOTHING)
         return false;
-    if (kind >= WEFT_TRACE_KINDS || ns > trace->info.ns) {
+    cursor->next = (struct trace_event){
+        .ns = ns, .a = record.a, .b = record.b, .text = "", .kind = (enum weft_trace_kind)kind};
+    if (kind == WEFT_TRACE_NOTHING || is_beyond(trace, ns) ||
+        (record.head & WEFT_TRACE_HAS_TEXT && !take_text(trace, block, cursor))) {
         trace->info.bad++;
         return false;
     }
+    trace->info.unknown += kind >= WEFT_TRACE_KINDS;
+    if (kind >= WEFT_TRACE_KINDS || ns > trace->info.ns)
+        return false;
     if (ticks < cursor->ticks) /* clocks of two processors may differ a little */
-        ns = to_ns(trace, cursor->ticks);
+        cursor->next.ns = to_ns(trace, cursor->ticks);
     else
         cursor->ticks = ticks;
-    cursor->next = (struct trace_event){
-        .ns = ns, .a = record.a, .b = record.b, .text = "", .kind = (enum weft_trace_kind)kind};
-    if (!has_text(cursor->next.kind) || take_text(trace, block, cursor))
-        return true;
-    trace->info.bad++;
-    return false;
+    return true;
 }
 
 /* False: the thread has no more. */
@@ -312,6 +366,7 @@ static bool advance(struct trace *trace, struct cursor *cursor)
         while (cursor->record < block->used)
             if (decode(trace, block, cursor))
                 return true;
+        forget_pages(trace);
         cursor->block++;
         cursor->record = 0;
     }
@@ -362,7 +417,7 @@ static void sift_down(struct trace *trace, unsigned i)
 void trace_rewind(struct trace *trace)
 {
     trace->heap_size = 0;
-    trace->info.bad = 0;
+    trace->info.bad = trace->info.unknown = 0;
     for (unsigned i = 0; i < trace->info.threads; i++) {
         struct cursor *cursor = &trace->cursors[i];
         cursor->block = cursor->first;
@@ -393,18 +448,13 @@ bool trace_next(struct trace *trace, struct trace_event *event)
 
 const char *trace_modules(const struct trace *trace, unsigned age, size_t *size)
 {
-    for (uint64_t i = trace->blocks; i-- > 0;) {
-        struct weft_trace_block head;
-        uint64_t room = block_room(trace, i);
-        if (room == 0)
-            continue;
-        memcpy(&head, block_at(trace, i), sizeof head);
-        if (head.kind != WEFT_TRACE_MODULES || age-- > 0)
-            continue;
-        *size = head.used < room ? head.used : (size_t)room;
-        return block_at(trace, i) + sizeof head;
-    }
-    return NULL;
+    struct weft_trace_block head;
+    if (age >= trace->modules_count)
+        return NULL;
+    uint64_t i = trace->modules[trace->modules_count - 1 - age], room = block_room(trace, i);
+    memcpy(&head, block_at(trace, i), sizeof head);
+    *size = head.used < room ? head.used : (size_t)room;
+    return block_at(trace, i) + sizeof head;
 }
 
 /* ---- All of it ---- */

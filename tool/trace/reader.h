@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* reader.h: reads the file of a trace (weft/trace_format.h), and believes nothing that is in it.
  *
- * The file is mapped. Beside that, a reader needs 24 bytes for each block of 64 KiB that is there,
- * and some for each thread, whatever the file says. A file that is cut off, or in part noise, gives
- * what can be read; `trace_info` tells what could not. */
+ * A library of one file: reader.c needs this header, weft/trace_format.h and libc, so other
+ * programs can take both files along.
+ *
+ * The file is mapped, and only what is being read of it stays in memory. Beside that, a reader
+ * needs 24 bytes for each block of 64 KiB that is there, and some for each thread, whatever the
+ * file says. A file that is cut off, or in part noise, gives what can be read; `trace_info` tells
+ * what could not. */
 #ifndef TRACE_READER_H
 #define TRACE_READER_H
 
@@ -19,9 +23,11 @@ struct trace_info {
     uint32_t pid;
     bool ended;       /* false: the program runs yet, or was killed */
     bool cut;         /* there are blocks that the file should have and has not */
-    bool rough;       /* the length of a tick was measured over less than a millisecond */
+    bool rough;       /* how long a tick is was not known, and measured over less than a
+                         millisecond */
     uint64_t lost;    /* records that were written over, or had no place */
     uint64_t bad;     /* records that make no sense, so far */
+    uint64_t unknown; /* records of kinds that this reader does not know, so far */
     uint64_t ns;      /* how long it is */
     uint64_t started; /* CLOCK_REALTIME, in nanoseconds */
     uint64_t size;    /* of the file */

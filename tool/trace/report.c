@@ -20,10 +20,13 @@ static void put_state(FILE *out, const struct trace_info *info)
     if (info->lost > 0)
         fprintf(out,
                 "%" PRIu64 " records were lost: the file was full. What is here are the newest of "
-                "each thread;\na larger file (weft_trace_start) has more.\n",
+                "each thread;\na larger file (WEFT_TRACE_MB, weft profile --size) has more.\n",
                 info->lost);
     if (info->bad > 0)
         fprintf(out, "%" PRIu64 " records make no sense, and were skipped.\n", info->bad);
+    if (info->unknown > 0)
+        fprintf(out, "%" PRIu64 " records are of kinds that this program does not know.\n",
+                info->unknown);
     if (info->rough)
         fprintf(out, "Times are rough: the trace was too short to measure the clock.\n");
 }
@@ -250,6 +253,11 @@ static void put_actors(FILE *out, const struct summary *s)
         return;
     fprintf(out, "\nActors: %zu, %" PRIu64 " turns, %" PRIu64 " moves, %.0f%% of all work\n",
             s->actors.count, turns, s->moves, words_share(total, s->area));
+    if (s->delegations > 0)
+        fprintf(out, "Right sides that actors gave away: %" PRIu64 ", and got back: %" PRIu64 "\n",
+                s->delegations, s->given_back);
+    if (s->limits > 0)
+        fprintf(out, "Actors, or parts of them, that had to end: %" PRIu64 "\n", s->limits);
     fprintf(out, "%-40s %8s %10s %10s %6s\n", "Actor", "turns", "total", "longest", "share");
     for (size_t i = 0; i < s->actors.count && i < ROWS; i++) {
         const struct row *row = &s->actors.rows[i];

@@ -12,6 +12,7 @@ enum weft_trace_kind stack_ends(enum weft_trace_kind kind)
     case WEFT_TRACE_WAIT_END:
     case WEFT_TRACE_SEARCH_END:
     case WEFT_TRACE_SLEEP_END:
+    case WEFT_TRACE_SPIN_END:
     case WEFT_TRACE_BLOCK_END:
     case WEFT_TRACE_GUEST_END:
     case WEFT_TRACE_TURN_END:
@@ -41,6 +42,7 @@ static enum activity activity_in(const struct frame *around, enum weft_trace_kin
         return waits ? WAITING : SEARCHING;
     case WEFT_TRACE_SLEEP:
         return waits ? WAITING : ASLEEP;
+    case WEFT_TRACE_SPIN:
     case WEFT_TRACE_BLOCK:
         return BLOCKED;
     default:

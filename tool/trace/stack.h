@@ -23,7 +23,7 @@ struct frame {
     bool stolen;
     uint64_t self;      /* busy time in a job; in a wait, the time in which nothing ran */
     uint64_t area;      /* busy time of all threads before a wait */
-    struct path before; /* of a wait */
+    struct path before; /* of the thread, when it began */
 };
 
 struct stack {

@@ -92,16 +92,17 @@ static struct longest longest_of(const struct summary *s, unsigned thread,
     };
 }
 
-/* The stolen job whose latch, in its slot, was waited for. */
-static const struct ended *ended_right_side(const struct summary *s, const struct frame *wait)
+/* Some wholes may share a place: then the older one is forgotten. */
+static struct ended *place_of(struct summary *s, uint64_t whole)
 {
-    enum { SLOT = 128 };
-    for (unsigned i = 0; i < 2; i++) {
-        const struct ended *ended = &s->ended[(wait->a / SLOT - i) % SUMMARY_ENDED];
-        if (ended->slot > 0 && wait->a - ended->slot < SLOT && ended->ns >= wait->begin)
-            return ended;
-    }
-    return NULL;
+    return &s->ended[(whole * UINT64_C(0x9e3779b97f4a7c15) >> 32) % SUMMARY_ENDED];
+}
+
+/* What is known of jobs of this whole that have ended; or NULL. */
+static const struct ended *ended_of(struct summary *s, uint64_t whole)
+{
+    const struct ended *ended = place_of(s, whole);
+    return whole != 0 && ended->whole == whole ? ended : NULL;
 }
 
 /* The job that ended last, elsewhere and during the wait. */
@@ -111,7 +112,7 @@ static const struct ended *ended_last(const struct summary *s, unsigned thread,
     const struct ended *last = s->last_ended;
     if (last->thread == thread)
         last++;
-    return last->slot > 0 && last->ns >= wait->begin && last->thread != thread ? last : NULL;
+    return last->whole > 0 && last->ns >= wait->begin && last->thread != thread ? last : NULL;
 }
 
 static void wait_ends(struct summary *s, unsigned thread, const struct frame *wait)
@@ -119,27 +120,54 @@ static void wait_ends(struct summary *s, unsigned thread, const struct frame *wa
     struct strand *strand = &s->strands[thread];
     struct longest one = longest_of(s, thread, wait);
     one.ns = wait->self;
-    const struct ended *right = ended_right_side(s, wait);
-    const struct ended *ended = right ? right : ended_last(s, thread, wait);
-    if (right)
-        strand->path = wait->before; /* jobs that it ran meanwhile were others' */
-    if (ended) {
+    const struct ended *known = ended_of(s, wait->a);
+    if (known)
+        path_join(&strand->path, &known->path);
+    const struct ended *ended =
+        known && known->ns >= wait->begin ? known : ended_last(s, thread, wait);
+    if (ended && !known)
         path_join(&strand->path, &ended->path);
+    if (ended) {
         one.ender = (int)ended->thread;
         one.ended = ended->function;
         uint64_t over = ended->ns > strand->last_job ? ended->ns : strand->last_job;
         spread_add(&s->late, s->now - over);
     } else if (strand->woken) {
-        path_join(&strand->path, &strand->woken_path);
+        if (!known)
+            path_join(&strand->path, &strand->woken_path);
         one.ender = (int)strand->waker;
         one.outside = strand->woken_outside;
     }
     keep_longest(s->waits, SUMMARY_LONGEST, &one);
-    if (!ended || one.busy >= 1.5)
+    if (!ended || ended->thread == thread || one.busy >= 1.5)
         return;
     uint64_t until = ended->ns - wait->begin; /* then the job was over */
     one.ns = one.ns < until ? one.ns : until;
     keep_longest(&s->lonely, 1, &one);
+}
+
+static void join(struct summary *s, const struct trace_event *event)
+{
+    const struct ended *known = ended_of(s, event->a);
+    if (known)
+        path_join(&s->strands[event->thread].path, &known->path);
+}
+
+/* Before it blocks, or instead. It is blocked by the same object, and no time more. */
+static void spin_ends(struct summary *s, unsigned thread, const struct frame *spin)
+{
+    static const char words[] = "spins for a mutex";
+    uint64_t ns = s->now - spin->begin;
+    struct row *row = table_row(&s->objects, spin->a);
+    path_add(&s->strands[thread].path, PATH_BLOCKED, ns);
+    if (!row->text) {
+        row->text = words;
+        row->size = sizeof words - 1;
+    }
+    if (s->strands[thread].end_b)
+        row_add(row, ns, thread);
+    else
+        row->total += ns;
 }
 
 static void block_ends(struct summary *s, unsigned thread, const struct frame *block)
@@ -166,7 +194,7 @@ static void block_ends(struct summary *s, unsigned thread, const struct frame *b
 
 static void note_end(struct summary *s, const struct ended *ended)
 {
-    if (s->last_ended[0].thread != ended->thread || s->last_ended[0].slot == 0)
+    if (s->last_ended[0].thread != ended->thread || s->last_ended[0].whole == 0)
         s->last_ended[1] = s->last_ended[0];
     s->last_ended[0] = *ended;
 }
@@ -176,15 +204,21 @@ static void job_ends(struct summary *s, unsigned thread, const struct frame *job
     struct strand *strand = &s->strands[thread];
     struct row *row = table_row(&s->functions, job->a);
     struct ended ended = {job->b, s->now, job->a, thread, strand->path};
+    struct ended *place = place_of(s, job->b);
     row_add(row, job->self, thread);
     row->stolen += job->stolen;
     if (job->stolen)
         spread_add(&s->stolen, job->self);
-    if (job->b)
-        s->ended[job->b / 128 % SUMMARY_ENDED] = ended;
-    ended.slot = 1; /* only: it is one */
+    if (place->whole ==
+        job->b) /* what came before may be another whole at this place: still before */
+        path_join(&ended.path, &place->path);
+    *place = ended;
+    ended.whole = 1; /* only: it is one */
+    ended.path = strand->path;
     note_end(s, &ended);
     path_join(&s->path, &strand->path);
+    if (stack_activity(&strand->stack) == WAITING)
+        strand->path = job->before;
     s->last_job = strand->last_job = s->now;
     strand->jobs++;
 }
@@ -220,6 +254,9 @@ static void frame_ends(struct summary *s, unsigned thread, const struct frame *f
         break;
     case WEFT_TRACE_WAIT:
         wait_ends(s, thread, frame);
+        break;
+    case WEFT_TRACE_SPIN:
+        spin_ends(s, thread, frame);
         break;
     case WEFT_TRACE_BLOCK:
         block_ends(s, thread, frame);
@@ -276,6 +313,10 @@ static void begins(struct summary *s, const struct trace_event *event)
     frame->before = strand->path;
     if (event->kind == WEFT_TRACE_WAIT || event->kind == WEFT_TRACE_BLOCK)
         strand->woken = false;
+    if (strand->has_origin && (event->kind == WEFT_TRACE_JOB || event->kind == WEFT_TRACE_TURN)) {
+        strand->path = strand->origin;
+        strand->has_origin = false;
+    }
     if (event->kind != WEFT_TRACE_JOB)
         return;
     frame->stolen = strand->stole;
@@ -296,7 +337,8 @@ static void steal(struct summary *s, const struct trace_event *event)
     if (victim < 0 || (unsigned)victim == event->thread)
         return;
     settle(s, &s->strands[victim]);
-    thief->path = s->strands[victim].path;
+    thief->origin = s->strands[victim].path;
+    thief->has_origin = true;
 }
 
 static void wake(struct summary *s, const struct trace_event *event)
@@ -330,7 +372,8 @@ static void task(struct summary *s, const struct trace_event *event)
     if (found->task != event->b || event->b == 0)
         return;
     spread_add(&s->queued, event->ns - found->ns);
-    s->strands[event->thread].path = found->path;
+    s->strands[event->thread].origin = found->path;
+    s->strands[event->thread].has_origin = true;
     found->task = 0;
 }
 
@@ -351,6 +394,9 @@ static void note(struct summary *s, const struct trace_event *event)
     switch (event->kind) {
     case WEFT_TRACE_STEAL:
         steal(s, event);
+        break;
+    case WEFT_TRACE_JOIN:
+        join(s, event);
         break;
     case WEFT_TRACE_WAKE:
         wake(s, event);
@@ -381,6 +427,15 @@ static void note(struct summary *s, const struct trace_event *event)
     case WEFT_TRACE_MOVE:
         s->moves++;
         break;
+    case WEFT_TRACE_DELEGATE:
+        s->delegations++;
+        break;
+    case WEFT_TRACE_GIVE_BACK:
+        s->given_back++;
+        break;
+    case WEFT_TRACE_LIMIT:
+        s->limits++;
+        break;
     default:
         break;
     }
@@ -393,6 +448,7 @@ static void take(struct summary *s, const struct trace_event *event)
     advance(s, event->ns);
     settle(s, strand);
     leave_activity(s, strand);
+    strand->end_b = event->b;
     if (stack_ends(event->kind) != WEFT_TRACE_NOTHING)
         pop(s, event->thread, stack_after(&strand->stack, event->kind));
     else if (stack_begins(event->kind))

@@ -8,8 +8,12 @@
  * The critical path of this run is the longest chain of busy and blocked time in which
  *   - a stolen job comes after what its owner had done when it was stolen,
  *   - a task comes after what its submitter had done,
- *   - what follows a wait comes after the job that the wait was for, or after what the waker had
- *     done, or else after the job that ended last,
+ *   - a job that a thread runs while it waits comes after what that thread did before the wait, and
+ *     what follows the wait does not come after that job, unless the wait was for it, too,
+ *   - what follows a wait, or a merge or the end of a scope that did not have to wait, comes after
+ *     all jobs that it was for: the stolen right side, the children of the scope, the task,
+ *   - if these are not known, what follows a wait comes after what the waker had done, or else
+ * after the job that ended last,
  *   - what follows a block comes after what the waker had done; if the waker is not known or runs
  *     no job, the blocked time itself is a part of the chain.
  * A fork that nobody stole is not in the trace. So this path is as long as the pieces in which the
@@ -24,7 +28,7 @@ enum {
     SUMMARY_BINS = 960,  /* of the time, for the bar */
     SUMMARY_LEVELS = 65, /* numbers of busy threads, the last one: more */
     SUMMARY_LONGEST = 6,
-    SUMMARY_ENDED = 1024, /* stolen jobs that ended last, for their owners' waits */
+    SUMMARY_ENDED = 4096, /* wholes of which a job has ended, for those that wait */
     SUMMARY_TASKS = 16384,
 };
 
@@ -38,7 +42,10 @@ struct strand {
     struct path path;
     uint64_t last_job; /* when one ended here */
     bool stole;        /* the next job is a stolen one */
-    uint64_t search;   /* when it began to search, and how long it has slept since */
+    bool has_origin;   /* after this comes the next job, and not after what the thread did before */
+    struct path origin;
+    uint64_t end_b;  /* of the record that ends something now */
+    uint64_t search; /* when it began to search, and how long it has slept since */
     uint64_t slept;
     bool woken, woken_outside; /* since its innermost wait or block began */
     unsigned waker;
@@ -59,8 +66,9 @@ struct longest {
     bool outside;   /* a thread outside has ended it */
 };
 
+/* The job of a whole that ended last, and the longest path of all that have ended. */
 struct ended {
-    uint64_t slot, ns, function;
+    uint64_t whole, ns, function;
     unsigned thread;
     struct path path;
 };
@@ -91,7 +99,8 @@ struct summary {
     struct spread stolen;  /* busy time of stolen jobs */
     struct spread finding; /* time to find each: searched, and not slept */
     struct spread queued;  /* from SUBMIT to TASK */
-    uint64_t submitted, publishes, cancels, spares, moves;
+    uint64_t submitted, publishes, cancels, spares;
+    uint64_t moves, delegations, given_back, limits; /* of actors */
     struct table functions, objects, spans, marks, actors;
     struct longest waits[SUMMARY_LONGEST], blocks[SUMMARY_LONGEST];
     struct longest lonely; /* the longest wait for a job while hardly any thread was busy */

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-enum { ROWS_MOST = 4096 };
-
 /* ---- Spread ---- */
 
 static unsigned bucket_of(uint64_t value)
@@ -41,6 +39,17 @@ uint64_t spread_median(const struct spread *spread)
     return 0;
 }
 
+uint64_t spread_reached(const struct spread *spread, uint64_t count)
+{
+    uint64_t seen = 0;
+    for (unsigned i = bucket_of(UINT64_MAX); i > 0; i--) {
+        seen += spread->buckets[i];
+        if (seen > count)
+            return i < bucket_of(UINT64_MAX) ? bucket_begin(i + 1) : UINT64_MAX;
+    }
+    return seen + spread->buckets[0] > count ? 1 : 0;
+}
+
 /* ---- Rows ---- */
 
 static struct row *find(struct row *rows, size_t room, uint64_t key)
@@ -54,7 +63,7 @@ static struct row *find(struct row *rows, size_t room, uint64_t key)
 static bool grow(struct table *table)
 {
     size_t room = table->room ? 2 * table->room : 64;
-    struct row *rows = room <= 2 * ROWS_MOST ? calloc(room, sizeof *rows) : NULL;
+    struct row *rows = room <= 2 * TABLE_ROWS_MOST ? calloc(room, sizeof *rows) : NULL;
     if (!rows)
         return false;
     for (size_t i = 0; i < table->room; i++)

@@ -19,8 +19,12 @@ struct spread {
 
 void spread_add(struct spread *spread, uint64_t value);
 uint64_t spread_median(const struct spread *spread); /* within an eighth */
+/* A value that at most `count` values reach, the least one within an eighth. */
+uint64_t spread_reached(const struct spread *spread, uint64_t count);
 
 /* ---- Rows ---- */
+
+enum { TABLE_ROWS_MOST = 4096 };
 
 /* A row: a function, an object, a name or an actor. */
 struct row {
@@ -28,6 +32,7 @@ struct row {
     bool used;
     bool many;        /* threads */
     unsigned thread;  /* the last one */
+    unsigned number;  /* for who numbers the rows */
     uint64_t a;       /* an address */
     const char *text; /* as in an event, or NULL */
     uint32_t size;

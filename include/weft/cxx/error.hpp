@@ -68,7 +68,7 @@ class weft::error : public std::system_error
     int value_;
 };
 
-class weft::cancelled : public weft::error
+class weft::cancelled : public weft::error, public weft_no_reason_
 {
   public:
     cancelled() : error(-ECANCELED)

@@ -14,10 +14,11 @@
  *
  * Exceptions. If the left side throws, the right side is not run. If another thread has begun it,
  * it is cancelled, with all that it has forked, and waited for (weft_fork_cancel()). If the right
- * side throws, the left side is not cancelled: it is over already, or runs to its end in the thread
- * that waits; a scope cancels both. In both cases the exception leaves join(); if both sides throw,
- * that of the left side. The computation around does not fail: who catches the exception may go on
- * in w.
+ * side throws while another thread is in the left side, that is cancelled in the same way; in an
+ * actor it is not, because what an actor does must not depend on who runs it. In both cases the
+ * exception leaves join(). If both sides throw, that of the left side does, unless it is a
+ * weft::cancelled: the reason is the other one then. The computation around does not fail: who
+ * catches the exception may go on in w.
  *
  * In a computation that has failed or was cancelled, a right side that has not begun is skipped, as
  * in C. Its result does not exist, and join() throws weft::cancelled, also if the result is void.
@@ -66,6 +67,8 @@ template <class F> class right_side
                 std::exception_ptr(std::current_exception());
             side->state_ = state::threw;
         }
+        if (side->state_ == state::threw) /* not in the handler: see failure */
+            weft_right_failed_(w);
 #else
         side->keep(f, w);
 #endif
@@ -90,6 +93,11 @@ template <class F> class right_side
             std::rethrow_exception(thrown_);
 #endif
         return no_result<T>(-ECANCELED);
+    }
+
+    bool has_thrown() const noexcept
+    {
+        return state_ == state::threw;
     }
 
     /* Nobody wants it any more. */
@@ -146,13 +154,26 @@ union pending_exception {
     }
 };
 
-/* The left side has thrown. Both are over when the exception goes on. */
+inline bool has_a_reason(const std::exception_ptr &thrown)
+{
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const weft_no_reason_ &) {
+        return false;
+    } catch (...) {
+        return true;
+    }
+}
+
+/* The left side has thrown. Both are over when an exception goes on. */
 template <class Side>
 [[noreturn, gnu::noinline, gnu::cold]] void leave(weft *w, Side &side, pending_exception &pending)
 {
     std::exception_ptr thrown = std::move(pending.thrown);
     pending.thrown.~exception_ptr();
     weft_fork_cancel(w);
+    if (side.has_thrown() && !weft_cxx_::has_a_reason(thrown))
+        side.take();
     side.drop();
     std::rethrow_exception(std::move(thrown));
 }

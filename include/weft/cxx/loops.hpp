@@ -6,8 +6,8 @@
  *     weft::for_ranges(w, begin, end, f)        f(b, e) or f(w, b, e), for ranges that make up
  *                                               [begin, end)
  *     weft::for_each(w, first, last, f)         f(element) or f(w, element), for random access
- *     weft::for_each(w, range, f)               iterators, and what has them: vectors, spans,
- * arrays
+ *     weft::for_each(w, range, f)               iterators; a range is what has them: a vector,
+ *                                               a span, an array, a view of known size
  *
  * All may be called without w, as in weft::for_each(range, f): see join.hpp. Calls of f run in any
  * order and at the same time. If f throws, the rest of the loop is cancelled, what runs is waited
@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <iterator>
+#include <vector>
 
 namespace weft_cxx_
 {
@@ -146,10 +147,29 @@ template <class I> inline constexpr bool expect_random_access()
     return true;
 }
 
+/* Threads write neighbouring elements at the same time. */
+template <class I> inline constexpr bool expect_own_memory()
+{
+    static_assert(
+        !std::is_same_v<typename std::iterator_traits<I>::reference, std::vector<bool>::reference>,
+        "weft: elements of a std::vector<bool> share words of memory, and threads that "
+        "write them overwrite each other; std::as_const() can be read");
+    return true;
+}
+
+/* The end of a range, as an iterator: that of std::views::iota(0, 100L) is of another type. */
+template <class R> inline auto end_of(R &range)
+{
+    if constexpr (std::is_same_v<decltype(std::begin(range)), decltype(std::end(range))>)
+        return std::end(range);
+    else
+        return weft_cxx_::plus(std::begin(range), static_cast<std::size_t>(std::size(range)));
+}
+
 struct for_each_ {
     template <class I, class F> void operator()(weft *w, I first, I last, F &f) const
     {
-        static_assert(expect_random_access<I>());
+        static_assert(expect_random_access<I>() && expect_own_memory<I>());
         using element = typename std::iterator_traits<I>::reference;
         auto body = [&f, first](weft *in, std::size_t b,
                                 std::size_t e) noexcept(is_nothrow_part<F, element>) {
@@ -160,7 +180,7 @@ struct for_each_ {
     }
     template <class R, class F> void operator()(weft *w, R &range, F &f) const
     {
-        (*this)(w, std::begin(range), std::end(range), f);
+        (*this)(w, std::begin(range), weft_cxx_::end_of(range), f);
     }
 };
 

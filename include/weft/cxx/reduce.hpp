@@ -39,6 +39,23 @@ struct same {
     }
 };
 
+/* A number that becomes another kind of number, as the sum of two shorts does, is no mistake here.
+ */
+template <class T, class V>
+inline constexpr bool is_number_for =
+    std::is_arithmetic_v<T> &&std::is_arithmetic_v<std::remove_cv_t<std::remove_reference_t<V>>>;
+
+/* op(a, b), as a new T: op may return a reference to one of its arguments, and to move a value into
+ * itself may destroy it. */
+template <class T, class Op, class A, class B> inline T combined(Op &op, A &&a, B &&b)
+{
+    using R = decltype(op(std::forward<A>(a), std::forward<B>(b)));
+    if constexpr (is_number_for<T, R>)
+        return static_cast<T>(op(std::forward<A>(a), std::forward<B>(b)));
+    else
+        return op(std::forward<A>(a), std::forward<B>(b));
+}
+
 /* ---- Reductions -------------------------------------------------------------- */
 
 /* An accumulator is what is collected of neighbouring elements; empty, if there are none. */
@@ -70,7 +87,8 @@ template <class T, class I, class Op, class F> struct reduction {
                 all.emplace(of.transform(*weft_cxx_::plus(of.first, i++)));
             T sum(std::move(*all)); /* in registers */
             for (; i < end; i++)
-                sum = of.op(std::move(sum), of.transform(*weft_cxx_::plus(of.first, i)));
+                sum = weft_cxx_::combined<T>(of.op, std::move(sum),
+                                             of.transform(*weft_cxx_::plus(of.first, i)));
             *all = std::move(sum);
         });
     }
@@ -80,7 +98,9 @@ template <class T, class I, class Op, class F> struct reduction {
         accumulator &left = *static_cast<accumulator *>(place);
         accumulator &right = *static_cast<accumulator *>(other);
         if (left && right)
-            of.failed.attempt_in(w, [&] { *left = of.op(std::move(*left), std::move(*right)); });
+            of.failed.attempt_in(w, [&] {
+                *left = weft_cxx_::combined<T>(of.op, std::move(*left), std::move(*right));
+            });
         right.~accumulator();
     }
 };
@@ -120,7 +140,7 @@ inline T reduce_all(weft *w, I first, I last, T init, Op &op, F &transform)
         weft_reduce(w, 0, weft_cxx_::distance(first, last), &reducer, &of, &result.total);
     });
     if (result.total)
-        return op(std::move(init), std::move(*result.total));
+        return weft_cxx_::combined<T>(op, std::move(init), std::move(*result.total));
     return init;
 }
 
@@ -154,7 +174,7 @@ struct reduce_ {
     template <class A, class... B> auto operator()(weft *w, A &&first, B &&...rest) const
     {
         if constexpr (is_range<A, B...>)
-            return run(w, std::begin(first), std::end(first), std::forward<B>(rest)...);
+            return run(w, std::begin(first), weft_cxx_::end_of(first), std::forward<B>(rest)...);
         else
             return run(w, first, std::forward<B>(rest)...);
     }
@@ -176,7 +196,7 @@ struct transform_reduce_ {
     template <class A, class... B> auto operator()(weft *w, A &&first, B &&...rest) const
     {
         if constexpr (is_range<A, B...>)
-            return run(w, std::begin(first), std::end(first), std::forward<B>(rest)...);
+            return run(w, std::begin(first), weft_cxx_::end_of(first), std::forward<B>(rest)...);
         else
             return run(w, first, std::forward<B>(rest)...);
     }
@@ -217,7 +237,8 @@ template <class T, class I, class O, class Op> struct carried_scan {
         of.failed.attempt_in(w, [&] {
             T all = *place;
             for (; i < end; i++)
-                *weft_cxx_::plus(of.out, i) = all = of.op(all, *weft_cxx_::plus(of.first, i));
+                *weft_cxx_::plus(of.out, i) = all =
+                    weft_cxx_::combined<T>(of.op, all, *weft_cxx_::plus(of.first, i));
             *place = all;
         });
     }
@@ -227,14 +248,17 @@ template <class T, class I, class O, class Op> struct carried_scan {
         const T all = *static_cast<const T *>(before);
         of.failed.attempt_in(w, [&] {
             for (std::size_t i = begin; i < end; i++)
-                *weft_cxx_::plus(of.out, i) = of.op(all, *weft_cxx_::plus(of.out, i));
+                *weft_cxx_::plus(of.out, i) =
+                    weft_cxx_::combined<T>(of.op, all, *weft_cxx_::plus(of.out, i));
         });
     }
     static void combine(weft *w, void *place, const void *other, void *arg)
     {
         const carried_scan &of = *static_cast<carried_scan *>(arg);
         T *left = static_cast<T *>(place);
-        of.failed.attempt_in(w, [&] { *left = of.op(*left, *static_cast<const T *>(other)); });
+        of.failed.attempt_in(w, [&] {
+            *left = weft_cxx_::combined<T>(of.op, *left, *static_cast<const T *>(other));
+        });
     }
     static void run(weft *w, I begin, I end, O to, Op &combine_two)
     {
@@ -260,11 +284,18 @@ template <bool inclusive, class T, class I, class O, class Op> struct block_scan
     {
         return n / blocks * k + (std::min)(k, n % blocks);
     }
+    void write(std::size_t i, const T &value)
+    {
+        if constexpr (is_number_for<value_of<O>, T>)
+            *weft_cxx_::plus(out, i) = static_cast<value_of<O>>(value);
+        else
+            *weft_cxx_::plus(out, i) = value;
+    }
     void reduce(std::size_t k)
     {
-        T sum(*weft_cxx_::plus(first, begin_of(k)));
+        T sum(static_cast<T>(*weft_cxx_::plus(first, begin_of(k))));
         for (std::size_t i = begin_of(k) + 1; i < begin_of(k + 1); i++)
-            sum = op(std::move(sum), *weft_cxx_::plus(first, i));
+            sum = weft_cxx_::combined<T>(op, std::move(sum), *weft_cxx_::plus(first, i));
         before[k + 1].emplace(std::move(sum));
     }
     void scan(std::size_t k)
@@ -273,10 +304,11 @@ template <bool inclusive, class T, class I, class O, class Op> struct block_scan
         for (std::size_t i = begin_of(k); i < begin_of(k + 1); i++) {
             std::optional<T> next;
             if (sum)
-                next.emplace(op(std::as_const(*sum), *weft_cxx_::plus(first, i)));
+                next.emplace(
+                    weft_cxx_::combined<T>(op, std::as_const(*sum), *weft_cxx_::plus(first, i)));
             else
                 next.emplace(*weft_cxx_::plus(first, i));
-            *weft_cxx_::plus(out, i) = inclusive ? std::as_const(*next) : std::as_const(*sum);
+            write(i, inclusive ? std::as_const(*next) : std::as_const(*sum));
             sum = std::move(next);
         }
     }
@@ -290,10 +322,9 @@ template <bool inclusive, class T, class I, class O, class Op> struct block_scan
         auto scan_block = [this](std::size_t k) { scan(k); };
         for_each_index_()(w, std::size_t{0}, blocks - 1, reduce_block);
         for (std::size_t k = 1; k < blocks; k++)
-            if (before[k - 1]) {
-                T both(op(std::as_const(*before[k - 1]), std::move(*before[k])));
-                before[k].emplace(std::move(both)); /* op may return one of its arguments */
-            }
+            if (before[k - 1])
+                before[k].emplace(weft_cxx_::combined<T>(op, std::as_const(*before[k - 1]),
+                                                         std::move(*before[k])));
         for_each_index_()(w, std::size_t{0}, blocks, scan_block);
     }
 };
@@ -302,7 +333,7 @@ struct inclusive_scan_ {
     template <class A, class... B> void operator()(weft *w, A &&first, B &&...rest) const
     {
         if constexpr (is_scanned_range<A, B...>)
-            run(w, std::begin(first), std::end(first), std::forward<B>(rest)...);
+            run(w, std::begin(first), weft_cxx_::end_of(first), std::forward<B>(rest)...);
         else
             run(w, first, std::forward<B>(rest)...);
     }
@@ -313,7 +344,8 @@ struct inclusive_scan_ {
     }
     template <class I, class O, class Op> static void run(weft *w, I first, I last, O out, Op &&op)
     {
-        static_assert(expect_random_access<I>() && expect_random_access<O>());
+        static_assert(expect_random_access<I>() && expect_random_access<O>() &&
+                      expect_own_memory<O>());
         using T = value_of<I>;
         if (!(first < last))
             return;
@@ -331,7 +363,7 @@ struct exclusive_scan_ {
     template <class A, class... B> void operator()(weft *w, A &&first, B &&...rest) const
     {
         if constexpr (is_scanned_range<A, B...>)
-            run(w, std::begin(first), std::end(first), std::forward<B>(rest)...);
+            run(w, std::begin(first), weft_cxx_::end_of(first), std::forward<B>(rest)...);
         else
             run(w, first, std::forward<B>(rest)...);
     }
@@ -343,7 +375,8 @@ struct exclusive_scan_ {
     template <class I, class O, class T, class Op>
     static void run(weft *w, I first, I last, O out, T &&init, Op &&op)
     {
-        static_assert(expect_random_access<I>() && expect_random_access<O>());
+        static_assert(expect_random_access<I>() && expect_random_access<O>() &&
+                      expect_own_memory<O>());
         if (first < last)
             block_scan<false, std::decay_t<T>, I, O, std::remove_reference_t<Op>>{
                 first, weft_cxx_::distance(first, last), out, op, 0, nullptr}

@@ -290,7 +290,7 @@ template <bool stable> struct sort_ {
     template <class A, class... B> void operator()(weft *w, A &first, B &...rest) const
     {
         if constexpr (is_range<A, B...>)
-            run(w, std::begin(first), std::end(first), rest...);
+            run(w, std::begin(first), weft_cxx_::end_of(first), rest...);
         else
             run(w, first, rest...);
     }

@@ -592,7 +592,7 @@ static void check_end(struct sim *sim)
         struct play *play = &sim->plays[i];
         struct weft_actor *actor = play->actor;
         SIM_HOLDS(sim, play->reports == 1 && weft_actor_done(actor));
-        SIM_HOLDS(sim, atomic_load_relaxed(&actor->counts.memory) == 0);
+        SIM_HOLDS(sim, atomic_load_relaxed(&actor->counts->memory) == 0);
         SIM_HOLDS(sim, atomic_load_relaxed(&actor->unmerged) == 0);
         SIM_HOLDS(sim, !actor->places || actor->cabal == 1);
         for (unsigned e = 0; actor->places && e < sim->setup.executors; e++)

@@ -27,7 +27,7 @@ pub struct weft_actor {
 
 #[repr(C, align(8))]
 pub struct weft_scope {
-    pub opaque: [u8; 176],
+    pub opaque: [u8; 192],
 }
 
 /// The beginning of C's weft_config. The library takes a short one: the rest has its defaults.
@@ -44,7 +44,7 @@ pub type weft_range_fn =
 
 /// What sizes this crate was written with. The library compares it with its own, and ends the
 /// process if it is another: see WEFT_LAYOUT_ in weft/inline.h.
-pub const LAYOUT: c_uint = 1;
+pub const LAYOUT: c_uint = 2;
 
 pub const ECANCELED: c_int = 125; // on Linux
 

@@ -1,17 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# cost.sh [--check] BUILD: builds the ten programs for each runtime that is here, in BUILD/ten, with the
+# cost.sh [--check | --cpu] BUILD: builds the ten programs for each runtime that is here, in BUILD/ten, with the
 # static library in BUILD, and runs them, each beside the others. Standard output is a table in
 # Markdown: how many times as long as weft each takes, the median of REPS (9) rounds. The whole
 # process is measured, with its start and its end. --check: every program runs once, and prints what it
-# should; nothing is measured.
+# should; nothing is measured. --cpu: CPU time of all threads, which tells apart what a program does
+# and what it waits for, and says something on a machine that others use, too. Rounds can be many and
+# programs few: REPS=30 PROGRAMS='fib sum'.
 set -eu
-check=
-[ "${1-}" != --check ] || { check=1; shift; }
+check='' cpu=''
+case ${1-} in
+--check) check=1; shift ;;
+--cpu) cpu=' --cpu'; shift ;;
+esac
 build=$(cd "${1:?the folder where weft was built}" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../../.." && pwd)
-programs='fib loop sum stencil sort tree pipeline graph future histogram'
+programs=${PROGRAMS:-fib loop sum stencil sort tree pipeline graph future histogram}
 runtimes='weft openmp tbb rayon pthreads'
 out=$build/ten
 mkdir -p "$out"
@@ -78,6 +83,14 @@ for program in $programs; do
 done
 [ -z "$check" ] || { echo "all results are right"; exit 0; }
 
+# spent FILE FILE: what children used between two calls of times(1), in ns.
+spent()
+{
+    cat "$1" "$2" | awk '{ split($1, u, "[ms]"); split($2, s, "[ms]") }
+        NR % 2 == 0 { now = u[1] * 60 + u[2] + s[1] * 60 + s[2]; if (NR == 2) before = now }
+        END { printf "%d\n", (now - before) * 1e9 }'
+}
+
 # Rounds: each program in each runtime once, one runtime after the other.
 times=$out/times.txt
 : >"$times"
@@ -87,9 +100,13 @@ while [ $round -lt "${REPS:-9}" ]; do
         for runtime in $runtimes; do
             [ -x "$out/$program-$runtime" ] || continue
             begin=$(date +%s%N)
+            times >"$out/before"
             "$out/$program-$runtime" >/dev/null
+            times >"$out/after"
             end=$(date +%s%N)
-            echo "$round $program $runtime $((end - begin))" >>"$times"
+            took=$((end - begin))
+            [ -z "$cpu" ] || took=$(spent "$out/before" "$out/after")
+            echo "$round $program $runtime $took" >>"$times"
         done
     done
     # Another one begins.
@@ -97,7 +114,7 @@ while [ $round -lt "${REPS:-9}" ]; do
     round=$((round + 1))
 done
 
-awk -v programs="$programs" -v cpus="$(nproc)" -v when="$(date -u +%Y-%m-%d)" \
+awk -v programs="$programs" -v cpu="$cpu" -v cpus="$(nproc)" -v when="$(date -u +%Y-%m-%d)" \
     -v model="$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" '
 function median(list, n,    i, j, x) {
     for (i = 2; i <= n; i++) {
@@ -112,7 +129,7 @@ function median(list, n,    i, j, x) {
 END {
     split(programs, p, " ")
     columns = split("openmp tbb rayon pthreads", r, " ")
-    print "`sh docs/guide/programs/ten/cost.sh build/release`, " when ", " cpus " CPUs, " model ": how many"
+    print "`sh docs/guide/programs/ten/cost.sh" cpu " build/release`, " when ", " cpus " CPUs, " model ": how many"
     print "times as long as weft, the median of " rounds " rounds; more is slower.\n"
     print "| program | weft | OpenMP | oneTBB | Rayon | pthreads |"
     print "| --- | --- | --- | --- | --- | --- |"

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls that wait: a few looks by the job itself, then the engine. */
+#include "engine.h"
+
+#include "look.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <weft/actor.h>
+
+enum {
+    LOOKS = 8,         /* before the job waits: some microseconds */
+    PATIENCE = 100000, /* ns: for so long it looks, if its thread has nothing else to do */
+};
+
+static int look(void *arg)
+{
+    return weft__mpi_look(arg);
+}
+
+/* A thread that has nothing else to do may as well look, and lets others run in between: to sleep
+ * and to be woken takes longer than a message. An actor's executor has other actors to run. */
+static bool is_idle(weft *w)
+{
+    return !w || (!weft_has_pending(w) && !weft_actor_self(w));
+}
+
+static bool look_patiently(weft *w, struct weft__mpi_wait *wait)
+{
+    uint64_t until = weft_now() + PATIENCE;
+    while (is_idle(w) && weft_now() < until) {
+        sched_yield();
+        if (weft__mpi_look(wait))
+            return true;
+    }
+    return false;
+}
+
+/* With MPI_THREAD_SERIALIZED one look, because a look there costs two switches of threads. It is
+ * needed all the same: the engine takes requests that are out only. */
+static bool look_first(weft *w, struct weft__mpi_wait *wait)
+{
+    if (!weft__mpi_is_multiple())
+        return weft__mpi_do(w, look, wait);
+    for (int i = 0; i < LOOKS; i++)
+        if (weft__mpi_look(wait))
+            return true;
+    return look_patiently(w, wait);
+}
+
+static void withdraw(weft *w, void *arg)
+{
+    (void)w;
+    weft__mpi_withdraw(arg);
+}
+
+static int wait_for(weft *w, struct weft__mpi_wait *wait, const uint64_t *when)
+{
+    int error = 0;
+    weft_event_init(&wait->done, "weft_mpi_wait");
+    weft_event_from_outside(&wait->done);
+    bool in_actor = w && weft_defer(w, withdraw, wait) == 0;
+    error = weft__mpi_submit(wait);
+    if (!error && !when)
+        weft_event_wait(w, &wait->done);
+    else if (!error)
+        error = weft_event_wait_until(w, &wait->done, *when);
+    if (in_actor)
+        weft_undefer(w, withdraw, wait);
+    if (error && error != -ENOMEM && !weft__mpi_withdraw(wait))
+        error = 0; /* it ended in the last moment */
+    return error;
+}
+
+/* The first that failed, of a set. */
+static int error_of(const struct weft__mpi_wait *wait)
+{
+    if (wait->result != MPI_ERR_IN_STATUS || wait->statuses == MPI_STATUSES_IGNORE)
+        return weft__mpi_errno(wait->result);
+    for (int i = 0; i < wait->n; i++)
+        if (wait->statuses[i].MPI_ERROR != MPI_SUCCESS &&
+            wait->statuses[i].MPI_ERROR != MPI_ERR_PENDING)
+            return weft__mpi_errno(wait->statuses[i].MPI_ERROR);
+    return -EIO;
+}
+
+int weft__mpi_wait(weft *w, struct weft__mpi_wait *wait, const uint64_t *when)
+{
+    if (wait->n < 0 || (wait->n > 0 && !wait->requests))
+        return -EINVAL;
+    int error = weft__mpi_ready();
+    if (error)
+        return error;
+    if (!look_first(w, wait))
+        error = wait_for(w, wait, when);
+    return error ? error : error_of(wait);
+}
+
+/* NULL: no limit. */
+static int wait_one(weft *w, MPI_Request *request, MPI_Status *status, const uint64_t *when)
+{
+    struct weft__mpi_wait wait = {
+        .kind = WEFT__MPI_ONE, .n = 1, .requests = request, .statuses = status};
+    return weft__mpi_wait(w, &wait, when);
+}
+
+static int wait_all(weft *w, int n, MPI_Request *requests, MPI_Status *statuses,
+                    const uint64_t *when)
+{
+    struct weft__mpi_wait wait = {
+        .kind = WEFT__MPI_ALL, .n = n, .requests = requests, .statuses = statuses};
+    return weft__mpi_wait(w, &wait, when);
+}
+
+static int wait_any(weft *w, int n, MPI_Request *requests, int *index, MPI_Status *status,
+                    const uint64_t *when)
+{
+    if (!index)
+        return -EINVAL;
+    struct weft__mpi_wait wait = {
+        .kind = WEFT__MPI_ANY, .n = n, .requests = requests, .statuses = status};
+    int error = weft__mpi_wait(w, &wait, when);
+    *index = wait.index;
+    return error;
+}
+
+int weft_mpi_wait(weft *w, MPI_Request *request, MPI_Status *status)
+{
+    return wait_one(w, request, status, NULL);
+}
+
+int weft_mpi_wait_until(weft *w, MPI_Request *request, MPI_Status *status, uint64_t when)
+{
+    return wait_one(w, request, status, &when);
+}
+
+int weft_mpi_waitall(weft *w, int n, MPI_Request *requests, MPI_Status *statuses)
+{
+    return wait_all(w, n, requests, statuses, NULL);
+}
+
+int weft_mpi_waitall_until(weft *w, int n, MPI_Request *requests, MPI_Status *statuses,
+                           uint64_t when)
+{
+    return wait_all(w, n, requests, statuses, &when);
+}
+
+int weft_mpi_waitany(weft *w, int n, MPI_Request *requests, int *index, MPI_Status *status)
+{
+    return wait_any(w, n, requests, index, status, NULL);
+}
+
+int weft_mpi_waitany_until(weft *w, int n, MPI_Request *requests, int *index, MPI_Status *status,
+                           uint64_t when)
+{
+    return wait_any(w, n, requests, index, status, &when);
+}
+
+int weft_mpi_test(weft *w, MPI_Request *request, bool *done, MPI_Status *status)
+{
+    if (!request || !done)
+        return -EINVAL;
+    int error = weft__mpi_ready();
+    if (error)
+        return error;
+    struct weft__mpi_wait wait = {
+        .kind = WEFT__MPI_ONE, .n = 1, .requests = request, .statuses = status};
+    *done = weft__mpi_do(w, look, &wait);
+    return weft__mpi_errno(wait.result);
+}
+
+int weft_mpi_call(weft *w, weft_mpi_fn *fn, void *arg)
+{
+    if (!fn)
+        return -EINVAL;
+    int error = weft__mpi_ready();
+    return error ? error : weft__mpi_errno(weft__mpi_do(w, fn, arg));
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* wait.c: every call that waits, in jobs, in actors and outside, with two ranks or more. All calls
+ * of MPI go through weft_mpi_call(), so the same program runs with MPI_THREAD_SERIALIZED. */
+#include "ranks.h"
+
+#include <errno.h>
+#include <weft/actor.h>
+#include <weft/parallel.h>
+
+enum { MANY = 40 };
+
+struct message {
+    int *data;
+    int peer, tag;
+    MPI_Request *request;
+};
+
+static int begin_receive(void *arg)
+{
+    struct message *m = arg;
+    return MPI_Irecv(m->data, 1, MPI_INT, m->peer, m->tag, MPI_COMM_WORLD, m->request);
+}
+
+static int begin_send(void *arg)
+{
+    struct message *m = arg;
+    return MPI_Isend(m->data, 1, MPI_INT, m->peer, m->tag, MPI_COMM_WORLD, m->request);
+}
+
+static void receive(weft *w, int *data, int peer, int tag, MPI_Request *request)
+{
+    struct message m = {data, peer, tag, request};
+    CHECK(weft_mpi_call(w, begin_receive, &m) == 0);
+}
+
+static void send(weft *w, int *data, int peer, int tag)
+{
+    MPI_Request request;
+    struct message m = {data, peer, tag, &request};
+    CHECK(weft_mpi_call(w, begin_send, &m) == 0);
+    CHECK(weft_mpi_wait(w, &request, MPI_STATUS_IGNORE) == 0);
+}
+
+static int after(int me)
+{
+    return (me + 1) % ranks;
+}
+static int before(int me)
+{
+    return (me + ranks - 1) % ranks;
+}
+
+/* ---- One ---- */
+
+static void one(weft *w, int tag)
+{
+    int got = -1, mine = rank + 100;
+    MPI_Request request;
+    MPI_Status status;
+    bool done = true;
+    receive(w, &got, rank, tag, &request); /* its own, which it has not sent yet */
+    CHECK(weft_mpi_wait_until(w, &request, &status, weft_now() + 5 * MS) == -ETIMEDOUT);
+    CHECK(weft_mpi_test(w, &request, &done, &status) == 0 && !done && got == -1);
+    send(w, &mine, rank, tag);
+    CHECK(weft_mpi_wait_until(w, &request, &status, WEFT_FOREVER) == 0 && got == mine);
+    receive(w, &got, before(rank), tag, &request);
+    send(w, &mine, after(rank), tag);
+    CHECK(weft_mpi_wait(w, &request, &status) == 0);
+    CHECK(got == before(rank) + 100 && request == MPI_REQUEST_NULL);
+    CHECK(status.MPI_SOURCE == before(rank) && status.MPI_TAG == tag);
+    CHECK(weft_mpi_wait(w, &request, &status) == 0); /* none is out: at once */
+    CHECK(weft_mpi_test(w, &request, &done, &status) == 0 && done);
+}
+
+static void one_in_job(weft *w, void *arg)
+{
+    (void)arg;
+    one(w, 2);
+}
+
+static int one_in_actor(weft *w, void *arg)
+{
+    (void)arg;
+    one(w, 3);
+    return 0;
+}
+
+/* ---- Sets ---- */
+
+static void all(weft *w, void *arg)
+{
+    (void)arg;
+    int got[MANY], mine[MANY];
+    MPI_Request requests[MANY];
+    MPI_Status statuses[MANY];
+    for (int i = 0; i < MANY; i++) /* one of them from itself, sent last */
+        receive(w, &got[i], i ? before(rank) : rank, 10 + i, &requests[i]);
+    CHECK(weft_mpi_waitall_until(w, MANY, requests, statuses, weft_now()) == -ETIMEDOUT);
+    for (int i = MANY; i-- > 0;) {
+        mine[i] = 7 * i + rank;
+        send(w, &mine[i], i ? after(rank) : rank, 10 + i);
+    }
+    CHECK(weft_mpi_waitall(w, MANY, requests, statuses) == 0);
+    for (int i = 0; i < MANY; i++)
+        CHECK(got[i] == 7 * i + (i ? before(rank) : rank) && statuses[i].MPI_TAG == 10 + i);
+    CHECK(weft_mpi_waitall(w, MANY, requests, MPI_STATUSES_IGNORE) == 0);
+}
+
+static void any(weft *w, void *arg)
+{
+    (void)arg;
+    int got[MANY], mine[MANY], index, seen = 0;
+    MPI_Request requests[MANY];
+    MPI_Status status;
+    for (int i = 0; i < MANY; i++)
+        receive(w, &got[i], before(rank), 100 + i, &requests[i]);
+    for (int i = 0; i < MANY; i++) {
+        mine[i] = i;
+        send(w, &mine[i], after(rank), 100 + (i * 7) % MANY);
+    }
+    for (int i = 0; i < MANY; i++) {
+        CHECK(weft_mpi_waitany(w, MANY, requests, &index, &status) == 0);
+        CHECK(index >= 0 && index < MANY && requests[index] == MPI_REQUEST_NULL);
+        CHECK(status.MPI_TAG == 100 + index && (got[index] * 7) % MANY == index);
+        seen += index;
+    }
+    CHECK(seen == MANY * (MANY - 1) / 2);
+    CHECK(weft_mpi_waitany(w, MANY, requests, &index, &status) == 0 && index == MPI_UNDEFINED);
+}
+
+/* ---- Many jobs wait at once, and each for the one before it in the ring ---- */
+
+static int relay(weft *w, void *arg)
+{
+    int tag = 1000 + (int)(intptr_t)arg, token = -1;
+    MPI_Request request;
+    receive(w, &token, before(rank), tag, &request);
+    if (rank == 0) {
+        int first = 0;
+        send(w, &first, after(rank), tag);
+        CHECK(weft_mpi_wait(w, &request, MPI_STATUS_IGNORE) == 0);
+        CHECK(token == ranks - 1);
+        return 0;
+    }
+    CHECK(weft_mpi_wait(w, &request, MPI_STATUS_IGNORE) == 0);
+    token++;
+    send(w, &token, after(rank), tag);
+    return 0;
+}
+
+static void in_actors(void)
+{
+    weft_actor *actors[200];
+    for (int i = 0; i < 200; i++) {
+        CHECK(weft_actor_create(&actors[i], NULL, relay, (void *)(intptr_t)i, NULL) == 0);
+        CHECK(weft_actor_run(actors[i]) == 0);
+    }
+    for (int i = 0; i < 200; i++) {
+        CHECK(weft_actor_wait(NULL, actors[i]) == 0);
+        weft_actor_release(actors[i]);
+    }
+}
+
+static void relay_some(weft *w, size_t begin, size_t end, void *arg)
+{
+    (void)arg;
+    for (size_t i = begin; i < end; i++)
+        relay(w, (void *)(intptr_t)(1000 + i));
+}
+
+static void in_jobs(weft *w, void *arg)
+{
+    weft_for(w, 0, 100, relay_some, arg);
+}
+
+/* ---- An end in the middle ---- */
+
+static int wait_for_ever(weft *w, void *arg)
+{
+    return weft_mpi_wait(w, arg, MPI_STATUS_IGNORE);
+}
+
+/* The actor's wait is taken back; the request is still there. */
+static void killed(void)
+{
+    int got = -1, mine = 5;
+    MPI_Request request;
+    weft_actor *actor;
+    receive(NULL, &got, rank, 5000, &request);
+    CHECK(weft_actor_create(&actor, NULL, wait_for_ever, &request, NULL) == 0);
+    CHECK(weft_actor_run(actor) == 0);
+    sleep_ms(20); /* let it wait, most times */
+    weft_actor_kill(actor);
+    CHECK(weft_actor_wait(NULL, actor) == -ECANCELED);
+    weft_actor_release(actor);
+    CHECK(request != MPI_REQUEST_NULL);
+    send(NULL, &mine, rank, 5000);
+    CHECK(weft_mpi_wait(NULL, &request, MPI_STATUS_IGNORE) == 0 && got == 5);
+}
+
+static void cancelled(weft *w, void *arg)
+{
+    (void)arg;
+    int got = -1, mine = 6;
+    MPI_Request request;
+    receive(w, &got, rank, 5001, &request);
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    weft_scope_deadline(&scope, weft_now() + 20 * MS);
+    CHECK(weft_mpi_wait_until(w, &request, MPI_STATUS_IGNORE, WEFT_FOREVER) == -ECANCELED);
+    CHECK(weft_scope_close(w, &scope) == -ETIMEDOUT);
+    send(w, &mine, rank, 5001);
+    CHECK(weft_mpi_wait(w, &request, MPI_STATUS_IGNORE) == 0 && got == 6);
+}
+
+static void wrong(void)
+{
+    int index;
+    bool done;
+    CHECK(weft_mpi_wait(NULL, NULL, MPI_STATUS_IGNORE) == -EINVAL);
+    CHECK(weft_mpi_waitall(NULL, -1, NULL, MPI_STATUSES_IGNORE) == -EINVAL);
+    CHECK(weft_mpi_waitall(NULL, 0, NULL, MPI_STATUSES_IGNORE) == 0);
+    CHECK(weft_mpi_waitany(NULL, 0, NULL, NULL, MPI_STATUS_IGNORE) == -EINVAL);
+    CHECK(weft_mpi_waitany(NULL, 0, NULL, &index, MPI_STATUS_IGNORE) == 0);
+    CHECK(weft_mpi_test(NULL, NULL, &done, MPI_STATUS_IGNORE) == -EINVAL);
+    CHECK(weft_mpi_call(NULL, NULL, NULL) == -EINVAL);
+}
+
+/* A message that is too long, where MPI's error handler returns. */
+static void too_long(void)
+{
+    int got[2] = {0}, mine[2] = {1, 2};
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int kind = 0; kind < 3; kind++) {
+        MPI_Irecv(got, 1, MPI_INT, before(rank), 6000, MPI_COMM_WORLD, &requests[0]);
+        if (kind == 1 && rank == 0)
+            sleep_ms(20); /* the others wait by now */
+        MPI_Isend(mine, 2, MPI_INT, after(rank), 6000, MPI_COMM_WORLD, &requests[1]);
+        if (kind < 2) {
+            CHECK(weft_mpi_wait(NULL, &requests[0], MPI_STATUS_IGNORE) == -EMSGSIZE);
+            CHECK(weft_mpi_wait(NULL, &requests[1], MPI_STATUS_IGNORE) == 0);
+        } else {
+            CHECK(weft_mpi_waitall(NULL, 2, requests, statuses) == -EMSGSIZE);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    begin(argc, argv);
+    wrong();
+    one(NULL, 1);
+    run(one_in_job, NULL);
+    weft_actor *actor;
+    CHECK(weft_actor_create(&actor, NULL, one_in_actor, NULL, NULL) == 0);
+    CHECK(weft_actor_run(actor) == 0 && weft_actor_wait(NULL, actor) == 0);
+    weft_actor_release(actor);
+    run(all, NULL);
+    run(any, NULL);
+    run(in_jobs, NULL);
+    in_actors();
+    killed();
+    run(cancelled, NULL);
+    too_long();
+    MPI_Finalize();
+    return 0;
+}
