@@ -11,16 +11,26 @@
  *
  * A thread that has run such a stage may have two items to go on with, its own and the next one. It
  * spawns the next one. When there are no more items, the first stage passes no turn on, and the
- * pipeline comes to its end. */
+ * pipeline comes to its end.
+ *
+ * Usually a thief leaves a spawned job alone until it is a quantum old. But the next item waits as
+ * long as this thread goes on with its own. If the last items took LONG_NS or more, the thread puts
+ * the next one where a thief takes it at once. Worst case: items were long and are brief now, or
+ * the other way round. Then one item of each thread is treated wrongly: it costs a push that a
+ * brief item does not pay back, or it waits for a quantum. */
 #include "weft/pipeline.h"
 #include "core/fiber.h"
 #include "core/misuse.h"
+#include "core/pool.h"
 #include "os/atomic.h"
+#include "os/clock.h"
 #include "os/memory.h"
 #include "parallel/pace.h"
 #include "weft/parallel.h"
 
 #include <errno.h>
+
+enum { LONG_NS = 5000 }; /* some ten times what a push, a steal and their fences cost */
 
 struct place {
     struct pipeline *pipeline;
@@ -42,6 +52,8 @@ struct pipeline {
     struct place *places;
     struct atomic_u32 *met;
     char *items;
+    bool is_alone;                    /* there is one worker: no thief */
+    struct atomic_u32 items_are_long; /* a hint, written by all threads */
 };
 
 /* The arrival of an item at a stage, or its turn there. True: this is the second of the two. */
@@ -74,6 +86,18 @@ static void pass_turn(weft *w, struct place *place, size_t stage)
     int error = weft_spawn(w, &place->pipeline->scope, carry, place);
     if (error)
         weft_fail(w, error);
+    else if (atomic_load_relaxed(&place->pipeline->items_are_long)) /* relaxed: a hint */
+        weft__pile_publish(weft__worker_of(w), 0, 1);
+}
+
+/* The thread has carried an item since `begun`, and is done with it. Returns the time. */
+static uint64_t learn(struct pipeline *all, uint64_t begun)
+{
+    uint64_t now = weft__clock_now();
+    uint32_t is_long = !all->is_alone && now - begun >= LONG_NS;
+    if (atomic_load_relaxed(&all->items_are_long) != is_long) /* relaxed, both: a hint */
+        atomic_store_relaxed(&all->items_are_long, is_long);
+    return now;
 }
 
 /* The item arrives at the next stage. False: its turn there has not come. */
@@ -90,7 +114,10 @@ static bool arrive(struct place *place)
 static void carry(weft *w, void *arg)
 {
     struct place *place = arg;
-    const weft_stage *stages = place->pipeline->stages;
+    struct pipeline *all = place->pipeline;
+    const weft_stage *stages = all->stages;
+    uint64_t begun = weft__clock_now();
+    bool goes_on;
     do {
         size_t stage = place->stage; /* acquire M1: another thread may have written it, and the
                                         item */
@@ -103,7 +130,10 @@ static void carry(weft *w, void *arg)
         }
         if (!stages[stage].parallel)
             pass_turn(w, place->next, stage);
-    } while (arrive(place));
+        goes_on = arrive(place);
+        if (!goes_on || stage + 1 == all->stages_n)
+            begun = learn(all, begun);
+    } while (goes_on);
 }
 
 /* ---- Beginning and end ---- */
@@ -177,8 +207,12 @@ int weft_pipeline(weft *w, const weft_stage *stages, size_t n, const weft_state 
             return -EINVAL;
     if (is_too_much(places, n, item->size))
         return -ENOMEM;
-    struct pipeline all = {
-        .stages = stages, .stages_n = n, .places_n = places, .kind = item, .arg = arg};
+    struct pipeline all = {.stages = stages,
+                           .stages_n = n,
+                           .places_n = places,
+                           .kind = item,
+                           .arg = arg,
+                           .is_alone = weft_pool_workers(weft_pool_of(w)) < 2};
     all.places = weft__alloc(places * sizeof *all.places);
     all.met = weft__alloc(places * n * sizeof *all.met);
     all.items = weft__alloc(places * spaced(item->size));

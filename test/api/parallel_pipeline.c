@@ -239,12 +239,69 @@ static void pipelines_nest(void **state)
     property_holds(nested, SCALED(10, 5));
 }
 
+/* The next item is taken at once, if the last ones were long. The quantum is so long that no thief
+ * takes it otherwise: the test would hang. */
+enum { LONG_ITEMS = 60, WARM = 20, LONG_ITEM_NS = 100000 };
+
+struct relay {
+    size_t made, written;
+    atomic_size_t begun; /* items that are in the second stage, or have been there */
+};
+
+static bool make_next(weft *w, void *item, void *arg)
+{
+    struct relay *relay = arg;
+    *(size_t *)item = relay->made;
+    return relay->made++ < LONG_ITEMS;
+}
+
+static bool wait_for_next(weft *w, void *item, void *arg)
+{
+    struct relay *relay = arg;
+    size_t number = *(size_t *)item;
+    atomic_fetch_add(&relay->begun, 1);
+    if (number >= WARM && number + 1 < LONG_ITEMS)
+        WAIT_UNTIL(atomic_load(&relay->begun) > number + 1);
+    for (uint64_t begun = weft_now(); weft_now() - begun < LONG_ITEM_NS;)
+        ;
+    return true;
+}
+
+static bool write_next(weft *w, void *item, void *arg)
+{
+    struct relay *relay = arg;
+    HOLDS(*(size_t *)item == relay->written++);
+    return true;
+}
+
+static void run_relay(weft *w, void *arg)
+{
+    const weft_stage stages[] = {{make_next, false}, {wait_for_next, true}, {write_next, false}};
+    HOLDS(weft_pipeline(w, stages, 3, &(weft_state){.size = sizeof(size_t)}, 0, arg) == 0);
+}
+
+static void long_items_are_taken_at_once(void **state)
+{
+    struct relay relay = {0};
+    weft_config config = WEFT_CONFIG_INIT;
+    config.workers = 2;
+    config.quantum = INT64_C(3600000000000);
+    weft_pool *pool = pool_make_with(&config);
+    assert_int_equal(weft_run(pool, run_relay, &relay), 0);
+    assert_int_equal(relay.written, LONG_ITEMS);
+    pool_drop(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_items_pass_in_order), cmocka_unit_test(failures_end_it),
-        cmocka_unit_test(what_is_wrong_is_said),   cmocka_unit_test(cancelled_ones_do_not_begin),
-        cmocka_unit_test(items_need_no_size),      cmocka_unit_test(pipelines_nest),
+        cmocka_unit_test(all_items_pass_in_order),
+        cmocka_unit_test(failures_end_it),
+        cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(cancelled_ones_do_not_begin),
+        cmocka_unit_test(items_need_no_size),
+        cmocka_unit_test(pipelines_nest),
+        cmocka_unit_test(long_items_are_taken_at_once),
     };
     return RUN_ON_ALL_ROADS(tests);
 }
