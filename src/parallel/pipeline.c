@@ -14,10 +14,10 @@
  * pipeline comes to its end.
  *
  * Usually a thief leaves a spawned job alone until it is a quantum old. But the next item waits as
- * long as this thread goes on with its own. If the last items took LONG_NS or more, the thread puts
- * the next one where a thief takes it at once. Worst case: items were long and are brief now, or
- * the other way round. Then one item of each thread is treated wrongly: it costs a push that a
- * brief item does not pay back, or it waits for a quantum. */
+ * long as this thread goes on with its own. So if any stage took LONG_NS or more when it ran last,
+ * the thread puts the next item where a thief takes it at once. Worst case: a stage was long, and
+ * is brief now, or the other way round. Then a push is not worth its cost, or an item waits for a
+ * quantum, until that stage has run once more. */
 #include "weft/pipeline.h"
 #include "core/fiber.h"
 #include "core/misuse.h"
@@ -52,8 +52,8 @@ struct pipeline {
     struct place *places;
     struct atomic_u32 *met;
     char *items;
-    bool is_alone;                    /* there is one worker: no thief */
-    struct atomic_u32 items_are_long; /* a hint, written by all threads */
+    bool is_alone;                 /* there is one worker: no thief */
+    struct atomic_u32 long_stages; /* a bit for each; a hint, written by all threads */
 };
 
 /* The arrival of an item at a stage, or its turn there. True: this is the second of the two. */
@@ -68,13 +68,29 @@ static bool meet(struct place *place, size_t stage)
     return true;
 }
 
+/* What the stage took this time. */
+static void learn(struct pipeline *all, size_t stage, uint64_t ns)
+{
+    uint32_t known = atomic_load_relaxed(&all->long_stages); /* relaxed, all: a hint */
+    uint32_t bit = UINT32_C(1) << stage % 32;
+    if (ns >= LONG_NS && !(known & bit))
+        atomic_fetch_or_relaxed(&all->long_stages, bit);
+    else if (ns < LONG_NS && known & bit)
+        (void)atomic_cas_relaxed(&all->long_stages, &known, known & ~bit); /* or next time */
+}
+
 static bool run_stage(weft *w, struct place *place)
 {
     struct pipeline *all = place->pipeline;
+    size_t stage = place->stage;
+    uint64_t begun = all->is_alone ? 0 : weft__clock_now();
     if (!place->is_made && all->kind->make)
         all->kind->make(w, place->item, all->arg);
     place->is_made = true;
-    return all->stages[place->stage].run(w, place->item, all->arg);
+    bool goes_on = all->stages[stage].run(w, place->item, all->arg);
+    if (!all->is_alone)
+        learn(all, stage, weft__clock_now() - begun);
+    return goes_on;
 }
 
 static void carry(weft *w, void *arg);
@@ -86,18 +102,8 @@ static void pass_turn(weft *w, struct place *place, size_t stage)
     int error = weft_spawn(w, &place->pipeline->scope, carry, place);
     if (error)
         weft_fail(w, error);
-    else if (atomic_load_relaxed(&place->pipeline->items_are_long)) /* relaxed: a hint */
+    else if (atomic_load_relaxed(&place->pipeline->long_stages)) /* relaxed: a hint */
         weft__pile_publish(weft__worker_of(w), 0, 1);
-}
-
-/* The thread has carried an item since `begun`, and is done with it. Returns the time. */
-static uint64_t learn(struct pipeline *all, uint64_t begun)
-{
-    uint64_t now = weft__clock_now();
-    uint32_t is_long = !all->is_alone && now - begun >= LONG_NS;
-    if (atomic_load_relaxed(&all->items_are_long) != is_long) /* relaxed, both: a hint */
-        atomic_store_relaxed(&all->items_are_long, is_long);
-    return now;
 }
 
 /* The item arrives at the next stage. False: its turn there has not come. */
@@ -114,10 +120,7 @@ static bool arrive(struct place *place)
 static void carry(weft *w, void *arg)
 {
     struct place *place = arg;
-    struct pipeline *all = place->pipeline;
-    const weft_stage *stages = all->stages;
-    uint64_t begun = weft__clock_now();
-    bool goes_on;
+    const weft_stage *stages = place->pipeline->stages;
     do {
         size_t stage = place->stage; /* acquire M1: another thread may have written it, and the
                                         item */
@@ -130,10 +133,7 @@ static void carry(weft *w, void *arg)
         }
         if (!stages[stage].parallel)
             pass_turn(w, place->next, stage);
-        goes_on = arrive(place);
-        if (!goes_on || stage + 1 == all->stages_n)
-            begun = learn(all, begun);
-    } while (goes_on);
+    } while (arrive(place));
 }
 
 /* ---- Beginning and end ---- */

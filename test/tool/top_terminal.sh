@@ -9,8 +9,8 @@ command -v tmux >/dev/null || exit 77
 "$weft" top --help >/dev/null
 work=$(mktemp -d)
 pid=
-tmux="tmux -f /dev/null -S $work/socket"
-trap 'exec 9>&-; $tmux kill-server 2>/dev/null || :; [ -z "$pid" ] || kill -9 "$pid" 2>/dev/null || :
+terminals=0
+trap 'exec 9>&-; ${tmux:-:} kill-server 2>/dev/null || :; [ -z "$pid" ] || kill -9 "$pid" 2>/dev/null || :
     rm -rf "$work"' EXIT
 TERM=xterm-256color
 export TERM
@@ -48,9 +48,12 @@ is_over()
     shows "exit [0-9]"
 }
 
-# terminal WIDTH HEIGHT ARGUMENTS. The server of tmux must not keep the program's input open.
+# terminal WIDTH HEIGHT ARGUMENTS. The server of tmux must not keep the program's input open. Each terminal has a
+# server of its own: the one before may still be on its way out.
 terminal()
 {
+    terminals=$((terminals + 1))
+    tmux="tmux -f /dev/null -S $work/socket$terminals"
     $tmux new-session -d -x "$1" -y "$2" "'$weft' top $3; echo exit \$?; sleep 1000" 9>&-
 }
 
