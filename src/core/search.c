@@ -299,8 +299,8 @@ bool weft__pool_used_cpus(struct weft_pool *pool, struct weft__used_cpus *used)
     return true;
 }
 
-/* Is there work for which no other thread will wake a worker? Or is there no look-out, though there
- * are guests that it should free? Workers that stepped back have moved their jobs to the injector.
+/* Is there work for which no other thread will wake a worker? Or are there guests to free, and no
+ * worker that counts the seconds? Workers that stepped back have moved their jobs to the injector.
  * A thread at work wakes a worker for its forks itself, or the look-out finds them; a blocked
  * thread does not. */
 static bool is_left_alone(struct weft_pool *pool)
@@ -310,7 +310,7 @@ static bool is_left_alone(struct weft_pool *pool)
     bool blocked = atomic_load_relaxed(&pool->sleep.blocked) > 0;
     return weft__queue_length(&pool->injector) > 0 || weft__sleep_needs_lookout(&pool->sleep, 0) ||
            (blocked && weft__pool_holds_work(pool)) ||
-           (weft__guests_are_many(pool) && !weft__sleep_has_lookout(&pool->sleep));
+           (weft__guests_are_many(pool) && !weft__sleep_counts_seconds(&pool->sleep));
 }
 
 void weft__pool_has_room(struct weft_pool *pool)

@@ -148,7 +148,7 @@ enum sleep_outcome weft__sleep_unless(weft__last_look *last_look, struct weft__s
     enum park_result result = PARK_WAS_NUDGED;
     if (!last_look(sleeper, sleep))
         result = weft__park_sleep(sleeper->park, &sleep->counters, weft__lookout_naps(&lookout));
-    weft__lookout_relieve(sleep, sleeper->park);
+    weft__lookout_got_up(sleep, sleeper->park);
     idle->woken = result == PARK_WAS_WOKEN;
     if (!idle->woken) {
         /* No waker has uncounted the sleeper, so it does that itself. relaxed: a hint to others. */

@@ -26,6 +26,19 @@ bool weft__lookout_relieve(struct weft__sleep *sleep, struct weft__park *park)
     return true;
 }
 
+static void stop_resting(struct weft__sleep *sleep, struct weft__park *park)
+{
+    void *known = park;
+    if (atomic_load_relaxed(&sleep->rester) == park)
+        atomic_cas_relaxed(&sleep->rester, &known, NULL);
+}
+
+void weft__lookout_got_up(struct weft__sleep *sleep, struct weft__park *park)
+{
+    weft__lookout_relieve(sleep, park);
+    stop_resting(sleep, park);
+}
+
 /* Is the pool in use, or was it since the last look? */
 static bool is_used(struct weft__sleep *sleep, struct weft__idle *idle)
 {
@@ -109,14 +122,39 @@ static int choose_cpu(struct weft__lookout *lookout)
     return cpu;
 }
 
-/* At the end of a nap: returns how long the next nap is. */
-static uint64_t look_out(struct weft__naps *naps)
+/* ---- Naps: each function returns how long the next nap is ---- */
+
+/* The look-out has gone off duty. It rests for a second, for every_second(). */
+static uint64_t rest(struct weft__lookout *lookout)
 {
-    struct weft__lookout *lookout = naps->arg;
+    if (!lookout->sleep->every_second)
+        return WEFT__SLEEP_ON;
+    lookout->idle->rests = true;
+    atomic_store_relaxed(&lookout->sleep->rester, lookout->park);
+    return WEFT__SILENCE_NS;
+}
+
+/* At the end of that second. If another sleeper has become the look-out since, the seconds are that
+ * sleeper's business. If guests came that needed no worker, the next second begins. */
+static uint64_t end_rest(struct weft__lookout *lookout)
+{
+    struct weft__sleep *sleep = lookout->sleep;
+    if (!weft__sleep_has_lookout(sleep) && atomic_load_relaxed(&sleep->rester) == lookout->park) {
+        sleep->every_second(sleep);
+        if (is_used(sleep, lookout->idle))
+            return WEFT__SILENCE_NS;
+        sleep->every_second(sleep); /* a second one without use has passed */
+    }
+    stop_resting(sleep, lookout->park);
+    return WEFT__SLEEP_ON;
+}
+
+/* At the end of a nap on duty. */
+static uint64_t look_around(struct weft__lookout *lookout)
+{
     struct weft__sleep *sleep = lookout->sleep;
     struct weft__idle *idle = lookout->idle;
     uint64_t now = weft__clock_now();
-    naps->cpu = choose_cpu(lookout);
     if (is_used(sleep, idle)) {
         idle->used = now;
         if (has_reason(sleep, idle, now))
@@ -124,14 +162,25 @@ static uint64_t look_out(struct weft__naps *naps)
         if (idle->overlooked)
             return WEFT__LOOK_AGAIN_NS;
     }
-    bool silence = now - idle->used >= WEFT__SILENCE_NS;
-    if (sleep->every_second && (silence || now - idle->second >= WEFT__SILENCE_NS)) {
+    if (sleep->every_second && now - idle->second >= WEFT__SILENCE_NS) {
         idle->second = now;
         sleep->every_second(sleep);
-        if (silence) /* a second one without use has passed */
-            sleep->every_second(sleep);
     }
-    return silence && weft__lookout_leaves(lookout) ? WEFT__SLEEP_ON : sleep->look_ns;
+    if (now - idle->used < WEFT__WATCH_NS)
+        return sleep->look_ns;
+    if (weft__lookout_leaves(lookout))
+        return rest(lookout);
+    idle->used = now;
+    return sleep->look_ns;
+}
+
+static uint64_t look_out(struct weft__naps *naps)
+{
+    struct weft__lookout *lookout = naps->arg;
+    if (lookout->idle->rests)
+        return end_rest(lookout);
+    naps->cpu = choose_cpu(lookout);
+    return look_around(lookout);
 }
 
 struct weft__naps weft__lookout_naps(struct weft__lookout *lookout)
@@ -139,7 +188,7 @@ struct weft__naps weft__lookout_naps(struct weft__lookout *lookout)
     struct weft__sleep *sleep = lookout->sleep;
     struct weft__idle *idle = lookout->idle;
     struct weft__naps never = weft__one_nap(0);
-    idle->looks_out = false;
+    idle->looks_out = idle->rests = false;
     if (!sleep->look_ns)
         return never;
     uint64_t now = weft__clock_now();

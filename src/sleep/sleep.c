@@ -167,6 +167,11 @@ bool weft__sleep_has_lookout(struct weft__sleep *sleep)
     return lookout_in(atomic_load_relaxed(&sleep->counters)); /* relaxed: a guess */
 }
 
+bool weft__sleep_counts_seconds(struct weft__sleep *sleep)
+{
+    return weft__sleep_has_lookout(sleep) || atomic_load_relaxed(&sleep->rester); /* relaxed: too */
+}
+
 bool weft__sleep_needs_lookout(struct weft__sleep *sleep, unsigned self)
 {
     uint64_t counters = atomic_load_relaxed(&sleep->counters); /* relaxed: after a fence */

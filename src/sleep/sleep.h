@@ -16,11 +16,12 @@
  * there are more.
  *
  * The look-out. Not every fork wakes a worker. So one sleeper, the look-out, looks around every
- * 0.8 ms while a thread is at work and for a second afterwards. Then it sleeps until a waker comes,
- * and the next fork wakes a sleeper. If there is work, and a searcher that does not take it, the
+ * 0.8 ms while a thread is at work and for 20 ms afterwards. Then it sleeps until a waker comes, and
+ * the next fork wakes a sleeper. If there is work, and a searcher that does not take it, the
  * searcher has no CPU; then the look-out takes its place. Worst case: a right side that a worker
- * could run waits for one nap of the look-out, a short second one, and two quanta; a pool costs
- * 1250 looks of 3 to 30 us in the second after its last use. */
+ * could run waits for one nap of the look-out, a short second one, and two quanta; after its last
+ * use, a pool costs 25 looks of 3 to 45 us; and a fork that comes later wakes a sleeper, though the
+ * job may be brief: once in 20 ms at most. */
 #ifndef WEFT_SLEEP_SLEEP_H
 #define WEFT_SLEEP_SLEEP_H
 
@@ -34,7 +35,8 @@ enum {
     WEFT__JEC_BITS = 32,
     WEFT__LOOK_NS = 800000,        /* the look-out's nap */
     WEFT__LOOK_AGAIN_NS = 40000,   /* a short nap: does a searcher take the work? */
-    WEFT__SILENCE_NS = 1000000000, /* how long the look-out stays after the last use */
+    WEFT__WATCH_NS = 20000000,     /* how long the look-out stays after the last use */
+    WEFT__SILENCE_NS = 1000000000, /* between two calls of every_second() */
     WEFT__STARVED_NS = 20000000,   /* how long injected jobs wait at most because of guests */
 };
 
@@ -53,6 +55,8 @@ struct weft__sleep {
     struct atomic_i32 guest_cpu;   /* where the last guest came in, or -1; a hint */
     struct atomic_ptr lookout;     /* struct weft__park: where the look-out sleeps. The thread that
                                       makes it NULL takes the look-out's bit off the counters */
+    struct atomic_ptr rester;      /* struct weft__park: where the last look-out rests, which calls
+                                      every_second(); a hint. Written by it, or the next one */
 
     WEFT__ALIGNED const struct weft__protocol *protocol; /* constant, as is all below */
     uint64_t jec_one;
@@ -89,6 +93,7 @@ struct weft__idle {
 
     bool woken;       /* a waker ended its last sleep: it did not get up by itself */
     bool looks_out;   /* it was the look-out in its last sleep */
+    bool rests;       /* it has gone off duty since, and naps for every_second() */
     bool let_in;      /* it may take one injected job, though guests leave no room */
     bool overtakes;   /* it may take work in the place of a searcher that has no CPU */
     bool overlooked;  /* there was such work when it looked last */
@@ -191,8 +196,9 @@ static inline void weft__sleep_new_jobs(struct weft__sleep *sleep, unsigned jobs
     sleep->protocol->new_jobs(sleep, jobs, waits);
 }
 
-/* Is there a look-out, on any CPU? A guess. */
+/* Guesses: is there a look-out, on any CPU? Will every_second() be called? */
 bool weft__sleep_has_lookout(struct weft__sleep *sleep);
+bool weft__sleep_counts_seconds(struct weft__sleep *sleep);
 
 /* Guesses. */
 bool weft__sleep_has_room(struct weft__sleep *sleep);          /* may a sleeper be woken? */

@@ -72,7 +72,7 @@ static bool fall_asleep(struct weft__sleep *sleep, struct weft__idle *idle, stru
     struct weft__lookout lookout = {sleep, idle, park};
     enum park_result result =
         weft__crowd_sleep(sleep->crowd, park, &sleep->counters, weft__lookout_naps(&lookout));
-    weft__lookout_relieve(sleep, park);
+    weft__lookout_got_up(sleep, park);
     idle->woken = result == PARK_WAS_WOKEN;
     if (!idle->woken)
         atomic_fetch_sub_relaxed(&sleep->counters, one_sleeping); /* relaxed: a hint */

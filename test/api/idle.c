@@ -141,6 +141,21 @@ static void idle_after_work(void **state)
     expect_rest(pool);
 }
 
+/* Not only after a while: from the last job on, one worker looks around for 20 ms, and all others
+ * sleep. A nap takes longer on a busy machine, so there are not more of them. */
+static void idle_at_once_after_work(void **state)
+{
+    enum { LOOKS_MAX = 100 };
+    weft_pool *pool = make_idler(0);
+    assert_int_equal(weft_run(pool, fork_job, NULL), 0);
+    WAIT_UNTIL(all_asleep());
+    unsigned long before = switches();
+    take_a_nap(1000000000);
+    unsigned long looks = switches() - before;
+    assert_int_equal(weft_pool_destroy(pool), 0);
+    assert_in_range(looks, 0, LOOKS_MAX - 1);
+}
+
 /* The thread that made it is a worker, but not at work. */
 static void idle_while_the_caller_is_outside(void **state)
 {
@@ -198,6 +213,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(idle_from_the_start),
         cmocka_unit_test(idle_after_work),
+        cmocka_unit_test(idle_at_once_after_work),
         cmocka_unit_test(idle_while_the_caller_is_outside),
         cmocka_unit_test(blocked_jobs),
     };

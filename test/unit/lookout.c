@@ -159,34 +159,85 @@ static void count_second(struct weft__sleep *sleep)
     atomic_fetch_add_relaxed(&seconds, 1);
 }
 
-/* After the last use it looks on for a second, and then no more. What comes in between, however
- * brief, makes it begin anew. */
-static void looks_out_for_a_second(void **state)
+/* A house whose look-out has just seen the last use. All others search. */
+static uint64_t open_unused(struct house *house)
 {
-    struct house house;
-    house_open(&house, WEFT_SLEEP_EVENTS, 0, WEFT__JEC_BITS);
-    house.sleep.look_ns = DOZE_NS;
-    house.sleep.holds_work = holds_work;
-    house.sleep.every_second = count_second;
-    atomic_store_relaxed(&works_held, 0);
+    open_watched(house, 0);
+    house->sleep.every_second = count_second;
     atomic_store_relaxed(&seconds, 0);
     for (int i = 1; i < WORKERS; i++)
-        start_looking(&house, i);
+        start_looking(house, i);
     uint64_t begun = weft_now();
-    house.mice[0].used = begun;
-    put_one_to_sleep(&house, 0, fall_asleep);
-    WAIT_UNTIL(looks_out(&house));
-    while (weft_now() - begun < WEFT__SILENCE_NS / 2)
+    house->mice[0].used = begun;
+    put_one_to_sleep(house, 0, fall_asleep);
+    return begun;
+}
+
+static void close_unused(struct house *house)
+{
+    expect_counts(house, WORKERS - 1, 1);
+    weft__sleep_more_work(&house->sleep);
+    assert_int_equal(pthread_join(house->mice[0].thread, NULL), 0);
+    assert_null(atomic_load_relaxed(&house->sleep.rester));
+    house_close(house);
+}
+
+static void use_briefly(struct house *house)
+{
+    weft__sleep_guest_entered(&house->sleep);
+    weft__sleep_guest_gone(&house->sleep);
+}
+
+/* After the last use it looks on for 20 ms, and then no more. What comes in between, however brief,
+ * makes it begin anew. */
+static void looks_out_for_a_while(void **state)
+{
+    struct house house;
+    uint64_t begun = open_unused(&house), seen = begun;
+    while (weft_now() - begun < 3 * WEFT__WATCH_NS) {
+        uint64_t came = weft_now();
+        use_briefly(&house);
+        if (!looks_out(&house)) /* on a busy machine */
+            break;
+        seen = came;
         sched_yield();
-    uint64_t came = weft_now();
-    weft__sleep_guest_entered(&house.sleep);
-    weft__sleep_guest_gone(&house.sleep);
+    }
     WAIT_UNTIL(!looks_out(&house));
-    assert_true(weft_now() - came >= WEFT__SILENCE_NS);
-    assert_in_range(atomic_load_relaxed(&seconds), 1, UINT32_MAX);
-    expect_counts(&house, WORKERS - 1, 1);
-    weft__sleep_more_work(&house.sleep);
-    assert_int_equal(pthread_join(house.mice[0].thread, NULL), 0);
+    assert_true(weft_now() - seen >= WEFT__WATCH_NS);
+    close_unused(&house);
+}
+
+/* Off duty, it wakes up once in a second, until none has used the pool in that second. */
+static void rests_for_a_second(void **state)
+{
+    struct house house;
+    uint64_t begun = open_unused(&house);
+    WAIT_UNTIL(!looks_out(&house) && weft__sleep_counts_seconds(&house.sleep));
+    use_briefly(&house);
+    WAIT_UNTIL(!weft__sleep_counts_seconds(&house.sleep));
+    assert_true(weft_now() - begun >= 2 * WEFT__SILENCE_NS);
+    assert_int_equal(atomic_load_relaxed(&seconds), 3);
+    assert_false(looks_out(&house));
+    close_unused(&house);
+}
+
+/* If another sleeper has gone off duty since, the seconds are that sleeper's business. */
+static void one_rests(void **state)
+{
+    struct house house;
+    uint64_t begun = open_unused(&house);
+    WAIT_UNTIL(!looks_out(&house) && weft__sleep_counts_seconds(&house.sleep));
+    work_found(&house, 1);
+    house.mice[1].used = weft_now();
+    put_one_to_sleep(&house, 1, fall_asleep);
+    WAIT_UNTIL(atomic_load_relaxed(&house.sleep.rester) == house.mice[1].park);
+    bool in_time = weft_now() - begun < WEFT__SILENCE_NS; /* not so on a busy machine */
+    WAIT_UNTIL(!weft__sleep_counts_seconds(&house.sleep));
+    assert_int_equal(atomic_load_relaxed(&seconds), in_time ? 2 : 4);
+    for (unsigned i = 0; i < 2; i++)
+        weft__sleep_more_work(&house.sleep);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(pthread_join(house.mice[i].thread, NULL), 0);
     house_close(&house);
 }
 
@@ -349,7 +400,9 @@ int main(void)
         cmocka_unit_test(looks_out_while_a_guest_works),
         cmocka_unit_test(absent_ones_are_not_at_work),
         cmocka_unit_test(last_one_sleeps_for_good),
-        cmocka_unit_test(looks_out_for_a_second),
+        cmocka_unit_test(looks_out_for_a_while),
+        cmocka_unit_test(rests_for_a_second),
+        cmocka_unit_test(one_rests),
         cmocka_unit_test(gets_up_for_work),
         cmocka_unit_test(gets_up_for_what_is_overlooked),
         cmocka_unit_test(deep_sleep_wakes_one_more),
