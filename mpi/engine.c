@@ -15,9 +15,9 @@
 enum {
     CHUNK = 1024,      /* requests in one call of MPI, under the lock */
     NAP_FIRST = 20000, /* ns */
-    NAP_LAST = 30000000,
+    NAP_LAST = 50000000,
     NAP_SHARE = 6,    /* of the time waited so far */
-    NAP_COST = 600,   /* of what a look costs, if that is less */
+    NAP_COST = 1000,  /* of what a look costs, if that is less */
     EARLY = 20000000, /* ns: until then */
     EARLY_COST = 20,
     NAP_LONG = 200000, /* a new request ends a nap of at least so long */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* lookout.h: the look-out, the one sleeper that looks around after each nap, while the pool is in
- * use and for 20 ms longer. It takes work that no other worker takes; see README.md.
+ * use and for 10 ms longer. It takes work that no other worker takes; see README.md.
  *
- *   asleep -take duty-> look-out -20 ms without use-> rests -a second without use-> asleep */
+ *   asleep -take duty-> look-out -10 ms without use-> rests -a second without use-> asleep */
 #ifndef WEFT_SLEEP_LOOKOUT_H
 #define WEFT_SLEEP_LOOKOUT_H
 

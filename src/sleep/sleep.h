@@ -16,12 +16,12 @@
  * there are more.
  *
  * The look-out. Not every fork wakes a worker. So one sleeper, the look-out, looks around every
- * 0.8 ms while a thread is at work and for 20 ms afterwards. Then it sleeps until a waker comes, and
+ * 0.8 ms while a thread is at work and for 10 ms afterwards. Then it sleeps until a waker comes, and
  * the next fork wakes a sleeper. If there is work, and a searcher that does not take it, the
  * searcher has no CPU; then the look-out takes its place. Worst case: a right side that a worker
  * could run waits for one nap of the look-out, a short second one, and two quanta; after its last
- * use, a pool costs 25 looks of 3 to 45 us; and a fork that comes later wakes a sleeper, though the
- * job may be brief: once in 20 ms at most. */
+ * use, a pool costs 13 looks of 3 to 45 us; and a fork that comes later wakes a sleeper, though the
+ * job may be brief: once in 10 ms at most. */
 #ifndef WEFT_SLEEP_SLEEP_H
 #define WEFT_SLEEP_SLEEP_H
 
@@ -35,7 +35,7 @@ enum {
     WEFT__JEC_BITS = 32,
     WEFT__LOOK_NS = 800000,        /* the look-out's nap */
     WEFT__LOOK_AGAIN_NS = 40000,   /* a short nap: does a searcher take the work? */
-    WEFT__WATCH_NS = 20000000,     /* how long the look-out stays after the last use */
+    WEFT__WATCH_NS = 10000000,     /* how long the look-out stays after the last use */
     WEFT__SILENCE_NS = 1000000000, /* between two calls of every_second() */
     WEFT__STARVED_NS = 20000000,   /* how long injected jobs wait at most because of guests */
 };

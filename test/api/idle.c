@@ -141,7 +141,7 @@ static void idle_after_work(void **state)
     expect_rest(pool);
 }
 
-/* Not only after a while: from the last job on, one worker looks around for 20 ms, and all others
+/* Not only after a while: from the last job on, one worker looks around for 10 ms, and all others
  * sleep. A nap takes longer on a busy machine, so there are not more of them. */
 static void idle_at_once_after_work(void **state)
 {

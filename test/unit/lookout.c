@@ -188,7 +188,7 @@ static void use_briefly(struct house *house)
     weft__sleep_guest_gone(&house->sleep);
 }
 
-/* After the last use it looks on for 20 ms, and then no more. What comes in between, however brief,
+/* After the last use it looks on for 10 ms, and then no more. What comes in between, however brief,
  * makes it begin anew. */
 static void looks_out_for_a_while(void **state)
 {
