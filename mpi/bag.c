@@ -85,12 +85,12 @@ static void work(weft *w, struct weft__bag_run *run)
 static void wait(weft *w, struct weft__bag_run *run)
 {
     int error = 0;
-    weft__mpi_worry(1);
+    weft__mpi_wait_begins();
     if (run->lifeline.has_failed)
         weft_event_wait(w, &run->changed);
     else
         error = weft_event_wait_until(w, &run->changed, run->when);
-    weft__mpi_worry(-1);
+    weft__mpi_wait_ends();
     if (error)
         fail(w, run, error);
 }
@@ -108,9 +108,9 @@ static void wait_until(weft *w, struct weft__bag_run *run, bool (*is_so)(struct 
         pthread_mutex_unlock(&run->lock);
         if (is_so_now)
             return;
-        weft__mpi_worry(1);
+        weft__mpi_wait_begins();
         weft_event_wait(w, &run->changed);
-        weft__mpi_worry(-1);
+        weft__mpi_wait_ends();
     }
 }
 

@@ -159,10 +159,20 @@ bool weft__mpi_withdraw(struct weft__mpi_wait *wait)
     return was_out;
 }
 
-void weft__mpi_worry(int change)
+void weft__mpi_wait_begins(void)
 {
     pthread_mutex_lock(&engine.lock);
-    engine.loud += (size_t)change;
+    engine.loud++;
+    engine.youngest = engine.moved = weft_now();
+    engine.said = 0;
+    rouse();
+    pthread_mutex_unlock(&engine.lock);
+}
+
+void weft__mpi_wait_ends(void)
+{
+    pthread_mutex_lock(&engine.lock);
+    engine.loud--;
     engine.moved = weft_now();
     engine.said = 0;
     pthread_mutex_unlock(&engine.lock);

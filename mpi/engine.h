@@ -47,8 +47,10 @@ int weft__mpi_submit(struct weft__mpi_wait *wait);
 /* False: it is over, or will be at once, and the event tells so. */
 bool weft__mpi_withdraw(struct weft__mpi_wait *wait);
 
-/* Counts a wait that is not a request of its own, for the line about waits; -1: it is over. */
-void weft__mpi_worry(int change);
+/* A thread waits for what a request with `then` will bring, though the request may be old: it
+ * counts for the line about waits, and naps are short again. */
+void weft__mpi_wait_begins(void);
+void weft__mpi_wait_ends(void);
 
 /* Returns when no quiet wait is left: before MPI frees what they use. */
 void weft__mpi_settle(void);

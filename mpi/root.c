@@ -76,7 +76,7 @@ static void note_seen(struct weft__mpi_root *root, int from)
         return;
     root->seen[from] = true;
     if (--root->not_seen == 0 && root->worries)
-        weft__mpi_worry(-1);
+        weft__mpi_wait_ends();
 }
 
 void weft__mpi_root_worry(struct weft__mpi_root *root)
@@ -84,7 +84,7 @@ void weft__mpi_root_worry(struct weft__mpi_root *root)
     pthread_mutex_lock(&root->lock);
     if (root->not_seen > 0 && !root->worries) {
         root->worries = true;
-        weft__mpi_worry(1);
+        weft__mpi_wait_begins();
     }
     pthread_mutex_unlock(&root->lock);
 }
