@@ -18,7 +18,7 @@ enum {
     NAP_LAST = 50000000,
     NAP_SHARE = 6,    /* of the time waited so far */
     NAP_COST = 1000,  /* of what a look costs, if that is less */
-    EARLY = 20000000, /* ns: until then */
+    EARLY = 10000000, /* ns: until then */
     EARLY_COST = 20,
     NAP_LONG = 200000, /* a new request ends a nap of at least so long */
     WATCH_SECONDS = 8,

@@ -10,7 +10,7 @@
 
 enum {
     LOOKS = 8,         /* before the job waits: some microseconds */
-    PATIENCE = 100000, /* ns: for so long it looks, if its thread has nothing else to do */
+    PATIENCE = 500000, /* ns: for so long it looks, if its thread has nothing else to do */
 };
 
 static int look(void *arg)

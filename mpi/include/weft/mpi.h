@@ -38,10 +38,10 @@ extern "C" {
  * actor, or one job wait for all). Threads outside pools pass NULL for `w`. The status may be
  * MPI_STATUS_IGNORE, the statuses MPI_STATUSES_IGNORE.
  *
- * The end of a request is noticed by the job itself, which looks for 0.1 ms if its thread has
+ * The end of a request is noticed by the job itself, which looks for 0.5 ms if its thread has
  * nothing else to do, and lets other threads run in between; and then by one thread, which sleeps
  * while no request is out. It looks again after 20 us, and later after a sixth of the time that the
- * youngest request has been waited for, but in the first 20 ms so often that it uses a twentieth of
+ * youngest request has been waited for, but in the first 10 ms so often that it uses a twentieth of
  * a CPU, and a 1000th afterwards. At worst the end is noticed a sixth too late, and never more than
  * 50 ms. If many thousand requests are out, a look takes longer, and a tenth of a CPU is possible.
  *
