@@ -16,8 +16,8 @@
  * there are more.
  *
  * The look-out. Not every fork wakes a worker. So one sleeper, the look-out, looks around every
- * 0.8 ms while a thread is at work and for 10 ms afterwards. Then it sleeps until a waker comes, and
- * the next fork wakes a sleeper. If there is work, and a searcher that does not take it, the
+ * 0.8 ms while a thread is at work and for 10 ms afterwards. Then it sleeps until a waker comes,
+ * and the next fork wakes a sleeper. If there is work, and a searcher that does not take it, the
  * searcher has no CPU; then the look-out takes its place. Worst case: a right side that a worker
  * could run waits for one nap of the look-out, a short second one, and two quanta; after its last
  * use, a pool costs 13 looks of 3 to 45 us; and a fork that comes later wakes a sleeper, though the
