@@ -15,8 +15,10 @@ static void *steps(void *arg)
     while ((begin = atomic_fetch_add(&next, CHUNK)) < N)
         for (long i = begin; i < begin + CHUNK; i++) {
             unsigned long n = (unsigned long)i + 1;
-            for (; n != 1; numbers[i]++)
+            unsigned count = 0;
+            for (; n != 1; count++)
                 n = n % 2 ? 3 * n + 1 : n / 2;
+            numbers[i] = count;
         }
     return NULL;
 }

@@ -10,8 +10,10 @@ static void steps(weft *w, size_t begin, size_t end, void *arg)
     (void)w, (void)arg;
     for (size_t i = begin; i < end; i++) {
         unsigned long n = i + 1;
-        for (; n != 1; numbers[i]++)
+        unsigned count = 0;
+        for (; n != 1; count++)
             n = n % 2 ? 3 * n + 1 : n / 2;
+        numbers[i] = count;
     }
 }
 
