@@ -127,6 +127,7 @@ static int choose_cpu(struct weft__lookout *lookout)
 /* The look-out has gone off duty. It rests for a second, for every_second(). */
 static uint64_t rest(struct weft__lookout *lookout)
 {
+    lookout->idle->looks_out = false;
     if (!lookout->sleep->every_second)
         return WEFT__SLEEP_ON;
     lookout->idle->rests = true;

@@ -92,7 +92,7 @@ struct weft__idle {
     unsigned sleepy; /* its number in the crowd while it is the sleepy one, or 0 */
 
     bool woken;       /* a waker ended its last sleep: it did not get up by itself */
-    bool looks_out;   /* it was the look-out in its last sleep */
+    bool looks_out;   /* it is the look-out, or was when its last sleep ended */
     bool rests;       /* it has gone off duty since, and naps for every_second() */
     bool let_in;      /* it may take one injected job, though guests leave no room */
     bool overtakes;   /* it may take work in the place of a searcher that has no CPU */

@@ -179,6 +179,7 @@ static void close_unused(struct house *house)
     weft__sleep_more_work(&house->sleep);
     assert_int_equal(pthread_join(house->mice[0].thread, NULL), 0);
     assert_null(atomic_load_relaxed(&house->sleep.rester));
+    assert_false(house->mice[0].idle.looks_out);
     house_close(house);
 }
 
