@@ -71,14 +71,8 @@ static void fail(weft *w, struct weft__bag_run *run, int error)
 static void work(weft *w, struct weft__bag_run *run)
 {
     int error = run_task(w, run);
-    if (error) {
+    if (error)
         fail(w, run, error);
-        return;
-    }
-    pthread_mutex_lock(&run->lock);
-    weft__lifeline_idle(&run->lifeline, weft__bag_random(run));
-    pthread_mutex_unlock(&run->lock);
-    weft__bag_flush(w, run);
 }
 
 /* A rank that has failed waits for the end, whatever happens. */

@@ -8,8 +8,8 @@
  *
  * While the rank has work, a task runs: hands, one for each bag, in a scope. A hand does some
  * items, and then attends to what has come. The engine's thread takes messages meanwhile, but calls
- * nothing of the program's. When the scope closes, the rank is idle, and the caller waits for
- * `changed`.
+ * nothing of the program's. When the scope closes, the rank is idle: the task asks other ranks for
+ * work, and ends if the answer takes long. Then the caller waits for `changed`.
  *
  * `lock` is for everything below it, and held for moments: calls of MPI that don't wait are made
  * under it, and the engine's lock is taken, but nothing of the program's is called. */
@@ -102,7 +102,7 @@ uint64_t weft__bag_random(struct weft__bag_run *run);
 
 /* ---- bag_hand.c ---- */
 
-/* What the task runs: returns when this rank has no work. */
+/* What the task runs: returns when this rank has no work and has asked for some, or has failed. */
 void weft__bag_work(weft *w, void *run);
 
 /* After all. The results of all parts are in `result`, unless that is NULL. */

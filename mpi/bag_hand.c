@@ -2,6 +2,7 @@
 #include "bag.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@ enum {
     ITEMS_MOST = 1 << 20,
     CALL_SHORT = 50000, /* ns: more items in the next call */
     CALL_LONG = 200000, /* fewer */
+    PATIENCE = 500000,  /* ns: for so long the last hand looks for an answer */
 };
 
 /* ---- Parts ---- */
@@ -279,9 +281,9 @@ static struct weft__part *first_part(weft *w, struct weft__bag_run *run)
     return error ? NULL : part;
 }
 
-void weft__bag_work(weft *w, void *arg)
+/* All that this rank has. */
+static void do_all(weft *w, struct weft__bag_run *run)
 {
-    struct weft__bag_run *run = arg;
     weft_scope scope;
     weft_scope_open(w, &scope);
     run->scope = &scope;
@@ -289,4 +291,40 @@ void weft__bag_work(weft *w, void *arg)
     if (part)
         hand(w, part);
     run->error = weft_scope_close(w, &scope);
+}
+
+static void ask_for_more(weft *w, struct weft__bag_run *run)
+{
+    pthread_mutex_lock(&run->lock);
+    weft__lifeline_idle(&run->lifeline, weft__bag_random(run));
+    pthread_mutex_unlock(&run->lock);
+    weft__bag_flush(w, run);
+}
+
+/* The answer mostly comes at once. To end the task, to wake the caller, and to begin another task
+ * would take longer. Worst case: PATIENCE of CPU time each time that the rank runs out of work. */
+static bool gets_more(weft *w, struct weft__bag_run *run)
+{
+    uint64_t until = weft_now() + PATIENCE;
+    bool has_more = false, is_over = false;
+    while (!has_more && !is_over && weft__mpi_is_multiple() && weft_now() < until) {
+        sched_yield();
+        weft__bag_look(run);
+        pthread_mutex_lock(&run->lock);
+        has_more = run->arrived;
+        is_over = run->lifeline.is_over;
+        pthread_mutex_unlock(&run->lock);
+    }
+    return has_more && !is_over && !weft_cancelled(w);
+}
+
+void weft__bag_work(weft *w, void *arg)
+{
+    struct weft__bag_run *run = arg;
+    do {
+        do_all(w, run);
+        if (run->error || weft_cancelled(w))
+            return;
+        ask_for_more(w, run);
+    } while (gets_more(w, run));
 }

@@ -188,15 +188,22 @@ int weft__bag_quit(void *arg)
 
 /* ---- In ---- */
 
+/* Under the lock. */
+static void add_arrived(struct weft__parcel *parcel)
+{
+    struct weft__bag_run *run = parcel->run;
+    if (parcel->wait.result != MPI_SUCCESS)
+        die(run, "work was not received");
+    parcel->next = run->arrived;
+    run->arrived = parcel;
+}
+
 static void has_arrived(struct weft__mpi_wait *wait)
 {
     struct weft__parcel *parcel = parcel_of(wait);
     struct weft__bag_run *run = parcel->run;
-    if (wait->result != MPI_SUCCESS)
-        die(run, "work was not received");
     pthread_mutex_lock(&run->lock);
-    parcel->next = run->arrived;
-    run->arrived = parcel;
+    add_arrived(parcel);
     run->incoming--;
     weft_event_set(NULL, &run->changed);
     pthread_mutex_unlock(&run->lock); /* the last touch */
@@ -210,6 +217,10 @@ static void expect_parcel(struct weft__bag_run *run, int from)
     parcel->requests[0] = MPI_REQUEST_NULL;
     if (each_piece(parcel, receive_piece) != MPI_SUCCESS)
         die(run, "work was not received");
+    if (weft__mpi_look(&parcel->wait)) {
+        add_arrived(parcel);
+        return;
+    }
     run->incoming++;
     hand_over(parcel, has_arrived);
 }
