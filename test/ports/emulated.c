@@ -114,11 +114,33 @@ static bool gives_back(void)
     return mapped_pages() - before < THREADS; /* a page of each */
 }
 
+/* Can a program start itself again? The second one says so, and does nothing else. */
+static const char again[] = "WEFT_TEST_STARTED_AGAIN";
+
+__attribute__((constructor)) static void say_so(void)
+{
+    if (getenv(again))
+        _exit(0);
+}
+
+static bool starts_again(void)
+{
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        setenv(again, "1", 1);
+        execl("/proc/self/exe", "again", (char *)NULL);
+        _exit(1);
+    }
+    return waitpid(child, &status, 0) == child && status == 0;
+}
+
 /* ---- Which tests need it ---- */
 
 #define FORKS forks, "no forks beside threads"
 #define LIMITS limits, "no limit of the address space"
 #define FILTERS filters, "no filters of system calls"
+#define STARTS_AGAIN starts_again, "a program can't start another one of its kind"
 #define GIVES_BACK gives_back, "the emulator keeps memory of threads that have ended"
 
 static const struct {
@@ -137,6 +159,7 @@ static const struct {
     {"membarrier_may_go_later", FILTERS},
     {"blocked_owner_needs_no_membarrier", FILTERS},
     {"oom_create", GIVES_BACK},
+    {"no_key_is_left", STARTS_AGAIN},
 };
 
 const char *ports_reason(const char *test)
