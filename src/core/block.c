@@ -2,6 +2,7 @@
 #include "core/block.h"
 
 #include "core/fiber.h"
+#include "core/help.h"
 #include "core/misuse.h"
 #include "core/object.h"
 #include "core/pool.h"
@@ -91,6 +92,7 @@ static void unmark(struct weft__worker *worker)
     weft__state_since_unknown(worker);
     weft__stats_phase_now(&worker->counts->phases, WEFT_STATS_WORKS);
     weft__block_uncount(pool);
+    weft__expect_help_again(worker);
 }
 
 /* The caller of WEFT_USE_CALLER is in no census while it runs no job. */

@@ -21,6 +21,13 @@ void weft__expect_help(struct weft__worker *me)
         weft__context_expect(me->context);
 }
 
+void weft__expect_help_again(struct weft__worker *me)
+{
+    const struct weft__help *help = &me->context->help;
+    if (!help->wanted || (help->little && !weft__sleep_has_lookout_apart(&me->pool->sleep)))
+        weft__expect_help(me);
+}
+
 /* Usually the first fork wakes the sleeping worker, since the owner may never fork again. But if
  * jobs of this kind have been brief so far, the worker is woken only when this job has taken
  * longer; until then shallow forks look at the clock. That is a guess, and if it is wrong, the

@@ -13,8 +13,13 @@ enum {
                                  much, as the CPU can't execute ahead of that */
 };
 
-/* A job that begins, or goes on after a wait, looks for sleeping workers that could help it. */
+/* A job that begins looks for sleeping workers that could help it. */
 void weft__expect_help(struct weft__worker *me);
+
+/* A job that goes on after it has waited, or was blocked, does that again: workers that helped it
+ * may sleep by now, and the look-out on which it relied may be off duty. The thread counts as
+ * working before: see EnterFence. */
+void weft__expect_help_again(struct weft__worker *me);
 
 /* The owner, while workers sleep: the next fork wakes one of them. */
 void weft__context_expect(struct weft__context *context);

@@ -249,8 +249,7 @@ bool weft__wait(weft *w, struct weft__latch *latch, struct weft__awaited awaited
     show(me, shown);
     if (limits)
         unlimit(wait.outermost);
-    if (!me->context->help.wanted)
-        weft__expect_help(me); /* workers that helped may sleep by now */
+    weft__expect_help_again(me);
     return true;
 }
 

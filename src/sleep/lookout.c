@@ -124,6 +124,14 @@ static int choose_cpu(struct weft__lookout *lookout)
 
 /* ---- Naps: each function returns how long the next nap is ---- */
 
+static void count_second(struct weft__sleep *sleep, uint64_t now)
+{
+    uint64_t last = atomic_load_relaxed(&sleep->second);
+    if (sleep->every_second && now - last >= WEFT__SILENCE_NS &&
+        atomic_cas_relaxed(&sleep->second, &last, now))
+        sleep->every_second(sleep);
+}
+
 /* The look-out has gone off duty. It rests for a second, for every_second(). */
 static uint64_t rest(struct weft__lookout *lookout)
 {
@@ -141,10 +149,12 @@ static uint64_t end_rest(struct weft__lookout *lookout)
 {
     struct weft__sleep *sleep = lookout->sleep;
     if (!weft__sleep_has_lookout(sleep) && atomic_load_relaxed(&sleep->rester) == lookout->park) {
-        sleep->every_second(sleep);
-        if (is_used(sleep, lookout->idle))
+        if (is_used(sleep, lookout->idle)) {
+            count_second(sleep, weft__clock_now());
             return WEFT__SILENCE_NS;
-        sleep->every_second(sleep); /* a second one without use has passed */
+        }
+        sleep->every_second(sleep);
+        sleep->every_second(sleep); /* none has used the pool since the first call */
     }
     stop_resting(sleep, lookout->park);
     return WEFT__SLEEP_ON;
@@ -163,10 +173,7 @@ static uint64_t look_around(struct weft__lookout *lookout)
         if (idle->overlooked)
             return WEFT__LOOK_AGAIN_NS;
     }
-    if (sleep->every_second && now - idle->second >= WEFT__SILENCE_NS) {
-        idle->second = now;
-        sleep->every_second(sleep);
-    }
+    count_second(sleep, now);
     if (now - idle->used < WEFT__WATCH_NS)
         return sleep->look_ns;
     if (weft__lookout_leaves(lookout))
@@ -200,8 +207,8 @@ struct weft__naps weft__lookout_naps(struct weft__lookout *lookout)
     if (!take_duty(sleep, lookout->park))
         return never;
     idle->looks_out = true;
-    if (idle->second == 0)
-        idle->second = now;
+    uint64_t none = 0;
+    atomic_cas_relaxed(&sleep->second, &none, now);
     if (came) /* else the threads at work may be new workers: its first look tells */
         idle->used = now;
     choose_cpu(lookout);

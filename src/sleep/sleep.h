@@ -55,8 +55,10 @@ struct weft__sleep {
     struct atomic_i32 guest_cpu;   /* where the last guest came in, or -1; a hint */
     struct atomic_ptr lookout;     /* struct weft__park: where the look-out sleeps. The thread that
                                       makes it NULL takes the look-out's bit off the counters */
-    struct atomic_ptr rester;      /* struct weft__park: where the last look-out rests, which calls
-                                      every_second(); a hint. Written by it, or the next one */
+    struct atomic_u64 second; /* when every_second() was called last, or the first look-out came;
+                                 0: none has come. The thread that changes it calls */
+    struct atomic_ptr rester; /* struct weft__park: where the last look-out rests, which calls
+                                 every_second(); a hint. Written by it, or the next one */
 
     WEFT__ALIGNED const struct weft__protocol *protocol; /* constant, as is all below */
     uint64_t jec_one;
@@ -99,7 +101,6 @@ struct weft__idle {
     bool overlooked;  /* there was such work when it looked last */
     uint32_t entries; /* of guests, when it looked last */
     uint64_t used;    /* when it last saw that the pool is in use */
-    uint64_t second;  /* when every_second() was called last */
     uint64_t starved; /* since when injected jobs wait because of guests; 0: none does */
 };
 

@@ -5,7 +5,10 @@
 #include "pools.h"
 #include "weft/lines.h"
 #include "weft/parallel.h"
+#include "weft/sync.h"
+#include "weft/task.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -691,6 +694,98 @@ static void found_after_silence(void **state)
     }
 }
 
+/* ---- In one job, after a wait ---- */
+
+/* Longer than the look-out stays when all wait, so that the job can't rely on it any more. */
+enum { REST_NS = 30000000 };
+
+static void be_blocked(weft *w)
+{
+    weft_block_begin(w);
+    nanosleep(&(struct timespec){.tv_nsec = REST_NS}, NULL);
+    weft_block_end(w);
+}
+
+static void wait_for_event(weft *w)
+{
+    weft_event never = WEFT_EVENT_INIT;
+    CHECK(weft_event_wait_until(w, &never, weft_now() + REST_NS) == -ETIMEDOUT);
+}
+
+static void wait_late(weft *w, void *event)
+{
+    weft_event_wait(w, event);
+}
+
+static void wait_for_task(weft *w)
+{
+    weft_event late = WEFT_EVENT_INIT;
+    weft_task task;
+    weft_event_from_outside(&late);
+    CHECK(weft_submit(weft_pool_of(w), &task, wait_late, &late) == 0);
+    CHECK(weft_task_wait_until(&task, weft_now() + REST_NS) == -ETIMEDOUT);
+    weft_event_set(w, &late);
+    CHECK(weft_task_wait(&task) == 0);
+}
+
+static void (*const waits[])(weft *w) = {be_blocked, wait_for_event, wait_for_task};
+
+static void spawn_pair(weft *w, void *pair)
+{
+    weft_scope scope;
+    weft_scope_open(w, &scope);
+    CHECK(weft_spawn(w, &scope, right_side, pair) == 0);
+    left_side(w, pair);
+    CHECK(weft_scope_close(w, &scope) == 0);
+}
+
+static void loop_over_pair(weft *w, void *arg)
+{
+    struct pair *pair = arg;
+    struct work work = {.element = pair->waits ? wait_for_others : do_nothing,
+                        .caller = pthread_self()};
+    use_for(w, WAITING, &work);
+}
+
+static weft_fn *const ways_to_share[] = {join_pair, spawn_pair, loop_over_pair};
+
+struct pause {
+    void (*wait)(weft *w); /* NULL: none, and all is brief */
+    weft_fn *share;
+};
+
+/* A worker may be told of the first pair, and has to be told of the second one, too. */
+static void share_wait_share(weft *w, void *arg)
+{
+    const struct pause *pause = arg;
+    join_pair(w, &(struct pair){.waits = false});
+    if (pause->wait)
+        pause->wait(w);
+    pause->share(w, &(struct pair){.waits = pause->wait});
+}
+
+static void share_after_a_wait(weft_pool *pool, bool learns)
+{
+    for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++)
+        for (size_t j = 0; j < sizeof ways_to_share / sizeof ways_to_share[0]; j++) {
+            struct pause pause = {.share = ways_to_share[j]};
+            for (int k = 0; learns && k < 10; k++)
+                assert_int_equal(weft_run(pool, share_wait_share, &pause), 0);
+            pause.wait = waits[i];
+            assert_int_equal(weft_run(pool, share_wait_share, &pause), 0);
+        }
+}
+
+static void found_after_a_wait(void **state)
+{
+    for (int i = 0; i < SIZES * WAYS_IN; i++) {
+        weft_pool *pool = pool_make(sizes[i % SIZES] + 1, ways_in[i / SIZES]);
+        share_after_a_wait(pool, false);
+        share_after_a_wait(pool, true);
+        pool_drop(pool);
+    }
+}
+
 int main(void)
 {
     for (int i = 0; i < LONG; i++)
@@ -741,6 +836,7 @@ int main(void)
         cmocka_unit_test(first_loop_in_a_new_pool),
         cmocka_unit_test(many_short_loops_in_one_job),
         cmocka_unit_test(found_after_silence),
+        cmocka_unit_test(found_after_a_wait),
     };
     return RUN_ON_ALL_ROADS(tests);
 }
