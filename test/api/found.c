@@ -699,17 +699,24 @@ static void found_after_silence(void **state)
 /* Longer than the look-out stays when all wait, so that the job can't rely on it any more. */
 enum { REST_NS = 30000000 };
 
-static void be_blocked(weft *w)
+struct pause {
+    void (*wait)(weft *w, struct pause *pause); /* NULL: none, and all is brief */
+    weft_fn *share;
+    weft_event late;
+    weft_task task; /* waits for it */
+    bool has_task;
+};
+
+static void be_blocked(weft *w, struct pause *pause)
 {
     weft_block_begin(w);
     nanosleep(&(struct timespec){.tv_nsec = REST_NS}, NULL);
     weft_block_end(w);
 }
 
-static void wait_for_event(weft *w)
+static void wait_for_event(weft *w, struct pause *pause)
 {
-    weft_event never = WEFT_EVENT_INIT;
-    CHECK(weft_event_wait_until(w, &never, weft_now() + REST_NS) == -ETIMEDOUT);
+    CHECK(weft_event_wait_until(w, &pause->late, weft_now() + REST_NS) == -ETIMEDOUT);
 }
 
 static void wait_late(weft *w, void *event)
@@ -717,18 +724,15 @@ static void wait_late(weft *w, void *event)
     weft_event_wait(w, event);
 }
 
-static void wait_for_task(weft *w)
+static void wait_for_task(weft *w, struct pause *pause)
 {
-    weft_event late = WEFT_EVENT_INIT;
-    weft_task task;
-    weft_event_from_outside(&late);
-    CHECK(weft_submit(weft_pool_of(w), &task, wait_late, &late) == 0);
-    CHECK(weft_task_wait_until(&task, weft_now() + REST_NS) == -ETIMEDOUT);
-    weft_event_set(w, &late);
-    CHECK(weft_task_wait(&task) == 0);
+    pause->has_task = true;
+    CHECK(weft_submit(weft_pool_of(w), &pause->task, wait_late, &pause->late) == 0);
+    CHECK(weft_task_wait_until(&pause->task, weft_now() + REST_NS) == -ETIMEDOUT);
 }
 
-static void (*const waits[])(weft *w) = {be_blocked, wait_for_event, wait_for_task};
+static void (*const waits[])(weft *w, struct pause *pause) = {be_blocked, wait_for_event,
+                                                              wait_for_task};
 
 static void spawn_pair(weft *w, void *pair)
 {
@@ -749,30 +753,33 @@ static void loop_over_pair(weft *w, void *arg)
 
 static weft_fn *const ways_to_share[] = {join_pair, spawn_pair, loop_over_pair};
 
-struct pause {
-    void (*wait)(weft *w); /* NULL: none, and all is brief */
-    weft_fn *share;
-};
-
 /* A worker may be told of the first pair, and has to be told of the second one, too. */
 static void share_wait_share(weft *w, void *arg)
 {
-    const struct pause *pause = arg;
+    struct pause *pause = arg;
     join_pair(w, &(struct pair){.waits = false});
     if (pause->wait)
-        pause->wait(w);
+        pause->wait(w, pause);
     pause->share(w, &(struct pair){.waits = pause->wait});
+    weft_event_set(w, &pause->late);
+    if (pause->has_task)
+        CHECK(weft_task_wait(&pause->task) == 0);
+}
+
+static void expect_shared(weft_pool *pool, struct pause pause)
+{
+    weft_event_init(&pause.late, "late");
+    weft_event_from_outside(&pause.late);
+    assert_int_equal(weft_run(pool, share_wait_share, &pause), 0);
 }
 
 static void share_after_a_wait(weft_pool *pool, bool learns)
 {
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++)
         for (size_t j = 0; j < sizeof ways_to_share / sizeof ways_to_share[0]; j++) {
-            struct pause pause = {.share = ways_to_share[j]};
             for (int k = 0; learns && k < 10; k++)
-                assert_int_equal(weft_run(pool, share_wait_share, &pause), 0);
-            pause.wait = waits[i];
-            assert_int_equal(weft_run(pool, share_wait_share, &pause), 0);
+                expect_shared(pool, (struct pause){.share = ways_to_share[j]});
+            expect_shared(pool, (struct pause){.wait = waits[i], .share = ways_to_share[j]});
         }
 }
 
