@@ -27,6 +27,7 @@ enum {
 #define LIMIT 1e-3        /* while the pool was used in the last second */
 #define LIMIT_SILENT 5e-3 /* else */
 #define LONG_PAUSE 1.5
+#define BLOCKED 50e-3
 
 /* ---- A fork: brief, or silent until its right side has started ---- */
 
@@ -99,6 +100,24 @@ static double pair_of_worker(weft_pool *pool)
     while (!atomic_load(&pair.over))
         clock_rest(1e-3);
     weft_task_wait(&task);
+    return pair.waited;
+}
+
+/* One job forks something brief, of which a worker is told, is blocked, and forks something long.
+ */
+static void run_two_pairs(weft *w, void *pair)
+{
+    run_pair(w, &(struct pair){.is_long = false});
+    weft_block_begin(w);
+    clock_rest(BLOCKED);
+    weft_block_end(w);
+    run_pair(w, pair);
+}
+
+static double pair_after_block(weft_pool *pool)
+{
+    struct pair pair = {.is_long = true};
+    weft_run(pool, run_two_pairs, &pair);
     return pair.waited;
 }
 
@@ -195,6 +214,7 @@ static const struct history histories[] = {
     {"after brief ones and 300 ms", learn_pair, 300e-3, pair_of_guest},
     {"after brief ones and 1.5 s", learn_pair, LONG_PAUSE, pair_of_guest},
     {"by a worker, after brief ones and 10 ms", learn_pair, 10e-3, pair_of_worker},
+    {"in one job, after a block of 50 ms", learn_pair, 0, pair_after_block},
     {"after 1000 tasks that were waited for", learn_tasks, 0, pair_of_guest},
     {"a loop of 1 ms elements, after cheap ones", learn_loop, 0, loop_of_guest},
 };
