@@ -25,7 +25,7 @@ static void set_live(struct weft__bag_run *run, bool is_live)
 static int run_task(weft *w, struct weft__bag_run *run)
 {
     weft_submit_options options = WEFT_SUBMIT_OPTIONS_INIT;
-    options.deadline = run->when == WEFT_FOREVER ? 0 : run->when;
+    options.deadline = weft__mpi_deadline(run->when);
     run->error = 0;
     int error =
         weft_submit_with(w ? weft_pool_of(w) : NULL, &run->task, weft__bag_work, run, &options);
@@ -263,7 +263,13 @@ int weft_mpi_bag_run_until(weft *w, MPI_Comm comm, const weft_mpi_bag *kind, voi
         return -EPERM;
     struct weft__bag_run run = {.kind = kind, .arg = arg, .mine = mine, .when = when};
     int error = weft__mpi_ranks(w, comm, &run.ranks);
-    return error ? error : run_with_memory(w, &run, result);
+    if (!error)
+        error = weft__mpi_claim(run.ranks);
+    if (error)
+        return error;
+    error = run_with_memory(w, &run, result);
+    weft__mpi_unclaim(run.ranks);
+    return error;
 }
 
 int weft_mpi_bag_run(weft *w, MPI_Comm comm, const weft_mpi_bag *kind, void *mine, void *arg,

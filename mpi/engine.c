@@ -20,7 +20,12 @@ enum {
     NAP_COST = 1000,  /* of what a look costs, if that is less */
     EARLY = 10000000, /* ns: until then */
     EARLY_COST = 20,
-    NAP_LONG = 200000, /* a new request ends a nap of at least so long */
+    NAP_LONG = 200000,  /* a new request ends a nap of at least so long */
+    NAP_COLD = 2000000, /* afterwards a look takes longer */
+    LOOK_MORE =
+        6000, /* ns of CPU time: a look that takes twice the usual and this has moved data */
+    LOOK_MOST = 15000, /* that is usual for few requests, and for each one more */
+    LOOK_EACH = 100,
     WATCH_SECONDS = 8,
 };
 
@@ -53,6 +58,8 @@ static struct {
     uint64_t watch, said; /* ns without an end until a line is due; and after the last line */
     int64_t nap;          /* the nap that the thread takes now; 0: it is awake; -1: it sleeps */
     int64_t cost;         /* ns of CPU time for one look and one nap */
+    bool has_moved;       /* the last look that was judged has moved data */
+    int64_t usual[2];     /* for a look that moves nothing, after a long nap and a cold one */
 } engine = {.lock = PTHREAD_MUTEX_INITIALIZER, .ran = PTHREAD_COND_INITIALIZER};
 
 /* ---- Waits ---- */
@@ -345,6 +352,31 @@ static int64_t next_nap(uint64_t now)
     return nap < NAP_FIRST ? NAP_FIRST : nap;
 }
 
+/* MPI moves the data of a long message in pieces, some at each look, and does not say so; but a
+ * look that copies takes more CPU time than the usual one. After two such looks in a row naps get
+ * shorter. Looks after short naps are not judged, so naps end up at some NAP_LONG while data moves.
+ * The usual is the least, and rises slowly. Worst cases: looks that took long for another reason
+ * make the next nap a quarter as long; on a machine where the usual is above LOOK_MOST, naps stay
+ * at NAP_LONG; and a look that moves less than LOOK_MORE copies is not noticed. */
+static void judge(int64_t nap, int64_t look)
+{
+    if (nap < NAP_LONG)
+        return;
+    int64_t *usual = &engine.usual[nap >= NAP_COLD];
+    int64_t most = LOOK_MOST + LOOK_EACH * (int64_t)(engine.ones + engine.sets);
+    bool moves = look > *usual + *usual / 2 + LOOK_MORE;
+    if (moves && engine.has_moved) {
+        uint64_t now = weft_now();
+        engine.youngest = now - (now - engine.youngest) / 4;
+    }
+    engine.has_moved = moves;
+    *usual += *usual / (moves ? 256 : 64) + 1;
+    if (*usual > look)
+        *usual = look;
+    if (*usual > most)
+        *usual = most;
+}
+
 static void nap(int64_t ns)
 {
     int64_t before = cpu_time();
@@ -381,9 +413,15 @@ static void *run(void *unused)
     prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
     prctl(PR_SET_NAME, "weft-mpi");
     pthread_mutex_lock(&engine.lock);
-    for (;;) {
+    engine.usual[0] = LOOK_MOST / 3;
+    engine.usual[1] = LOOK_MOST;
+    for (int64_t napped = 0;;) {
         bool any = run_calls();
+        int64_t before = cpu_time();
         any |= look_at_all();
+        if (!any)
+            judge(napped, cpu_time() - before);
+        napped = 0;
         if (any || engine.first_call) /* it may have come while the lock was free */
             continue;
         if (engine.ones + engine.sets == 0) {
@@ -394,7 +432,8 @@ static void *run(void *unused)
         }
         uint64_t now = weft_now();
         watch(now);
-        nap(next_nap(now));
+        napped = next_nap(now);
+        nap(napped);
     }
     return NULL;
 }

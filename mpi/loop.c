@@ -126,7 +126,7 @@ static void set_live(struct weft__mpi_loop *loop, bool is_live)
 static int run_task(weft *w, struct weft__mpi_loop *loop, uint64_t when)
 {
     weft_submit_options options = WEFT_SUBMIT_OPTIONS_INIT;
-    options.deadline = when == WEFT_FOREVER ? 0 : when;
+    options.deadline = weft__mpi_deadline(when);
     int error =
         weft_submit_with(w ? weft_pool_of(w) : NULL, &loop->task, run_lanes, loop, &options);
     if (error)
@@ -192,23 +192,32 @@ static void leave(weft *w, struct weft__mpi_loop *loop)
         weft_event_wait(w, &loop->gone);
 }
 
-int weft__mpi_loop(weft *w, MPI_Comm comm, struct weft__mpi_loop *loop, uint64_t when)
+static int run_loop(weft *w, struct weft__mpi_loop *loop, uint64_t when)
 {
-    if (w && weft_actor_self(w))
-        return -EPERM;
-    int error = weft__mpi_ranks(w, comm, &loop->ranks);
-    if (error)
-        return error;
     loop->tag = (int)(loop->ranks->loops++ % WEFT__MPI_LOOPS) * WEFT__MPI_TAGS;
     weft_event_init(&loop->over, "weft_mpi_for");
     weft_event_from_outside(&loop->over);
     weft_event_init(&loop->gone, "weft_mpi_for");
     weft_event_from_outside(&loop->gone);
-    error = weft__mpi_errno(weft__mpi_do(w, begin_loop, loop));
+    int error = weft__mpi_errno(weft__mpi_do(w, begin_loop, loop));
     if (error)
         return error;
     say(w, loop, WEFT__MPI_DONE, run_task(w, loop, when));
     await_verdict(w, loop, when);
     leave(w, loop);
     return loop->verdict;
+}
+
+int weft__mpi_loop(weft *w, MPI_Comm comm, struct weft__mpi_loop *loop, uint64_t when)
+{
+    if (w && weft_actor_self(w))
+        return -EPERM;
+    int error = weft__mpi_ranks(w, comm, &loop->ranks);
+    if (!error)
+        error = weft__mpi_claim(loop->ranks);
+    if (error)
+        return error;
+    error = run_loop(w, loop, when);
+    weft__mpi_unclaim(loop->ranks);
+    return error;
 }

@@ -4,6 +4,7 @@
 #include "look.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 static int keyval = MPI_KEYVAL_INVALID; /* written in calls of MPI by the first loop */
@@ -12,7 +13,12 @@ struct lookup {
     MPI_Comm comm;
     struct weft__mpi_ranks *ranks;
     MPI_Request request;
+    struct lookup *next; /* that make something */
 };
+
+/* For what is in use, and for the list of those that are made just now. Held for moments. */
+static pthread_mutex_t claims = PTHREAD_MUTEX_INITIALIZER;
+static struct lookup *makers;
 
 /* MPI frees a communicator of the program. What belongs to MPI_COMM_WORLD ends with MPI itself. */
 static int drop(MPI_Comm comm, int key, void *value, void *unused)
@@ -72,6 +78,44 @@ static int make(weft *w, struct lookup *lookup)
     return error;
 }
 
+/* Of two threads that come first, one makes it. */
+static int begin_making(struct lookup *mine)
+{
+    pthread_mutex_lock(&claims);
+    struct lookup *other = makers;
+    while (other && other->comm != mine->comm)
+        other = other->next;
+    if (!other) {
+        mine->next = makers;
+        makers = mine;
+    }
+    pthread_mutex_unlock(&claims);
+    return other ? -EBUSY : 0;
+}
+
+static void end_making(struct lookup *mine)
+{
+    struct lookup **before = &makers;
+    pthread_mutex_lock(&claims);
+    while (*before != mine)
+        before = &(*before)->next;
+    *before = mine->next;
+    pthread_mutex_unlock(&claims);
+}
+
+/* Another thread may have made it before this one began. */
+static int make_once(weft *w, struct lookup *lookup)
+{
+    int error = begin_making(lookup);
+    if (error)
+        return error;
+    error = weft__mpi_errno(weft__mpi_do(w, find, lookup));
+    if (!error && !lookup->ranks)
+        error = make(w, lookup);
+    end_making(lookup);
+    return error;
+}
+
 int weft__mpi_ranks(weft *w, MPI_Comm comm, struct weft__mpi_ranks **ranks)
 {
     if (comm == MPI_COMM_NULL)
@@ -82,7 +126,23 @@ int weft__mpi_ranks(weft *w, MPI_Comm comm, struct weft__mpi_ranks **ranks)
     struct lookup lookup = {.comm = comm};
     error = weft__mpi_errno(weft__mpi_do(w, find, &lookup));
     if (!error && !lookup.ranks)
-        error = make(w, &lookup);
+        error = make_once(w, &lookup);
     *ranks = lookup.ranks;
     return error;
+}
+
+int weft__mpi_claim(struct weft__mpi_ranks *ranks)
+{
+    pthread_mutex_lock(&claims);
+    int error = ranks->is_in_use ? -EBUSY : 0;
+    ranks->is_in_use = true;
+    pthread_mutex_unlock(&claims);
+    return error;
+}
+
+void weft__mpi_unclaim(struct weft__mpi_ranks *ranks)
+{
+    pthread_mutex_lock(&claims);
+    ranks->is_in_use = false;
+    pthread_mutex_unlock(&claims);
 }

@@ -42,7 +42,7 @@ class Weft(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
-        for name in ("PROGRAM", "CHECKER", "TESTS", "PEERS", "MAN"):
+        for name in ("PROGRAM", "CHECKER", "TESTS", "MPI", "PEERS", "MAN"):
             toolchain.cache_variables[f"WEFT_{name}"] = False
         toolchain.cache_variables["WEFT_HWLOC"] = bool(self.options.hwloc)
         toolchain.generate()

@@ -35,7 +35,17 @@ static void stack_make(struct weft__strand *strand, void *low, size_t size)
                 (unsigned)address);
 }
 
-#define stack_switch(from, to) swapcontext(&(from)->context, &(to)->context)
+/* On powerpc64, calls keep vector registers. glibc restores them only if VRSAVE was not 0 when they
+ * were saved. Linux sets it when a thread first uses such a register, but a new thread may have the
+ * use of them without that; and qemu-user never sets it. */
+static void keep_vectors(void)
+{
+#if defined __powerpc64__ && defined __ALTIVEC__
+    __asm__ volatile("mtspr 256, %0" : : "r"(-1)); /* VRSAVE */
+#endif
+}
+
+#define stack_switch(from, to) (keep_vectors(), swapcontext(&(from)->context, &(to)->context))
 
 #else
 

@@ -193,6 +193,35 @@ static void late(weft *w, void *arg)
     each_once(w, 0, 1000);
 }
 
+/* A limit that is long past, by any number, on any rank. */
+static void past(weft *w, void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 2 * ranks; i++) {
+        uint64_t when = rank == i / 2 ? (uint64_t)(i % 2) : WEFT_FOREVER;
+        int code = 0;
+        CHECK(weft_mpi_for_until(w, MPI_COMM_WORLD, 0, 1000, hang, &code, when) == -ETIMEDOUT);
+    }
+}
+
+/* A loop in the body of a loop, which other threads run at the same time. */
+static void nest(weft *w, size_t begin, size_t end, void *arg)
+{
+    for (size_t i = begin; i < end; i++) {
+        int error = weft_mpi_for(w, MPI_COMM_SELF, 0, 1, touch, arg);
+        CHECK(error == 0 || error == -EBUSY);
+        CHECK(weft_mpi_for(w, MPI_COMM_WORLD, 0, 1, touch, arg) == -EBUSY);
+    }
+}
+
+static void nested(weft *w, void *arg)
+{
+    (void)arg;
+    touched = calloc(N, sizeof *touched);
+    CHECK(weft_mpi_for(w, MPI_COMM_WORLD, 0, 200, nest, touched) == 0);
+    free(touched);
+}
+
 int main(int argc, char **argv)
 {
     begin(argc, argv);
@@ -203,6 +232,8 @@ int main(int argc, char **argv)
     run(failing, NULL);
     run(hanging, NULL);
     run(late, NULL);
+    run(past, NULL);
+    run(nested, NULL);
     touched = calloc(N, sizeof *touched);
     CHECK(weft_mpi_for(NULL, MPI_COMM_WORLD, 0, 10, touch, touched) == 0); /* outside */
     free(touched);

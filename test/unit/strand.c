@@ -110,11 +110,11 @@ static void around_a_ring(void **state)
 
 /* Every register that a call keeps, but for the frame pointer: filled, and looked at after the
  * others filled them with something else. */
+#define FIVE(DO, type, a, b, c, d, e) DO(type, a) DO(type, b) DO(type, c) DO(type, d) DO(type, e)
 #if defined __x86_64__
 #define REGISTERS(DO) DO(long, rbx) DO(long, r12) DO(long, r13) DO(long, r14) DO(long, r15)
 #define CONSTRAINT_long "r"
 #elif defined __aarch64__
-#define FIVE(DO, type, a, b, c, d, e) DO(type, a) DO(type, b) DO(type, c) DO(type, d) DO(type, e)
 #define REGISTERS(DO)                       \
     FIVE(DO, long, x19, x20, x21, x22, x23) \
     FIVE(DO, long, x24, x25, x26, x27, x28) \
@@ -122,6 +122,15 @@ static void around_a_ring(void **state)
     DO(double, d13) DO(double, d14) DO(double, d15)
 #define CONSTRAINT_long "r"
 #define CONSTRAINT_double "w"
+#elif defined __powerpc64__ && defined __VSX__ /* some of each kind */
+__extension__ typedef __int128 vector_;
+#define REGISTERS(DO)                              \
+    FIVE(DO, long, r14, r15, r16, r17, r18)        \
+    FIVE(DO, double, fr14, fr15, fr16, fr17, fr18) \
+    FIVE(DO, vector_, v20, v21, v22, v30, v31)
+#define CONSTRAINT_long "r"
+#define CONSTRAINT_double "d"
+#define CONSTRAINT_vector_ "v"
 #else
 #define REGISTERS(DO)
 #endif

@@ -43,12 +43,15 @@ extern "C" {
  * while no request is out. It looks again after 20 us, and later after a sixth of the time that the
  * youngest request has been waited for, but in the first 10 ms so often that it uses a twentieth of
  * a CPU, and a 1000th afterwards. At worst the end is noticed a sixth too late, and never more than
- * 50 ms. If many thousand requests are out, a look takes longer, and a tenth of a CPU is possible.
+ * 50 ms. MPI moves long messages (megabytes) in pieces, at looks of both sides: the thread looks
+ * more often while it sees that, and such a message may take some times as long as by MPI_Wait().
+ * If many thousand requests are out, a look takes longer, and a tenth of a CPU is possible.
  *
  * The kinds with _until wait until `when` at the latest, or until the computation is cancelled, as
  * those in weft/sync.h do: -ETIMEDOUT, -ECANCELED. The requests stay out then, and belong to the
- * caller (of a set some may have ended: they are MPI_REQUEST_NULL, and have their status); so do
- * those of an actor that is killed while it waits. */
+ * caller; so do those of an actor that is killed while it waits. Of a set of up to 256, all are as
+ * they were, also those that could end; of a longer one, some may have ended: they are
+ * MPI_REQUEST_NULL, and have their status, which is empty after the next call. */
 WEFT_API WEFT_MUST_USE int weft_mpi_wait(weft *w, MPI_Request *request, MPI_Status *status);
 WEFT_API WEFT_MUST_USE int weft_mpi_waitall(weft *w, int n, MPI_Request *requests,
                                             MPI_Status *statuses);
@@ -75,7 +78,9 @@ WEFT_API WEFT_MUST_USE int weft_mpi_call(weft *w, weft_mpi_fn *fn, void *arg);
 
 /* What follows is called by all ranks of a communicator, with the same range, and in the same
  * order, as collective calls of MPI are; the communicator's messages and these don't mix. They run
- * in jobs, or in threads outside with NULL for `w`, but not in actors: -EPERM.
+ * in jobs, or in threads outside with NULL for `w`, but not in actors: -EPERM. A rank makes one
+ * call at a time with a communicator, so none inside the body of another: -EBUSY. (In a body, use
+ * weft_for().)
  *
  * Ranks get a part of the range at a time, shorter and shorter ones, from rank 0, which gives them
  * out while it works itself. So ranks that are slower, or have the longer elements, do fewer of

@@ -5,7 +5,7 @@ get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE
 vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES hwloc WEFT_HWLOC)
 vcpkg_cmake_configure(
     SOURCE_PATH "${SOURCE_PATH}"
-    OPTIONS ${features} -DWEFT_PROGRAM=OFF -DWEFT_CHECKER=OFF -DWEFT_TESTS=OFF -DWEFT_PEERS=OFF
+    OPTIONS ${features} -DWEFT_PROGRAM=OFF -DWEFT_CHECKER=OFF -DWEFT_TESTS=OFF -DWEFT_MPI=OFF -DWEFT_PEERS=OFF
         -DWEFT_MAN=OFF)
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/weft)
