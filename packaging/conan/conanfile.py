@@ -8,7 +8,8 @@ from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy, rmdir
 from conan.tools.gnu import PkgConfigDeps
 
-SOURCES = ("CMakeLists.txt", "LICENSE", "weft.pc.in", "cmake/*", "include/*", "src/*", "examples/*")
+SOURCES = ("CMakeLists.txt", "LICENSE", "weft.pc.in", "cmake/*", "include/*", "src/*", "examples/*",
+           "tool/gdb/*", "tool/trace/reader.*")
 
 
 class Weft(ConanFile):
