@@ -357,7 +357,7 @@ static int64_t next_nap(uint64_t now)
  * shorter. Looks after short naps are not judged, so naps end up at some NAP_LONG while data moves.
  * The usual is the least, and rises slowly. Worst cases: looks that took long for another reason
  * make the next nap a quarter as long; on a machine where the usual is above LOOK_MOST, naps stay
- * at NAP_LONG; and a look that moves less than LOOK_MORE copies is not noticed. */
+ * at NAP_LONG; and a look that copies for less than LOOK_MORE is not noticed. */
 static void judge(int64_t nap, int64_t look)
 {
     if (nap < NAP_LONG)
