@@ -16,7 +16,7 @@ enum {
     CHUNK = 1024,      /* requests in one call of MPI, under the lock */
     NAP_FIRST = 20000, /* ns */
     NAP_LAST = 50000000,
-    NAP_SHARE = 6,    /* of the time waited so far */
+    NAP_SHARE = 4,    /* of the time waited so far */
     NAP_COST = 1000,  /* of what a look costs, if that is less */
     EARLY = 10000000, /* ns: until then */
     EARLY_COST = 20,
@@ -370,7 +370,7 @@ static void judge(int64_t nap, int64_t look)
         engine.youngest = now - (now - engine.youngest) / 4;
     }
     engine.has_moved = moves;
-    *usual += *usual / (moves ? 256 : 64) + 1;
+    *usual += *usual / 16 + 1;
     if (*usual > look)
         *usual = look;
     if (*usual > most)
