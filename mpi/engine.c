@@ -22,9 +22,9 @@ enum {
     EARLY_COST = 20,
     NAP_LONG = 200000,  /* a new request ends a nap of at least so long */
     NAP_COLD = 2000000, /* afterwards a look takes longer */
-    LOOK_MORE =
-        6000, /* ns of CPU time: a look that takes twice the usual and this has moved data */
-    LOOK_MOST = 15000, /* that is usual for few requests, and for each one more */
+    LOOK_MORE = 8000,   /* ns of CPU time beyond the usual: a look that takes more moves data */
+    MOVES = 3,          /* so many looks in a row have to */
+    LOOK_MOST = 15000,  /* that is usual for few requests, and for each one more */
     LOOK_EACH = 100,
     WATCH_SECONDS = 8,
 };
@@ -58,7 +58,7 @@ static struct {
     uint64_t watch, said; /* ns without an end until a line is due; and after the last line */
     int64_t nap;          /* the nap that the thread takes now; 0: it is awake; -1: it sleeps */
     int64_t cost;         /* ns of CPU time for one look and one nap */
-    bool has_moved;       /* the last look that was judged has moved data */
+    unsigned moves;       /* so many looks in a row that were judged have moved data */
     int64_t usual[2];     /* for a look that moves nothing, after a long nap and a cold one */
 } engine = {.lock = PTHREAD_MUTEX_INITIALIZER, .ran = PTHREAD_COND_INITIALIZER};
 
@@ -353,23 +353,24 @@ static int64_t next_nap(uint64_t now)
 }
 
 /* MPI moves the data of a long message in pieces, some at each look, and does not say so; but a
- * look that copies takes more CPU time than the usual one. After two such looks in a row naps get
+ * look that copies takes more CPU time than the usual one. After MOVES such looks in a row naps get
  * shorter. Looks after short naps are not judged, so naps end up at some NAP_LONG while data moves.
- * The usual is the least, and rises slowly. Worst cases: looks that took long for another reason
- * make the next nap a quarter as long; on a machine where the usual is above LOOK_MOST, naps stay
- * at NAP_LONG; and a look that copies for less than LOOK_MORE is not noticed. */
+ * The usual is the least, and rises soon. Worst cases: looks that took long for other reasons make
+ * the next nap a quarter as long; on a machine where the usual is above LOOK_MOST, naps stay at
+ * NAP_LONG; and a look that copies for less than LOOK_MORE is not noticed: such a message is slow.
+ */
 static void judge(int64_t nap, int64_t look)
 {
     if (nap < NAP_LONG)
         return;
     int64_t *usual = &engine.usual[nap >= NAP_COLD];
     int64_t most = LOOK_MOST + LOOK_EACH * (int64_t)(engine.ones + engine.sets);
-    bool moves = look > *usual + *usual / 2 + LOOK_MORE;
-    if (moves && engine.has_moved) {
+    bool moves = look > *usual + LOOK_MORE;
+    engine.moves = moves ? engine.moves + 1 : 0;
+    if (engine.moves >= MOVES) {
         uint64_t now = weft_now();
         engine.youngest = now - (now - engine.youngest) / 4;
     }
-    engine.has_moved = moves;
     *usual += *usual / 16 + 1;
     if (*usual > look)
         *usual = look;
