@@ -36,7 +36,8 @@ static bool look_once(struct weft__mpi_wait *wait, uint64_t *took)
 }
 
 /* MPI moves a long message in pieces, some at each look, if the other side looks, too: so both go
- * on while something moves. `empty`: how long a look takes that finds nothing. */
+ * on while something moves. `empty`: how long a look takes that finds nothing. Worst case: a look
+ * that took long because the thread lost its CPU costs another PATIENCE. */
 static bool look_patiently(weft *w, struct weft__mpi_wait *wait, uint64_t empty)
 {
     uint64_t until = weft_now() + PATIENCE, took;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* bag_soon.c: a rank that has been busy for long, and runs out of work, gets some from another rank
- * soon, though no message came meanwhile. Items only sleep, so that a busy machine matters little.
+ * soon, though no message came meanwhile. Items only sleep, so that a busy machine matters little;
+ * for longer than the last hand looks for the answer by itself.
  */
 #include "ranks.h"
 
-enum { ROUNDS = 9, SOON = 6, TRIES = 5, FIRST_MS = 300, ITEMS = 800 };
+enum { ROUNDS = 9, SOON = 6, TRIES = 5, FIRST_MS = 300, ITEM_MS = 3, ITEMS = 270 };
 
 struct items {
     size_t n;
@@ -19,7 +20,7 @@ static bool process(weft *w, void *arg, size_t n, void *result, void *context)
     struct items *bag = arg;
     if (rank == 0 && ended && !gap)
         gap = weft_now() - ended;
-    sleep_ms(bag->first ? FIRST_MS : 1);
+    sleep_ms(bag->first ? FIRST_MS : ITEM_MS);
     if (bag->first)
         ended = weft_now();
     bag->first = false;
