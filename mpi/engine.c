@@ -3,9 +3,11 @@
 
 #include "killed.h"
 #include "look.h"
+#include "moves.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -16,16 +18,11 @@ enum {
     CHUNK = 1024,      /* requests in one call of MPI, under the lock */
     NAP_FIRST = 20000, /* ns */
     NAP_LAST = 50000000,
-    NAP_SHARE = 4,    /* of the time waited so far */
-    NAP_COST = 1000,  /* of what a look costs, if that is less */
-    EARLY = 10000000, /* ns: until then */
+    NAP_SHARE = 4,   /* of the time waited so far */
+    NAP_COST = 1000, /* of what a look costs, if that is less */
+    EARLY = 6000000, /* ns: until then */
     EARLY_COST = 20,
-    NAP_LONG = 200000,  /* a new request ends a nap of at least so long */
-    NAP_COLD = 2000000, /* afterwards a look takes longer */
-    LOOK_MORE = 8000,   /* ns of CPU time beyond the usual: a look that takes more moves data */
-    MOVES = 3,          /* so many looks in a row have to */
-    LOOK_MOST = 15000,  /* that is usual for few requests, and for each one more */
-    LOOK_EACH = 100,
+    NAP_LONG = 200000, /* a new request ends a nap of at least so long */
     WATCH_SECONDS = 8,
 };
 
@@ -58,8 +55,7 @@ static struct {
     uint64_t watch, said; /* ns without an end until a line is due; and after the last line */
     int64_t nap;          /* the nap that the thread takes now; 0: it is awake; -1: it sleeps */
     int64_t cost;         /* ns of CPU time for one look and one nap */
-    unsigned moves;       /* so many looks in a row that were judged have moved data */
-    int64_t usual[2];     /* for a look that moves nothing, after a long nap and a cold one */
+    struct weft__moves moves;
 } engine = {.lock = PTHREAD_MUTEX_INITIALIZER, .ran = PTHREAD_COND_INITIALIZER};
 
 /* ---- Waits ---- */
@@ -352,40 +348,11 @@ static int64_t next_nap(uint64_t now)
     return nap < NAP_FIRST ? NAP_FIRST : nap;
 }
 
-/* MPI moves the data of a long message in pieces, some at each look, and does not say so; but a
- * look that copies takes more CPU time than the usual one. After MOVES such looks in a row naps get
- * shorter. Looks after short naps are not judged, so naps end up at some NAP_LONG while data moves.
- * The usual is the least, and rises soon. Worst cases: looks that took long for other reasons make
- * the next nap a quarter as long; on a machine where the usual is above LOOK_MOST, naps stay at
- * NAP_LONG; and a look that copies for less than LOOK_MORE is not noticed: such a message is slow.
- */
-static void judge(int64_t nap, int64_t look)
-{
-    if (nap < NAP_LONG)
-        return;
-    int64_t *usual = &engine.usual[nap >= NAP_COLD];
-    int64_t most = LOOK_MOST + LOOK_EACH * (int64_t)(engine.ones + engine.sets);
-    bool moves = look > *usual + LOOK_MORE;
-    engine.moves = moves ? engine.moves + 1 : 0;
-    if (engine.moves >= MOVES) {
-        uint64_t now = weft_now();
-        engine.youngest = now - (now - engine.youngest) / 4;
-    }
-    *usual += *usual / 16 + 1;
-    if (*usual > look)
-        *usual = look;
-    if (*usual > most)
-        *usual = most;
-}
-
-static void nap(int64_t ns)
+static void nap(uint64_t now, int64_t ns)
 {
     int64_t before = cpu_time();
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += ns;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
+    uint64_t end = now + (uint64_t)ns; /* weft_now() is CLOCK_MONOTONIC, as `changed` */
+    struct timespec until = {(time_t)(end / 1000000000), (long)(end % 1000000000)};
     engine.nap = ns;
     pthread_cond_timedwait(&engine.changed, &engine.lock, &until);
     engine.nap = 0;
@@ -414,15 +381,16 @@ static void *run(void *unused)
     prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
     prctl(PR_SET_NAME, "weft-mpi");
     pthread_mutex_lock(&engine.lock);
-    engine.usual[0] = LOOK_MOST / 3;
-    engine.usual[1] = LOOK_MOST;
-    for (int64_t napped = 0;;) {
+    weft__moves_begin(&engine.moves);
+    for (uint64_t last = weft_now();;) {
         bool any = run_calls();
+        uint64_t begin = weft_now();
         int64_t before = cpu_time();
         any |= look_at_all();
-        if (!any)
-            judge(napped, cpu_time() - before);
-        napped = 0;
+        uint64_t now = weft_now();
+        if (!any && weft__moves_judge(&engine.moves, begin - last, cpu_time() - before, now))
+            engine.youngest = now;
+        last = now;
         if (any || engine.first_call) /* it may have come while the lock was free */
             continue;
         if (engine.ones + engine.sets == 0) {
@@ -431,10 +399,14 @@ static void *run(void *unused)
             engine.nap = 0;
             continue;
         }
-        uint64_t now = weft_now();
         watch(now);
-        napped = next_nap(now);
-        nap(napped);
+        if (weft__moves_now(&engine.moves)) {
+            pthread_mutex_unlock(&engine.lock);
+            sched_yield();
+            pthread_mutex_lock(&engine.lock);
+            continue;
+        }
+        nap(now, next_nap(now));
     }
     return NULL;
 }

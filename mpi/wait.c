@@ -11,7 +11,7 @@
 enum {
     LOOKS = 8,         /* before the job waits: some microseconds */
     PATIENCE = 500000, /* ns: for so long it looks, if its thread has nothing else to do */
-    MORE = 8000, /* ns: a look that takes twice as long as an empty one, and this, moves data */
+    MORE = 1000, /* ns: a look that takes twice as long as an empty one, and this, moves data */
 };
 
 static int look(void *arg)
@@ -36,18 +36,26 @@ static bool look_once(struct weft__mpi_wait *wait, uint64_t *took)
 }
 
 /* MPI moves a long message in pieces, some at each look, if the other side looks, too: so both go
- * on while something moves. `empty`: how long a look takes that finds nothing. Worst case: a look
- * that took long because the thread lost its CPU costs another PATIENCE. */
+ * on while an eighth of the time goes to looks that move something. `empty`: how long a look takes
+ * that finds nothing. Worst case: a look that took long because the thread lost its CPU costs
+ * another PATIENCE. */
 static bool look_patiently(weft *w, struct weft__mpi_wait *wait, uint64_t empty)
 {
-    uint64_t until = weft_now() + PATIENCE, took;
-    while (is_idle(w) && weft_now() < until) {
-        sched_yield();
-        if (look_once(wait, &took))
-            return true;
-        if (took > 2 * empty + MORE)
-            until = weft_now() + PATIENCE;
-    }
+    uint64_t begin, now, took, moving;
+    do {
+        begin = weft_now();
+        moving = 0;
+        do {
+            if (!is_idle(w))
+                return false;
+            sched_yield();
+            if (look_once(wait, &took))
+                return true;
+            if (took > 2 * empty + MORE)
+                moving += took;
+            now = weft_now();
+        } while (now - begin < PATIENCE);
+    } while (8 * moving >= now - begin);
     return false;
 }
 

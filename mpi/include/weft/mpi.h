@@ -41,12 +41,15 @@ extern "C" {
  * The end of a request is noticed by the job itself, which looks for 0.5 ms if its thread has
  * nothing else to do, and lets other threads run in between; and then by one thread, which sleeps
  * while no request is out. It looks again after 20 us, and later after a quarter of the time that
- * the youngest request has been waited for, but in the first 10 ms so often that it uses a
- * twentieth of a CPU, and a 1000th afterwards. At worst the end is noticed a quarter too late, and
- * never more than 50 ms. MPI moves long messages (megabytes) in pieces, at looks of both sides: the
- * thread looks more often while it sees that, and such a message may take some times as long as by
- * MPI_Wait(). If many thousand requests are out, a look takes longer, and a tenth of a CPU is
+ * the youngest request has been waited for, but in the first 6 ms so often that it uses a twentieth
+ * of a CPU, and a 1000th afterwards. At worst the end is noticed a quarter too late, and never more
+ * than 50 ms. If many thousand requests are out, a look takes longer, and a tenth of a CPU is
  * possible.
+ *
+ * MPI may move a long message (megabytes) in pieces, at looks of both sides. The thread sees by the
+ * time that its looks take that data moves, and looks more often then. If both sides begin to wait
+ * within 0.5 ms, such a message takes as long as by MPI_Wait(). Otherwise it takes some naps more,
+ * mostly 10 to 150 ms; at worst, where the thread does not see it, a nap for each piece.
  *
  * The kinds with _until wait until `when` at the latest, or until the computation is cancelled, as
  * those in weft/sync.h do: -ETIMEDOUT, -ECANCELED. The requests stay out then, and belong to the
