@@ -212,11 +212,13 @@ static void begin(struct weft__bag_run *run)
     run->lifeline.tries_most = WEFT__BAG_TRIES;
     run->lifeline.send = weft__bag_post;
     run->lifeline.context = run;
-    weft__lifeline_begin(&run->lifeline, run->mine, weft__bag_random(run));
+    weft__lifeline_begin(&run->lifeline, run->mine);
 }
 
 static int run_on(weft *w, struct weft__bag_run *run, void *result, char *all)
 {
+    if (!w)
+        weft_pool_default(); /* its threads are there when work comes */
     begin(run);
     weft__mpi_do(w, weft__bag_listen, run);
     enum next next;

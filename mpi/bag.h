@@ -56,6 +56,8 @@ struct weft__bag_run {
     weft_event changed; /* something that the caller may wait for */
     struct weft__lifeline lifeline;
     uint64_t random;
+    uint64_t loot;     /* when it came to a rank that had no work; 0: never */
+    unsigned hands;    /* that have work, or will begin */
     uint64_t looked;   /* when a hand looked for messages last */
     bool is_live;      /* the task may be cancelled */
     bool has_quit;     /* the last message has come */
@@ -96,6 +98,9 @@ void weft__bag_look(struct weft__bag_run *run);
 
 /* Sends the last message, to this rank itself. In a call of MPI. */
 int weft__bag_quit(void *run);
+
+/* Tells the machine whether this rank has had work for a short time only. Under the lock. */
+void weft__bag_tell_age(struct weft__bag_run *run);
 
 /* Any number. Under the lock. */
 uint64_t weft__bag_random(struct weft__bag_run *run);

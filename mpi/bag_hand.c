@@ -139,6 +139,7 @@ static void give(weft *w, struct weft__part *half, const struct weft__thief *thi
 static bool next_thief(struct weft__bag_run *run, struct weft__thief *thief)
 {
     pthread_mutex_lock(&run->lock);
+    weft__bag_tell_age(run);
     bool is_there = weft__lifeline_next_thief(&run->lifeline, thief);
     pthread_mutex_unlock(&run->lock);
     return is_there;
@@ -236,6 +237,9 @@ static void share(weft *w, struct weft__part *part)
     struct weft__part *half = split(w, part);
     if (!half)
         return;
+    pthread_mutex_lock(&run->lock);
+    run->hands++;
+    pthread_mutex_unlock(&run->lock);
     int error = weft_spawn(w, run->scope, hand, half);
     if (error)
         weft_fail(w, error);
@@ -256,14 +260,29 @@ static bool step(weft *w, struct weft__part *part)
     return has_more;
 }
 
+/* A worker has nothing to do now. Hands that go on may have little, too: to ask before they are
+ * done hides the time that the answer takes. Worst case: what comes is moved for nothing. */
+static void hand_ends(weft *w, struct weft__bag_run *run)
+{
+    unsigned workers = weft_pool_workers(weft_pool_of(w));
+    pthread_mutex_lock(&run->lock);
+    if (--run->hands < workers)
+        weft__lifeline_hungry(&run->lifeline, weft__bag_random(run));
+    pthread_mutex_unlock(&run->lock);
+    weft__bag_flush(w, run);
+}
+
 /* Its bag is empty in the end, or the run has failed. */
 static void hand(weft *w, void *arg)
 {
     struct weft__part *part = arg;
+    struct weft__bag_run *run = part->run;
     while (!weft_cancelled(w) && step(w, part))
         ;
-    if (!weft_cancelled(w))
-        put_part(part);
+    if (weft_cancelled(w))
+        return;
+    put_part(part);
+    hand_ends(w, run);
 }
 
 /* ---- The task ---- */
@@ -287,6 +306,7 @@ static void do_all(weft *w, struct weft__bag_run *run)
     weft_scope scope;
     weft_scope_open(w, &scope);
     run->scope = &scope;
+    run->hands = 1; /* there is no other */
     struct weft__part *part = first_part(w, run);
     if (part)
         hand(w, part);

@@ -12,6 +12,7 @@
 
 enum {
     PIECE = 1 << 20,     /* bytes */
+    YOUNG = 2000000,     /* ns */
     SERIALIZED = 1000000 /* ns between two looks by hands, which wake the engine's thread then */
 };
 
@@ -30,6 +31,13 @@ uint64_t weft__bag_random(struct weft__bag_run *run)
     run->random ^= run->random >> 7;
     run->random ^= run->random << 17;
     return run->random;
+}
+
+/* What came a moment ago may be done in a moment: of such work half is not worth a message. Worst
+ * case: a thief waits YOUNG longer, if all ranks that have work are young. */
+void weft__bag_tell_age(struct weft__bag_run *run)
+{
+    run->lifeline.is_young = run->loot && weft_now() - run->loot < YOUNG;
 }
 
 /* ---- Parcels ---- */
@@ -236,6 +244,9 @@ static void handle(struct weft__bag_run *run)
     run->received++;
     if (message.kind == WEFT__BAG_LOOT)
         expect_parcel(run, from);
+    if (message.kind == WEFT__BAG_LOOT && !run->lifeline.is_busy)
+        run->loot = weft_now();
+    weft__bag_tell_age(run);
     weft__lifeline_receive(&run->lifeline, from, &message, weft__bag_random(run));
     if (run->is_live && run->lifeline.is_over)
         weft_task_cancel(&run->task);

@@ -64,18 +64,34 @@ static void ask_lifelines(struct weft__lifeline *m)
     }
 }
 
+static void ask_one(struct weft__lifeline *m, uint64_t random)
+{
+    m->victim = (int)(random % (uint64_t)(m->ranks - 1));
+    m->victim += m->victim >= m->me;
+    send(m, m->victim, WEFT__BAG_STEAL, 0);
+}
+
+static bool may_ask(const struct weft__lifeline *m)
+{
+    return !m->is_over && !m->has_failed && m->victim == WEFT__BAG_NOBODY;
+}
+
 static void ask(struct weft__lifeline *m, uint64_t random)
 {
-    if (m->is_busy || m->is_over || m->has_failed || m->victim != WEFT__BAG_NOBODY)
+    if (m->is_busy || !may_ask(m))
         return;
     if (m->tries == 0) {
         ask_lifelines(m);
         return;
     }
     m->tries--;
-    m->victim = (int)(random % (uint64_t)(m->ranks - 1));
-    m->victim += m->victim >= m->me;
-    send(m, m->victim, WEFT__BAG_STEAL, 0);
+    ask_one(m, random);
+}
+
+void weft__lifeline_hungry(struct weft__lifeline *m, uint64_t random)
+{
+    if (m->is_busy && m->coming == 0 && m->ranks > 1 && may_ask(m))
+        ask_one(m, random);
 }
 
 static void loot_came(struct weft__lifeline *m, int from, bool by_lifeline)
@@ -97,7 +113,7 @@ static void loot_came(struct weft__lifeline *m, int from, bool by_lifeline)
 
 static void thief_came(struct weft__lifeline *m, int from)
 {
-    if (m->is_busy)
+    if (m->is_busy && !m->is_young)
         m->thieves[m->n_thieves++] = from;
     else
         send(m, from, WEFT__BAG_NONE, 0);
@@ -111,7 +127,7 @@ bool weft__lifeline_next_thief(struct weft__lifeline *m, struct weft__thief *thi
         *thief = (struct weft__thief){m->thieves[--m->n_thieves], false};
         return true;
     }
-    if (!m->askers)
+    if (!m->askers || m->is_young)
         return false;
     uint32_t lowest = m->askers & -m->askers;
     m->askers &= ~lowest;
@@ -138,9 +154,10 @@ void weft__lifeline_refuse(struct weft__lifeline *m, const struct weft__thief *t
 
 /* ---- What happens ---- */
 
-void weft__lifeline_begin(struct weft__lifeline *m, bool is_busy, uint64_t random)
+void weft__lifeline_begin(struct weft__lifeline *m, bool is_busy)
 {
-    m->is_busy = true;
+    m->is_busy = is_busy;
+    m->is_young = false;
     m->has_failed = m->is_over = false;
     m->code = 0;
     m->parent = m->me == 0 ? WEFT__BAG_NOBODY : parent_of(m->me);
@@ -151,8 +168,10 @@ void weft__lifeline_begin(struct weft__lifeline *m, bool is_busy, uint64_t rando
     m->asked = m->askers = 0;
     m->n_thieves = 0;
     m->coming = 0;
-    if (!is_busy)
-        weft__lifeline_idle(m, random);
+    if (is_busy)
+        return;
+    rest(m);
+    ask_lifelines(m);
 }
 
 void weft__lifeline_take(struct weft__lifeline *m)

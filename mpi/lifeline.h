@@ -9,10 +9,12 @@
  *     ^                   |                                                          |
  *     +-------LOOT--------+--------------------------LOOT----------------------------+
  *
- * A rank asks TRIES others at random, one after the other. Then it asks its lifelines, which are
+ * Ranks begin BUSY or DORMANT: those without work ask their lifelines at once. Later a rank asks
+ * TRIES others at random, one after the other. Then it asks its lifelines, which are
  * the ranks whose number differs in one bit: log2 of the ranks. A lifeline never says no, it gives
  * when it has something. So work that one rank has reaches all others along lifelines, and a
- * dormant rank sends nothing.
+ * dormant rank sends nothing. A BUSY rank that has a worker without work may ask, too: then it is
+ * BUSY and waits for one answer.
  *
  * The end is found as by Dijkstra and Scholten; README.md has the argument. Rank 0 decides it, or
  * the code of the first failure that it hears of, and END tells all ranks. */
@@ -45,6 +47,8 @@ struct weft__lifeline {
     int tries_most;
     bool is_busy;    /* has work, or some is on the way here */
     unsigned coming; /* LOOT that no hand has taken yet */
+    bool is_young;   /* has had work for a short time only, and may be done soon: it gives nothing.
+                        Set by the owner, who knows the time */
     bool has_failed; /* what it had is lost: it answers for that for ever */
     bool is_over;    /* END has come */
     int32_t code;    /* then */
@@ -60,16 +64,21 @@ struct weft__lifeline {
     void *context;
 };
 
-/* All ranks begin, with work or without. `random` is any number, here and below: whom to ask.
- * me, ranks, tries_most, thieves, send and context are set by the caller. */
-void weft__lifeline_begin(struct weft__lifeline *m, bool is_busy, uint64_t random);
+/* All ranks begin, with work or without. me, ranks, tries_most, thieves, send and context are set
+ * by the caller. */
+void weft__lifeline_begin(struct weft__lifeline *m, bool is_busy);
 
-/* A message has come. LOOT: the rank is busy from now on. */
+/* A message has come. LOOT: the rank is busy from now on. `random` is any number, here and below:
+ * whom to ask. */
 void weft__lifeline_receive(struct weft__lifeline *m, int from,
                             const struct weft__bag_message *message, uint64_t random);
 
 /* A hand has taken what some LOOT brought. */
 void weft__lifeline_take(struct weft__lifeline *m);
+
+/* The rank has work, but not for all its workers: it asks one other rank, unless it waits for an
+ * answer already. NONE is the end of that. */
+void weft__lifeline_hungry(struct weft__lifeline *m, uint64_t random);
 
 /* No hand has work any more. If some has come that none has taken, nothing happens: the caller has
  * to take it. */

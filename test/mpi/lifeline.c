@@ -36,6 +36,7 @@ struct world {
         struct parcel first[DEPTH];
     } line[MOST][MOST]; /* from, to */
     uint8_t failures;   /* that may still happen */
+    uint8_t hungers;    /* likewise: how often a rank that has work asks for more */
     bool has_failed;
 };
 
@@ -75,12 +76,16 @@ static void check_done(void)
     }
 }
 
+static bool is_hungry; /* in a call of weft__lifeline_hungry() */
+
 static void on_send(void *context, int to, const struct weft__bag_message *message)
 {
     struct weft__lifeline *m = context;
     if (message->kind == WEFT__BAG_END && message->code == 0 && m->me == 0)
         check_done();
-    if (message->kind == WEFT__BAG_STEAL || message->kind == WEFT__BAG_LIFELINE)
+    if (message->kind == WEFT__BAG_STEAL)
+        assert_true(!m->is_busy || is_hungry);
+    if (message->kind == WEFT__BAG_LIFELINE)
         assert_false(m->is_busy);
     assert_true(!m->is_over || message->kind == WEFT__BAG_END); /* what it sent is counted */
     post(m->me, to, message, NULL);
@@ -152,7 +157,7 @@ static void serve(int rank)
     post(rank, thief->rank, &message, load);
 }
 
-enum what { BEGIN, DELIVER, TAKE_MAIL, PROCESS, TAKE, SERVE, IDLE, FAIL };
+enum what { BEGIN, DELIVER, REFUSE, TAKE_MAIL, PROCESS, TAKE, SERVE, HUNGRY, IDLE, FAIL };
 
 struct action {
     enum what what;
@@ -166,10 +171,15 @@ static void act(const struct action *a)
     switch (a->what) {
     case BEGIN:
         now.has_begun[a->rank] = true;
-        weft__lifeline_begin(m, weight(now.items[a->rank]) > 0, a->random);
+        weft__lifeline_begin(m, weight(now.items[a->rank]) > 0);
         break;
     case DELIVER:
         deliver(a->from, a->rank, a->random);
+        break;
+    case REFUSE: /* a STEAL that comes to a rank which has had work for a short time only */
+        m->is_young = true;
+        deliver(a->from, a->rank, a->random);
+        m->is_young = false;
         break;
     case TAKE_MAIL:
         take_mail(a->rank);
@@ -182,6 +192,13 @@ static void act(const struct action *a)
         break;
     case SERVE:
         serve(a->rank);
+        break;
+    case HUNGRY:
+        now.hungers--;
+        is_hungry = true;
+        weft__lifeline_hungry(m, a->random);
+        is_hungry = false;
+        assert_true(m->victim != WEFT__BAG_NOBODY);
         break;
     case IDLE:
         now.was_told[a->rank] = m->is_over;
@@ -279,13 +296,17 @@ static void list(struct choice *choice)
     for (int rank = 0; rank < now.ranks; rank++) {
         struct weft__lifeline *m = &now.m[rank];
         if (!now.has_begun[rank]) {
-            add(choice, BEGIN, rank, 0, weight(now.items[rank]) == 0);
+            add(choice, BEGIN, rank, 0, false);
             continue;
         }
-        for (int from = 0; from < now.ranks; from++)
-            if (now.line[from][rank].n > 0)
-                add(choice, DELIVER, rank, from,
-                    now.line[from][rank].first[0].kind == WEFT__BAG_NONE);
+        for (int from = 0; from < now.ranks; from++) {
+            if (now.line[from][rank].n == 0)
+                continue;
+            int kind = now.line[from][rank].first[0].kind;
+            add(choice, DELIVER, rank, from, kind == WEFT__BAG_NONE);
+            if (kind == WEFT__BAG_STEAL && m->is_busy)
+                add(choice, REFUSE, rank, from, false);
+        }
         if (now.has_thief[rank])
             add(choice, SERVE, rank, 0, false);
         if (m->is_over && m->is_busy && !now.was_told[rank])
@@ -301,6 +322,9 @@ static void list(struct choice *choice)
             add(choice, TAKE, rank, 0, false);
         if (m->is_busy && items == 0 && !now.has_thief[rank])
             add(choice, IDLE, rank, 0, true);
+        if (now.hungers > 0 && m->is_busy && m->victim == WEFT__BAG_NOBODY && m->coming == 0 &&
+            now.ranks > 1)
+            add(choice, HUNGRY, rank, 0, true);
         if (now.failures > 0)
             add(choice, FAIL, rank, 0, false);
     }
@@ -319,11 +343,12 @@ static void check_end(void)
         check_done();
 }
 
-static void begin(int ranks, int tries, int failures)
+static void begin(int ranks, int tries, int failures, int hungers)
 {
     memset(&now, 0, sizeof now);
     now.ranks = ranks;
     now.failures = (uint8_t)failures;
+    now.hungers = (uint8_t)hungers;
     for (int i = 0; i < ranks; i++)
         now.m[i] = (struct weft__lifeline){.me = i,
                                            .ranks = ranks,
@@ -352,7 +377,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 /* Field by field: structures have gaps. */
 static uint64_t hash_of_now(void)
 {
-    uint64_t h = mix(1, now.failures);
+    uint64_t h = mix(1, now.failures | (unsigned)now.hungers << 8);
     for (int i = 0; i < now.ranks; i++) {
         const struct weft__lifeline *m = &now.m[i];
         h = mix(h, (uint64_t)now.has_begun[i] | (uint64_t)m->is_busy << 1 |
@@ -420,7 +445,7 @@ static void explore(void)
 
 static void explore_all(const char *what)
 {
-    table.size = (size_t)1 << 20;
+    table.size = (size_t)1 << 21;
     table.n = 0;
     table.seen = calloc(table.size, sizeof *table.seen);
     table.is_open = calloc(table.size, sizeof *table.is_open);
@@ -434,7 +459,7 @@ static void explore_all(const char *what)
 static void one_rank(void **state)
 {
     (void)state;
-    begin(1, 4, 1);
+    begin(1, 4, 1, 1);
     now.items[0][1] = 2;
     explore_all("1 rank");
 }
@@ -444,7 +469,7 @@ static void two_ranks(void **state)
     (void)state;
     for (int failures = 0; failures <= 2; failures++)
         for (int owner = 0; owner < 2; owner++) {
-            begin(2, 2, failures);
+            begin(2, 2, failures, failures ? 1 : 2);
             now.items[owner][2] = 2;
             now.items[1 - owner][0] = (uint8_t)owner;
             explore_all("2 ranks");
@@ -455,11 +480,11 @@ static void three_ranks(void **state)
 {
     (void)state;
     for (int owner = 0; owner < 3; owner++) {
-        begin(3, 1, 0);
+        begin(3, 1, 0, 2);
         now.items[owner][0] = 2;
         explore_all("3 ranks");
     }
-    begin(3, 2, 0);
+    begin(3, 2, 0, 1);
     now.items[1][1] = 1;
     now.items[1][0] = 1;
     explore_all("3 ranks, 2 tries");
@@ -468,7 +493,7 @@ static void three_ranks(void **state)
 static void three_ranks_fail(void **state)
 {
     (void)state;
-    begin(3, 1, 1);
+    begin(3, 1, 1, 1);
     now.items[2][0] = 2;
     explore_all("3 ranks, 1 failure");
 }
@@ -486,7 +511,7 @@ static void run_at_random(uint64_t seed)
     static struct choice choice;
     uint64_t random = seed;
     int ranks = 2 + (int)(seed % (MOST - 1));
-    begin(ranks, (int)(seed / 8 % 5), seed % 3 == 0);
+    begin(ranks, (int)(seed / 8 % 5), seed % 3 == 0, (int)(seed / 40 % 20));
     for (int i = 0; i < ranks; i++)
         if (next_random(&random) % 3 == 0)
             now.items[i][next_random(&random) % LEVELS] = (uint8_t)(next_random(&random) % 6);
@@ -510,7 +535,7 @@ static void spread_at_random(uint64_t seed)
     static struct choice choice;
     uint64_t random = seed;
     int ranks = 2 + (int)(seed % (MOST - 1));
-    begin(ranks, (int)(seed / 8 % 5), 0);
+    begin(ranks, (int)(seed / 8 % 5), 0, 0);
     now.items[seed % (unsigned)ranks][0] = 128;
     do {
         list(&choice);
