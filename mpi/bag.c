@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "bag.h"
 
-#include "look.h"
 #include "root.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <weft/actor.h>
 
 /* ---- While there is work ---- */
 
@@ -118,14 +116,15 @@ struct collective {
 static int begin_count(void *arg)
 {
     struct collective *c = arg;
-    return MPI_Ireduce_scatter_block(c->run->sent, &c->run->expected, 1, MPI_INT, MPI_SUM,
+    return MPI_Ireduce_scatter_block(c->run->sent, &c->run->expected, 1, MPI_UINT64_T, MPI_SUM,
                                      c->run->ranks->comm, &c->request);
 }
 
-static int complete(weft *w, weft_mpi_fn *fn, struct collective *c)
+static void complete(weft *w, weft_mpi_fn *fn, struct collective *c)
 {
-    int error = weft__mpi_errno(weft__mpi_do(w, fn, c));
-    return error ? error : weft_mpi_wait(w, &c->request, MPI_STATUS_IGNORE);
+    if (weft__mpi_do(w, fn, c) != MPI_SUCCESS)
+        weft__mpi_die("the end of weft_mpi_bag_run can't be agreed on");
+    weft__mpi_finish(w, 1, &c->request);
 }
 
 static bool has_all(struct weft__bag_run *run)
@@ -149,17 +148,14 @@ static void drop_arrived(struct weft__bag_run *run)
 
 /* All ranks have heard of the end, and send nothing more. Each learns how many messages were sent
  * to it, and receives those that are still on their way; then the communicator is as it was. */
-static int drain(weft *w, struct weft__bag_run *run)
+static void drain(weft *w, struct weft__bag_run *run)
 {
     struct collective c = {.run = run};
-    int error = complete(w, begin_count, &c);
-    if (error)
-        return error;
+    complete(w, begin_count, &c);
     wait_until(w, run, has_all);
     weft__mpi_do(w, weft__bag_quit, run);
     wait_until(w, run, has_quit);
     drop_arrived(run);
-    return 0;
 }
 
 static int begin_gather(void *arg)
@@ -171,29 +167,27 @@ static int begin_gather(void *arg)
 }
 
 /* Every rank combines the results of all, in the same order. `all` has room for them. */
-static int gather(weft *w, struct weft__bag_run *run, void *result, char *all)
+static void gather(weft *w, struct weft__bag_run *run, void *result, char *all)
 {
     size_t size = run->kind->result_size;
     struct collective c = {.run = run, .mine = result, .all = all};
-    int error = complete(w, begin_gather, &c);
-    if (error)
-        return error;
+    complete(w, begin_gather, &c);
     memcpy(result, all, size);
     for (int i = 1; i < run->ranks->size; i++)
         run->kind->combine(w, result, all + (size_t)i * size, run->arg);
-    return 0;
 }
 
 static int finish(weft *w, struct weft__bag_run *run, void *result, char *all)
 {
-    int error = drain(w, run);
-    if (!error)
-        error = run->lifeline.code;
+    drain(w, run);
+    int error = run->lifeline.code;
     void *yield = !error && run->kind->result_size > 0 ? result : NULL;
     if (yield)
         memset(yield, 0, run->kind->result_size);
     weft__bag_drop_parts(w, run, yield);
-    return yield ? gather(w, run, yield, all) : error;
+    if (yield)
+        gather(w, run, yield, all);
+    return error;
 }
 
 /* ---- The call ---- */
@@ -236,14 +230,14 @@ static int run_on(weft *w, struct weft__bag_run *run, void *result, char *all)
 static int run_with_memory(weft *w, struct weft__bag_run *run, void *result)
 {
     size_t ranks = (size_t)run->ranks->size;
-    run->sent = calloc(2 * ranks, sizeof *run->sent);
+    run->sent = calloc(ranks, sizeof *run->sent);
+    run->lifeline.thieves = calloc(ranks, sizeof *run->lifeline.thieves);
     char *all = malloc(ranks * run->kind->result_size + 1);
     int error = -ENOMEM;
-    if (run->sent && all) {
-        run->lifeline.thieves = run->sent + ranks;
+    if (run->sent && run->lifeline.thieves && all)
         error = run_on(w, run, result, all);
-    }
     free(run->sent);
+    free(run->lifeline.thieves);
     free(all);
     return error;
 }
@@ -261,16 +255,12 @@ int weft_mpi_bag_run_until(weft *w, MPI_Comm comm, const weft_mpi_bag *kind, voi
 {
     if (!is_complete(kind, result))
         return -EINVAL;
-    if (w && weft_actor_self(w))
-        return -EPERM;
     struct weft__bag_run run = {.kind = kind, .arg = arg, .mine = mine, .when = when};
-    int error = weft__mpi_ranks(w, comm, &run.ranks);
-    if (!error)
-        error = weft__mpi_claim(run.ranks);
+    int error = weft__mpi_enter(w, comm, &run.ranks);
     if (error)
         return error;
     error = run_with_memory(w, &run, result);
-    weft__mpi_unclaim(run.ranks);
+    weft__mpi_leave(run.ranks);
     return error;
 }
 

@@ -61,9 +61,9 @@ struct weft__bag_run {
     uint64_t looked;   /* when a hand looked for messages last */
     bool is_live;      /* the task may be cancelled */
     bool has_quit;     /* the last message has come */
-    int *sent;         /* messages to each rank */
-    int received;      /* from all */
-    int expected;      /* once all ranks have said what they sent; the caller's */
+    uint64_t *sent;    /* messages to each rank */
+    uint64_t received; /* from all */
+    uint64_t expected; /* once all ranks have said what they sent; the caller's */
     unsigned posted;   /* parcels that MPI has and is not done with */
     unsigned incoming; /* work that has been announced and is not there yet */
     struct weft__parcel *out, **last_out;

@@ -94,8 +94,10 @@ static struct weft__part *split(weft *w, struct weft__part *part)
     int result = run->kind->split(w, part->bag, half->bag, run->arg);
     if (result > 0)
         return half;
-    if (result < 0)
+    if (result < 0) {
+        clear(w, half);
         weft_fail(w, result);
+    }
     put_part(half);
     return NULL;
 }
@@ -189,7 +191,7 @@ static struct weft__part *unpack_next(weft *w, struct weft__bag_run *run)
     if (part)
         error = run->kind->unpack(w, part->bag, parcel->bytes, parcel->message.size, run->arg);
     free(parcel);
-    if (!error)
+    if (error >= 0)
         return part;
     if (part)
         clear(w, part), put_part(part);
@@ -205,12 +207,12 @@ static bool take_arrived(weft *w, struct weft__part *part)
     if (!other)
         return false;
     int error = run->kind->merge(w, part->bag, other->bag, run->arg);
-    if (error) {
+    if (error < 0) {
         clear(w, other);
         weft_fail(w, error);
     }
     put_part(other);
-    return !error;
+    return error >= 0;
 }
 
 /* ---- Hands ---- */
@@ -295,9 +297,9 @@ static struct weft__part *first_part(weft *w, struct weft__bag_run *run)
     struct weft__part *part = get_part(run);
     int error = part ? run->kind->merge(w, part->bag, run->mine, run->arg) : -ENOMEM;
     run->mine = NULL;
-    if (error)
+    if (error < 0)
         weft_fail(w, error);
-    return error ? NULL : part;
+    return error < 0 ? NULL : part;
 }
 
 /* All that this rank has. */

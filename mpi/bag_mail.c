@@ -7,7 +7,6 @@
 
 #include <limits.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -16,14 +15,8 @@ enum {
     SERIALIZED = 1000000 /* ns between two looks by hands, which wake the engine's thread then */
 };
 
-/* A message that can't be sent, or received, is missed for ever. */
-static _Noreturn void die(struct weft__bag_run *run, const char *what)
-{
-    fprintf(stderr, "weft-mpi: rank %d of %d: weft_mpi_bag_run: %s\n", run->ranks->rank,
-            run->ranks->size, what);
-    MPI_Abort(run->ranks->comm, 1);
-    abort();
-}
+#define NOT_SENT "a message of weft_mpi_bag_run was not sent"
+#define NOT_RECEIVED "a message of weft_mpi_bag_run was not received"
 
 uint64_t weft__bag_random(struct weft__bag_run *run)
 {
@@ -63,6 +56,7 @@ struct weft__parcel *weft__bag_parcel(struct weft__bag_run *run, int rank, uint6
         .message.size = size,
         .wait = {.kind = WEFT__MPI_ALL,
                  .quiet = true,
+                 .uses = &run->ranks->uses,
                  .n = (int)n,
                  .statuses = MPI_STATUSES_IGNORE},
         .requests = (MPI_Request *)(void *)(parcel + 1),
@@ -102,8 +96,7 @@ static int each_piece(struct weft__parcel *parcel, piece_fn *fn)
 static void hand_over(struct weft__parcel *parcel, void (*then)(struct weft__mpi_wait *wait))
 {
     parcel->wait.then = then;
-    if (weft__mpi_submit(&parcel->wait))
-        die(parcel->run, "no memory");
+    (void)weft__mpi_submit(&parcel->wait); /* 0, as it is quiet */
 }
 
 static struct weft__parcel *parcel_of(struct weft__mpi_wait *wait)
@@ -118,7 +111,7 @@ static void was_sent(struct weft__mpi_wait *wait)
     struct weft__parcel *parcel = parcel_of(wait);
     struct weft__bag_run *run = parcel->run;
     if (wait->result != MPI_SUCCESS)
-        die(run, "a message was not sent");
+        weft__mpi_die(NOT_SENT);
     free(parcel);
     pthread_mutex_lock(&run->lock);
     run->posted--;
@@ -138,7 +131,7 @@ void weft__bag_post(void *context, int to, const struct weft__bag_message *messa
     struct weft__bag_run *run = context;
     struct weft__parcel *parcel = weft__bag_parcel(run, to, 0);
     if (!parcel)
-        die(run, "no memory");
+        weft__mpi_die("no memory");
     parcel->message = *message;
     weft__bag_post_parcel(run, parcel);
 }
@@ -150,8 +143,10 @@ static void send_parcel(struct weft__bag_run *run, struct weft__parcel *parcel)
     if (result == MPI_SUCCESS)
         result = each_piece(parcel, send_piece);
     if (result != MPI_SUCCESS)
-        die(run, "a message was not sent");
+        weft__mpi_die(NOT_SENT);
     if (weft__mpi_look(&parcel->wait)) {
+        if (parcel->wait.result != MPI_SUCCESS)
+            weft__mpi_die(NOT_SENT);
         free(parcel);
         return;
     }
@@ -201,7 +196,7 @@ static void add_arrived(struct weft__parcel *parcel)
 {
     struct weft__bag_run *run = parcel->run;
     if (parcel->wait.result != MPI_SUCCESS)
-        die(run, "work was not received");
+        weft__mpi_die(NOT_RECEIVED);
     parcel->next = run->arrived;
     run->arrived = parcel;
 }
@@ -221,10 +216,10 @@ static void expect_parcel(struct weft__bag_run *run, int from)
 {
     struct weft__parcel *parcel = weft__bag_parcel(run, from, run->message.size);
     if (!parcel)
-        die(run, "no memory for work that comes");
+        weft__mpi_die("no memory for work that comes");
     parcel->requests[0] = MPI_REQUEST_NULL;
     if (each_piece(parcel, receive_piece) != MPI_SUCCESS)
-        die(run, "work was not received");
+        weft__mpi_die(NOT_RECEIVED);
     if (weft__mpi_look(&parcel->wait)) {
         add_arrived(parcel);
         return;
@@ -256,9 +251,8 @@ static void receive_next(struct weft__bag_run *run)
 {
     if (MPI_Irecv(&run->message, (int)sizeof run->message, MPI_BYTE, MPI_ANY_SOURCE, run->tag,
                   run->ranks->comm, &run->request) != MPI_SUCCESS)
-        die(run, "messages are not received");
-    if (weft__mpi_submit(&run->wait))
-        die(run, "no memory");
+        weft__mpi_die(NOT_RECEIVED);
+    (void)weft__mpi_submit(&run->wait); /* 0, as it is quiet */
 }
 
 /* In the engine's thread, or a hand's. */
@@ -267,7 +261,7 @@ static void has_come(struct weft__mpi_wait *wait)
     struct weft__bag_run *run =
         (struct weft__bag_run *)(void *)((char *)wait - offsetof(struct weft__bag_run, wait));
     if (wait->result != MPI_SUCCESS)
-        die(run, "a message was not received");
+        weft__mpi_die(NOT_RECEIVED);
     pthread_mutex_lock(&run->lock);
     handle(run);
     bool is_last = run->has_quit;
@@ -284,6 +278,7 @@ int weft__bag_listen(void *arg)
     struct weft__bag_run *run = arg;
     run->wait = (struct weft__mpi_wait){.kind = WEFT__MPI_ONE,
                                         .quiet = true,
+                                        .uses = &run->ranks->uses,
                                         .n = 1,
                                         .requests = &run->request,
                                         .statuses = &run->status,

@@ -40,6 +40,8 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool started, refused, multiple;
+    bool is_over; /* MPI_Finalize() was called */
+    pthread_t thread;
     int rank, ranks;
     size_t ones, ones_size;
     MPI_Request *requests; /* ones_size of both */
@@ -47,7 +49,7 @@ static struct {
     size_t sets, sets_size;
     struct weft__mpi_wait **set;
     struct call *first_call, *running;
-    pthread_cond_t ran;   /* the running call is over, or no quiet wait is left */
+    pthread_cond_t ran;   /* the running call is over, or a count of quiet waits is 0 */
     size_t loud;          /* waits that are not quiet */
     size_t quiet;         /* the others, and functions of theirs that run */
     uint64_t youngest;    /* when the last wait came */
@@ -134,6 +136,20 @@ static void rouse(void)
         pthread_cond_signal(&engine.changed);
 }
 
+_Noreturn void weft__mpi_die(const char *what)
+{
+    fprintf(stderr, "weft-mpi: rank %d of %d: %s\n", engine.rank, engine.ranks, what);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    abort();
+}
+
+/* Something that is waited for has ended, or the first wait begins: no line is due for a while. */
+static void note_end(uint64_t now)
+{
+    engine.moved = now;
+    engine.said = 0;
+}
+
 int weft__mpi_submit(struct weft__mpi_wait *wait)
 {
     int error = 0;
@@ -141,10 +157,14 @@ int weft__mpi_submit(struct weft__mpi_wait *wait)
     if (wait->kind == WEFT__MPI_ONE ? grow_ones() : grow_sets()) {
         engine.youngest = weft_now();
         if (!wait->quiet && engine.loud++ == 0)
-            engine.moved = engine.youngest;
+            note_end(engine.youngest);
         engine.quiet += wait->quiet;
+        if (wait->uses)
+            ++*wait->uses;
         add(wait);
         rouse();
+    } else if (wait->own || wait->quiet) {
+        weft__mpi_die("no memory");
     } else {
         error = -ENOMEM;
     }
@@ -166,8 +186,8 @@ void weft__mpi_wait_begins(void)
 {
     pthread_mutex_lock(&engine.lock);
     engine.loud++;
-    engine.youngest = engine.moved = weft_now();
-    engine.said = 0;
+    engine.youngest = weft_now();
+    note_end(engine.youngest);
     rouse();
     pthread_mutex_unlock(&engine.lock);
 }
@@ -176,9 +196,18 @@ void weft__mpi_wait_ends(void)
 {
     pthread_mutex_lock(&engine.lock);
     engine.loud--;
-    engine.moved = weft_now();
-    engine.said = 0;
+    note_end(weft_now());
     pthread_mutex_unlock(&engine.lock);
+}
+
+/* A quiet wait is over, and its function was called. */
+static void count_quiet(size_t *uses)
+{
+    engine.quiet--;
+    if (uses)
+        --*uses;
+    if (engine.quiet == 0 || (uses && *uses == 0))
+        pthread_cond_broadcast(&engine.ran);
 }
 
 /* If the lock is taken, a thread looks right now, or will soon. */
@@ -189,7 +218,7 @@ bool weft__mpi_help(struct weft__mpi_wait *wait)
     bool is_over = engine.multiple && wait->out && weft__mpi_look(wait);
     if (is_over) {
         take_out(wait);
-        engine.quiet -= wait->quiet;
+        count_quiet(wait->uses); /* the caller, who uses it, calls its function */
     } else if (!engine.multiple) {
         rouse();
     }
@@ -201,10 +230,8 @@ bool weft__mpi_help(struct weft__mpi_wait *wait)
 
 static void note_over(struct weft__mpi_wait *wait, struct weft__mpi_wait **over)
 {
-    if (!wait->quiet) {
-        engine.moved = weft_now();
-        engine.said = 0;
-    }
+    if (!wait->quiet)
+        note_end(weft_now());
     take_out(wait);
     wait->next = *over;
     *over = wait;
@@ -248,7 +275,6 @@ static bool tell(struct weft__mpi_wait *over)
 {
     bool any = over;
     struct weft__mpi_wait *functions = NULL;
-    size_t n = 0;
     while (over) {
         struct weft__mpi_wait *wait = over;
         over = wait->next;
@@ -262,30 +288,24 @@ static bool tell(struct weft__mpi_wait *over)
     pthread_mutex_unlock(&engine.lock); /* also so that other threads get it */
     while (functions) {
         struct weft__mpi_wait *wait = functions;
+        size_t *uses = wait->uses;
         functions = wait->next;
         wait->then(wait); /* the last touch */
-        n++;
+        pthread_mutex_lock(&engine.lock);
+        count_quiet(uses);
+        pthread_mutex_unlock(&engine.lock);
     }
     pthread_mutex_lock(&engine.lock);
-    engine.quiet -= n;
-    if (n > 0 && engine.quiet == 0)
-        pthread_cond_broadcast(&engine.ran);
     return any;
-}
-
-void weft__mpi_settle(void)
-{
-    pthread_mutex_lock(&engine.lock);
-    while (engine.quiet > 0)
-        pthread_cond_wait(&engine.ran, &engine.lock);
-    pthread_mutex_unlock(&engine.lock);
 }
 
 /* Has a part of the set ended? */
 static bool note_move(struct weft__mpi_wait *wait)
 {
-    if (wait->moves)
-        engine.youngest = engine.moved = weft_now();
+    if (wait->moves) {
+        engine.youngest = weft_now();
+        note_end(engine.youngest);
+    }
     return wait->moves;
 }
 
@@ -312,6 +332,7 @@ static bool look_at_all(void)
 static bool run_calls(void)
 {
     bool any = engine.first_call;
+    struct call *outer = engine.running; /* see weft__mpi_settle() */
     while (engine.first_call) {
         struct call *call = engine.first_call;
         engine.first_call = call->next;
@@ -319,7 +340,7 @@ static bool run_calls(void)
         pthread_mutex_unlock(&engine.lock);
         call->result = call->fn(call->arg);
         pthread_mutex_lock(&engine.lock);
-        engine.running = NULL;
+        engine.running = outer;
         weft_event_set(NULL, &call->done); /* the last touch; under the lock, see tell() */
         pthread_cond_broadcast(&engine.ran);
     }
@@ -360,6 +381,18 @@ static void nap(uint64_t now, int64_t ns)
     if (last)
         engine.cost = (3 * engine.cost + before - last) / 4;
     last = before;
+}
+
+/* In a call that the engine's thread makes, it goes on with its work: no other thread would. */
+void weft__mpi_settle(const size_t *uses)
+{
+    pthread_mutex_lock(&engine.lock);
+    while (*uses > 0)
+        if (!pthread_equal(pthread_self(), engine.thread))
+            pthread_cond_wait(&engine.ran, &engine.lock);
+        else if (!run_calls() && !look_at_all())
+            nap(weft_now(), NAP_LONG);
+    pthread_mutex_unlock(&engine.lock);
 }
 
 /* A program may wait long for good reasons, so this is a line, and no more. */
@@ -411,6 +444,8 @@ static void *run(void *unused)
     return NULL;
 }
 
+#define FINALIZED "MPI is finalized"
+
 static int refuse(const char *what)
 {
     if (!engine.refused)
@@ -426,7 +461,10 @@ static int refuse(const char *what)
 static int settle(MPI_Comm comm, int key, void *value, void *unused)
 {
     (void)comm, (void)key, (void)value, (void)unused;
-    weft__mpi_settle();
+    weft__mpi_settle(&engine.quiet);
+    pthread_mutex_lock(&engine.lock);
+    engine.is_over = true;
+    pthread_mutex_unlock(&engine.lock);
     return MPI_SUCCESS;
 }
 
@@ -436,7 +474,7 @@ static int check_level(void)
     MPI_Initialized(&is_there);
     MPI_Finalized(&is_over);
     if (!is_there || is_over)
-        return refuse(is_over ? "MPI is finalized" : "MPI is not initialized");
+        return refuse(is_over ? FINALIZED : "MPI is not initialized");
     MPI_Query_thread(&level);
     if (level != MPI_THREAD_MULTIPLE && level != MPI_THREAD_SERIALIZED)
         return refuse(level == MPI_THREAD_FUNNELED ? "MPI provides MPI_THREAD_FUNNELED"
@@ -454,7 +492,6 @@ static int start(void)
 {
     pthread_condattr_t clock;
     pthread_attr_t detached;
-    pthread_t thread;
     int error = check_level();
     if (error)
         return error;
@@ -469,7 +506,7 @@ static int start(void)
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
     if (engine.watch)
         weft__mpi_tell_when_killed(engine.rank, engine.ranks);
-    error = -pthread_create(&thread, &detached, run, NULL);
+    error = -pthread_create(&engine.thread, &detached, run, NULL);
     pthread_attr_destroy(&detached);
     engine.started = !error;
     return error;
@@ -478,7 +515,7 @@ static int start(void)
 int weft__mpi_ready(void)
 {
     pthread_mutex_lock(&engine.lock);
-    int error = engine.started ? 0 : start();
+    int error = engine.is_over ? refuse(FINALIZED) : engine.started ? 0 : start();
     pthread_mutex_unlock(&engine.lock);
     return error;
 }
@@ -523,10 +560,12 @@ int weft__mpi_do(weft *w, weft_mpi_fn *fn, void *arg)
     struct call call = {.fn = fn, .arg = arg};
     weft_event_init(&call.done, "weft_mpi_call");
     weft_event_from_outside(&call.done);
-    bool in_actor = w && weft_defer(w, withdraw_call, &call) == 0;
+    int in_actor = w ? weft_defer(w, withdraw_call, &call) : -EPERM;
+    if (in_actor == -ENOMEM)
+        weft__mpi_die("no memory");
     submit_call(&call);
     weft_event_wait(w, &call.done);
-    if (in_actor)
+    if (in_actor == 0)
         weft_undefer(w, withdraw_call, &call);
     return call.result;
 }

@@ -18,7 +18,9 @@ enum weft__mpi_kind { WEFT__MPI_ONE, WEFT__MPI_ALL, WEFT__MPI_ANY };
 
 struct weft__mpi_wait {
     enum weft__mpi_kind kind;
-    bool quiet; /* of the library's own, and not worth a line; `then` is not NULL */
+    bool quiet;   /* of the library's own, and not worth a line; `then` is not NULL */
+    bool own;     /* of the library's own, and a thread waits for it */
+    size_t *uses; /* quiet: how many such waits use the same communicator; the engine counts them */
     int n;
     MPI_Request *requests;
     MPI_Status *statuses; /* one, unless kind is ALL */
@@ -41,8 +43,13 @@ int weft__mpi_ready(void);
 /* After ready. May calls be made by any thread at any time? */
 bool weft__mpi_is_multiple(void);
 
-/* 0 or -ENOMEM. The thread looks at it from now on. */
+/* The thread looks at it from now on. 0 or -ENOMEM; but without memory for one of the library's
+ * own, which MPI has already, the program ends with a line. */
 int weft__mpi_submit(struct weft__mpi_wait *wait);
+
+/* A message can't be sent or received, so that another rank would wait for ever: a line, and
+ * MPI_Abort(). */
+_Noreturn void weft__mpi_die(const char *what);
 
 /* False: it is over, or will be at once, and the event tells so. */
 bool weft__mpi_withdraw(struct weft__mpi_wait *wait);
@@ -52,8 +59,8 @@ bool weft__mpi_withdraw(struct weft__mpi_wait *wait);
 void weft__mpi_wait_begins(void);
 void weft__mpi_wait_ends(void);
 
-/* Returns when no quiet wait is left: before MPI frees what they use. */
-void weft__mpi_settle(void);
+/* Returns when *uses is 0: before MPI frees the communicator. Also in the engine's thread. */
+void weft__mpi_settle(const size_t *uses);
 
 /* A busy thread that cares for a wait with `then` gets the answer sooner than by the engine's nap.
  * True: it is over, and the caller calls `then` itself. With MPI_THREAD_SERIALIZED the engine's
@@ -62,6 +69,9 @@ bool weft__mpi_help(struct weft__mpi_wait *wait);
 
 /* Waits for it: wait.c. `when` NULL: no limit, whatever happens. Errors as of weft_mpi_wait(). */
 int weft__mpi_wait(weft *w, struct weft__mpi_wait *wait, const uint64_t *when);
+
+/* Waits for messages of the library's own. If one fails, the program ends with a line. */
+void weft__mpi_finish(weft *w, int n, MPI_Request *requests);
 
 /* fn(arg), as weft_mpi_call(), after ready; returns what fn returned. */
 int weft__mpi_do(weft *w, weft_mpi_fn *fn, void *arg);

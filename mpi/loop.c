@@ -5,7 +5,6 @@
 #include "root.h"
 
 #include <errno.h>
-#include <weft/actor.h>
 
 /* The engine's thread cancels a task, and its owner ends it. Held for moments. */
 static pthread_mutex_t tasks = PTHREAD_MUTEX_INITIALIZER;
@@ -21,7 +20,8 @@ static int post_to_root(void *arg)
 {
     struct saying *saying = arg;
     struct weft__mpi_loop *loop = saying->loop;
-    return weft__mpi_post(loop->ranks->comm, 0, loop->tag + WEFT__MPI_TO_ROOT, saying->numbers);
+    weft__mpi_post(loop->ranks, 0, loop->tag + WEFT__MPI_TO_ROOT, saying->numbers);
+    return MPI_SUCCESS;
 }
 
 static void say(weft *w, struct weft__mpi_loop *loop, int64_t kind, int64_t value)
@@ -50,23 +50,20 @@ static int begin_question(void *arg)
     return result;
 }
 
-/* False: no more, or *error. Rank 0 always answers, so the lane waits whatever happens. */
+/* False: no more. Rank 0 always answers, so the lane waits whatever happens. */
 static bool ask(weft *w, struct weft__mpi_loop *loop, int lane, size_t *begin, size_t *end)
 {
     struct question q = {{loop, {WEFT__MPI_ASK, (int64_t)loop->least, lane}}, lane, {0}, {0}};
-    int error = 0;
     if (loop->root) {
         weft__mpi_root_take(loop->root, loop->least, q.part);
     } else {
-        error = weft__mpi_errno(weft__mpi_do(w, begin_question, &q));
-        if (!error)
-            error = weft_mpi_waitall(w, 2, q.requests, MPI_STATUSES_IGNORE);
+        if (weft__mpi_do(w, begin_question, &q) != MPI_SUCCESS)
+            weft__mpi_die("a loop can't ask for its next part");
+        weft__mpi_finish(w, 2, q.requests);
     }
-    if (error)
-        weft_fail(w, error);
     *begin = (size_t)q.part[0];
     *end = (size_t)q.part[1];
-    return !error && *begin < *end;
+    return *begin < *end;
 }
 
 /* ---- Lanes ---- */
@@ -147,6 +144,8 @@ static void stop_came(struct weft__mpi_wait *wait)
 {
     struct weft__mpi_loop *loop =
         (struct weft__mpi_loop *)((char *)wait - offsetof(struct weft__mpi_loop, stop));
+    if (wait->result != MPI_SUCCESS)
+        weft__mpi_die("the end of a loop was not received");
     weft__mpi_loop_stop(loop, (int)loop->stop_message[0]);
 }
 
@@ -159,15 +158,14 @@ static int begin_loop(void *arg)
     }
     loop->stop = (struct weft__mpi_wait){.kind = WEFT__MPI_ONE,
                                          .quiet = true,
+                                         .uses = &loop->ranks->uses,
                                          .n = 1,
                                          .requests = &loop->stop_request,
                                          .statuses = MPI_STATUS_IGNORE,
                                          .then = stop_came};
     int result = MPI_Irecv(loop->stop_message, 4, MPI_INT64_T, 0, loop->tag + WEFT__MPI_STOP,
                            loop->ranks->comm, &loop->stop_request);
-    if (result == MPI_SUCCESS && weft__mpi_submit(&loop->stop))
-        result = MPI_ERR_NO_MEM;
-    return result;
+    return result == MPI_SUCCESS && weft__mpi_submit(&loop->stop) ? MPI_ERR_NO_MEM : result;
 }
 
 /* The verdict comes for sure: whatever ends this wait earlier becomes a part of it. */
@@ -192,32 +190,17 @@ static void leave(weft *w, struct weft__mpi_loop *loop)
         weft_event_wait(w, &loop->gone);
 }
 
-static int run_loop(weft *w, struct weft__mpi_loop *loop, uint64_t when)
+int weft__mpi_loop(weft *w, struct weft__mpi_loop *loop, uint64_t when)
 {
     loop->tag = (int)(loop->ranks->loops++ % WEFT__MPI_LOOPS) * WEFT__MPI_TAGS;
     weft_event_init(&loop->over, "weft_mpi_for");
     weft_event_from_outside(&loop->over);
     weft_event_init(&loop->gone, "weft_mpi_for");
     weft_event_from_outside(&loop->gone);
-    int error = weft__mpi_errno(weft__mpi_do(w, begin_loop, loop));
-    if (error)
-        return error;
+    if (weft__mpi_do(w, begin_loop, loop) != MPI_SUCCESS)
+        weft__mpi_die("no memory for a loop, which other ranks begin");
     say(w, loop, WEFT__MPI_DONE, run_task(w, loop, when));
     await_verdict(w, loop, when);
     leave(w, loop);
     return loop->verdict;
-}
-
-int weft__mpi_loop(weft *w, MPI_Comm comm, struct weft__mpi_loop *loop, uint64_t when)
-{
-    if (w && weft_actor_self(w))
-        return -EPERM;
-    int error = weft__mpi_ranks(w, comm, &loop->ranks);
-    if (!error)
-        error = weft__mpi_claim(loop->ranks);
-    if (error)
-        return error;
-    error = run_loop(w, loop, when);
-    weft__mpi_unclaim(loop->ranks);
-    return error;
 }

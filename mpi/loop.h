@@ -28,7 +28,7 @@ enum { WEFT__MPI_LANES = 16 }; /* at most */
 struct weft__mpi_root;
 
 struct weft__mpi_loop {
-    struct weft__mpi_ranks *ranks;
+    struct weft__mpi_ranks *ranks; /* the call has entered */
     size_t begin, end;
     size_t least, most; /* of a part */
     int lanes;
@@ -50,6 +50,6 @@ struct weft__mpi_loop {
 
 /* Runs it; all ranks do, in the same order. Returns the verdict, or an error before the loop has
  * begun. `when`: as weft_mpi_for_until(). */
-int weft__mpi_loop(weft *w, MPI_Comm comm, struct weft__mpi_loop *loop, uint64_t when);
+int weft__mpi_loop(weft *w, struct weft__mpi_loop *loop, uint64_t when);
 
 #endif

@@ -6,8 +6,6 @@
  * rank 0 for WINDOW more. */
 #include "loop.h"
 
-#include "look.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -36,11 +34,13 @@ struct mapping {
 
 int weft_mpi_put(weft_mpi_out *out, const void *bytes, size_t n)
 {
+    if (n > (size_t)PIECE - out->n)
+        return out->error = -ENOMEM;
     if (n > out->size - out->n) {
         size_t size = out->size ? 2 * out->size : 256;
-        while (size - out->n < n && size < (size_t)PIECE)
+        while (size - out->n < n)
             size *= 2;
-        char *grown = size - out->n < n ? NULL : realloc(out->bytes, size);
+        char *grown = realloc(out->bytes, size);
         if (!grown)
             return out->error = -ENOMEM;
         out->bytes = grown;
@@ -54,23 +54,27 @@ int weft_mpi_put(weft_mpi_out *out, const void *bytes, size_t n)
 
 /* ---- Computing ---- */
 
-/* Where block i begins: after the last byte of the block before it. */
-static size_t begin_of(const struct mapping *all, size_t i)
+/* Where block i begins: after the last byte of the block before it, if that is before `limit`. */
+static size_t begin_of(const struct mapping *all, size_t i, size_t limit)
 {
     size_t begin = i * all->block;
-    if (begin >= all->n || i == 0)
-        return begin < all->n ? begin : all->n;
+    if (begin >= limit || i == 0)
+        return begin < limit ? begin : limit;
     if (all->delimiter < 0)
         return begin;
-    const char *found = memchr(all->in + begin - 1, all->delimiter, all->n - begin + 1);
-    return found ? (size_t)(found - all->in) + 1 : all->n;
+    const char *found = memchr(all->in + begin - 1, all->delimiter, limit - begin);
+    return found ? (size_t)(found - all->in) + 1 : limit;
 }
 
+/* A piece longer than a block leaves empty ones behind it, where nobody looks for its end again. */
 static void map_block(weft *w, struct mapping *all, size_t i)
 {
-    size_t begin = begin_of(all, i), end = i + 1 < all->blocks ? begin_of(all, i + 1) : all->n;
+    size_t limit = all->n - i * all->block > all->block ? (i + 1) * all->block : all->n;
+    size_t begin = begin_of(all, i, limit), end = all->n;
     struct weft_mpi_out *out = &all->outs[i];
-    if (end > begin) /* a piece longer than a block leaves empty ones behind it */
+    if (begin < limit && i + 1 < all->blocks)
+        end = begin_of(all, i + 1, all->n);
+    if (begin < limit)
         all->map(w, all->in + begin, end - begin, out, all->arg);
     if (out->error)
         weft_fail(w, out->error);
@@ -128,71 +132,83 @@ static bool is_elsewhere(const struct mapping *all, size_t i)
 }
 
 /* In the order of the blocks, as rank 0 takes them. */
-static int send_outs(weft *w, struct mapping *all)
+static void send_outs(weft *w, struct mapping *all)
 {
-    int error = 0;
-    for (size_t i = 0; i < all->blocks && !error; i++) {
+    for (size_t i = 0; i < all->blocks; i++) {
         if (all->table[2 * i + 1] != 1 + all->rank || all->table[2 * i] == 0)
             continue;
         struct parcel parcel = {.all = all, .i = i};
-        error = weft__mpi_errno(weft__mpi_do(w, begin_send, &parcel));
-        if (!error)
-            error = weft_mpi_wait(w, &parcel.request, MPI_STATUS_IGNORE);
+        if (weft__mpi_do(w, begin_send, &parcel) != MPI_SUCCESS)
+            weft__mpi_die("the output of a block can't be sent");
+        weft__mpi_finish(w, 1, &parcel.request);
     }
-    return error;
 }
 
-static int order(weft *w, struct mapping *all, struct parcel *parcel, size_t i)
+static void order(weft *w, struct mapping *all, struct parcel *parcel, size_t i)
 {
-    *parcel = (struct parcel){.all = all, .i = i, .request = MPI_REQUEST_NULL};
+    *parcel = (struct parcel){.all = all, .i = i};
     if (i >= all->blocks || !is_elsewhere(all, i))
-        return 0;
+        return;
     parcel->bytes = malloc((size_t)all->table[2 * i]);
-    return parcel->bytes ? weft__mpi_errno(weft__mpi_do(w, begin_receive, parcel)) : -ENOMEM;
+    if (!parcel->bytes)
+        weft__mpi_die("no memory for the output of a block");
+    if (weft__mpi_do(w, begin_receive, parcel) != MPI_SUCCESS)
+        weft__mpi_die("the output of a block can't be received");
 }
 
 /* Rank 0. An error here is not the others': they have sent, or wait for ever; so it ends the
  * program, as an error of MPI would. */
-static int write_outs(weft *w, struct mapping *all)
+static void write_outs(weft *w, struct mapping *all)
 {
     struct parcel parcels[WINDOW];
-    int error = 0;
-    for (size_t i = 0; i < WINDOW && !error; i++)
-        error = order(w, all, &parcels[i], i);
-    for (size_t i = 0; i < all->blocks && !error; i++) {
+    for (size_t i = 0; i < WINDOW; i++)
+        order(w, all, &parcels[i], i);
+    for (size_t i = 0; i < all->blocks; i++) {
         struct parcel *parcel = &parcels[i % WINDOW];
-        error = weft_mpi_wait(w, &parcel->request, MPI_STATUS_IGNORE);
+        if (parcel->bytes)
+            weft__mpi_finish(w, 1, &parcel->request);
         const char *bytes = parcel->bytes ? parcel->bytes : all->outs[i].bytes;
-        if (!error && all->table[2 * i] > 0)
+        if (all->table[2 * i] > 0)
             all->write(w, bytes, (size_t)all->table[2 * i], all->arg);
         free(parcel->bytes);
-        if (!error)
-            error = order(w, all, parcel, i + WINDOW);
+        order(w, all, parcel, i + WINDOW);
     }
-    if (error)
-        MPI_Abort(all->comm, 1);
-    return error;
 }
 
-static int run(weft *w, MPI_Comm comm, struct mapping *all)
+static int run(weft *w, struct weft__mpi_ranks *ranks, struct mapping *all)
 {
-    struct weft__mpi_ranks *ranks;
-    int error = weft__mpi_ranks(w, comm, &ranks);
-    if (error)
-        return error;
     all->rank = ranks->rank;
     all->comm = ranks->comm;
-    struct weft__mpi_loop loop = {
-        .end = all->blocks, .least = 1, .most = SIZE_MAX, .lanes = 2, .part = map_part, .arg = all};
-    error = weft__mpi_loop(w, comm, &loop, WEFT_FOREVER);
-    struct parcel parcel = {.all = all};
-    if (!error)
-        error = weft__mpi_errno(weft__mpi_do(w, begin_table, &parcel));
-    if (!error)
-        error = weft_mpi_wait(w, &parcel.request, MPI_STATUS_IGNORE);
+    struct weft__mpi_loop loop = {.ranks = ranks,
+                                  .end = all->blocks,
+                                  .least = 1,
+                                  .most = SIZE_MAX,
+                                  .lanes = 2,
+                                  .part = map_part,
+                                  .arg = all};
+    int error = weft__mpi_loop(w, &loop, WEFT_FOREVER);
     if (error)
         return error;
-    return all->rank == 0 ? write_outs(w, all) : send_outs(w, all);
+    struct parcel parcel = {.all = all};
+    if (weft__mpi_do(w, begin_table, &parcel) != MPI_SUCCESS)
+        weft__mpi_die("the lengths of outputs can't be sent");
+    weft__mpi_finish(w, 1, &parcel.request);
+    if (all->rank == 0)
+        write_outs(w, all);
+    else
+        send_outs(w, all);
+    return 0;
+}
+
+static int enter(weft *w, MPI_Comm comm, struct mapping *all)
+{
+    struct weft__mpi_ranks *ranks;
+    int error = weft__mpi_enter(w, comm, &ranks);
+    if (error)
+        return error;
+    error = run(w, ranks, all);
+    weft__mpi_leave(ranks);
+    return error;
 }
 
 int weft_mpi_map(weft *w, MPI_Comm comm, const void *in, size_t n, size_t block, int delimiter,
@@ -210,7 +226,7 @@ int weft_mpi_map(weft *w, MPI_Comm comm, const void *in, size_t n, size_t block,
                           .arg = arg};
     all.outs = calloc(all.blocks + 1, sizeof *all.outs);
     all.table = calloc(all.blocks + 1, 2 * sizeof *all.table);
-    int error = all.outs && all.table ? run(w, comm, &all) : -ENOMEM;
+    int error = all.outs && all.table ? enter(w, comm, &all) : -ENOMEM;
     for (size_t i = 0; all.outs && i < all.blocks; i++)
         free(all.outs[i].bytes);
     free(all.outs);

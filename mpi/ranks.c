@@ -6,8 +6,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <weft/actor.h>
 
-static int keyval = MPI_KEYVAL_INVALID; /* written in calls of MPI by the first loop */
+static int keyval = MPI_KEYVAL_INVALID; /* written once, under `claims` */
 
 struct lookup {
     MPI_Comm comm;
@@ -16,7 +17,8 @@ struct lookup {
     struct lookup *next; /* that make something */
 };
 
-/* For what is in use, and for the list of those that are made just now. Held for moments. */
+/* For what is in use, and for the list of those that are made just now. Held for moments, and while
+ * MPI makes `keyval`. */
 static pthread_mutex_t claims = PTHREAD_MUTEX_INITIALIZER;
 static struct lookup *makers;
 
@@ -25,19 +27,27 @@ static int drop(MPI_Comm comm, int key, void *value, void *unused)
 {
     (void)key, (void)unused;
     struct weft__mpi_ranks *ranks = value;
-    weft__mpi_settle();
+    weft__mpi_settle(&ranks->uses);
     if (comm != MPI_COMM_WORLD)
         MPI_Comm_free(&ranks->comm);
     free(ranks);
     return MPI_SUCCESS;
 }
 
+static int make_keyval(void)
+{
+    int result = MPI_SUCCESS;
+    pthread_mutex_lock(&claims);
+    if (keyval == MPI_KEYVAL_INVALID)
+        result = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop, &keyval, NULL);
+    pthread_mutex_unlock(&claims);
+    return result;
+}
+
 static int find(void *arg)
 {
     struct lookup *lookup = arg;
-    int found = 0, inter = 0, result = MPI_SUCCESS;
-    if (keyval == MPI_KEYVAL_INVALID)
-        result = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop, &keyval, NULL);
+    int found = 0, inter = 0, result = make_keyval();
     if (result == MPI_SUCCESS)
         result = MPI_Comm_test_inter(lookup->comm, &inter);
     if (inter)
@@ -69,10 +79,10 @@ static int make(weft *w, struct lookup *lookup)
     if (!lookup->ranks)
         return -ENOMEM;
     int error = weft__mpi_errno(weft__mpi_do(w, begin_copy, lookup));
-    if (!error)
-        error = weft_mpi_wait(w, &lookup->request, MPI_STATUS_IGNORE);
-    if (!error)
+    if (!error) {
+        weft__mpi_finish(w, 1, &lookup->request);
         error = weft__mpi_errno(weft__mpi_do(w, keep, lookup));
+    }
     if (error)
         free(lookup->ranks);
     return error;
@@ -116,31 +126,35 @@ static int make_once(weft *w, struct lookup *lookup)
     return error;
 }
 
-int weft__mpi_ranks(weft *w, MPI_Comm comm, struct weft__mpi_ranks **ranks)
+static int find_or_make(weft *w, MPI_Comm comm, struct weft__mpi_ranks **ranks)
 {
-    if (comm == MPI_COMM_NULL)
-        return -EINVAL;
-    int error = weft__mpi_ready();
-    if (error)
-        return error;
     struct lookup lookup = {.comm = comm};
-    error = weft__mpi_errno(weft__mpi_do(w, find, &lookup));
+    int error = weft__mpi_errno(weft__mpi_do(w, find, &lookup));
     if (!error && !lookup.ranks)
         error = make_once(w, &lookup);
     *ranks = lookup.ranks;
     return error;
 }
 
-int weft__mpi_claim(struct weft__mpi_ranks *ranks)
+int weft__mpi_enter(weft *w, MPI_Comm comm, struct weft__mpi_ranks **ranks)
 {
+    if (w && weft_actor_self(w))
+        return -EPERM;
+    if (comm == MPI_COMM_NULL)
+        return -EINVAL;
+    int error = weft__mpi_ready();
+    if (!error)
+        error = find_or_make(w, comm, ranks);
+    if (error)
+        return error;
     pthread_mutex_lock(&claims);
-    int error = ranks->is_in_use ? -EBUSY : 0;
-    ranks->is_in_use = true;
+    error = (*ranks)->is_in_use ? -EBUSY : 0;
+    (*ranks)->is_in_use = true;
     pthread_mutex_unlock(&claims);
     return error;
 }
 
-void weft__mpi_unclaim(struct weft__mpi_ranks *ranks)
+void weft__mpi_leave(struct weft__mpi_ranks *ranks)
 {
     pthread_mutex_lock(&claims);
     ranks->is_in_use = false;

@@ -10,16 +10,15 @@ struct weft__mpi_ranks {
     MPI_Comm comm;
     int rank, size;
     unsigned loops; /* how many have begun: the same on all ranks */
-    bool is_in_use; /* by a loop or a bag. Under the lock in ranks.c */
+    bool is_in_use; /* by a call. Under the lock in ranks.c */
+    size_t uses;    /* quiet waits; the engine's */
 };
 
-/* 0, -EINVAL: not a communicator of one group; -EBUSY: another thread makes it just now; -ENOTSUP;
- * -ENOMEM; or as weft_mpi_wait(). */
-int weft__mpi_ranks(weft *w, MPI_Comm comm, struct weft__mpi_ranks **ranks);
-
-/* One call at a time in each rank: two would begin in another order elsewhere. 0 or -EBUSY. */
-int weft__mpi_claim(struct weft__mpi_ranks *ranks);
-void weft__mpi_unclaim(struct weft__mpi_ranks *ranks);
+/* A call of a function for all ranks begins, and ends. One at a time in each rank: two would begin
+ * in another order elsewhere. 0; -EPERM: in an actor; -EINVAL: not a communicator of one group;
+ * -EBUSY; -ENOTSUP; -ENOMEM. */
+int weft__mpi_enter(weft *w, MPI_Comm comm, struct weft__mpi_ranks **ranks);
+void weft__mpi_leave(struct weft__mpi_ranks *ranks);
 
 /* As a weft_submit_options.deadline, where 0 is none. */
 static inline uint64_t weft__mpi_deadline(uint64_t when)

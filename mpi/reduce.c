@@ -7,8 +7,6 @@
  */
 #include "loop.h"
 
-#include "look.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,18 +75,16 @@ static int begin_share(void *arg)
                           &share->request);
 }
 
-static int share_table(weft *w, const struct reduction *all, MPI_Comm comm)
+static void share_table(weft *w, const struct reduction *all, MPI_Comm comm)
 {
     size_t size = all->nodes * all->reducer->size;
-    int error = 0;
-    for (size_t done = 0; done < size && !error; done += PIECE) {
+    for (size_t done = 0; done < size; done += PIECE) {
         size_t n = size - done < PIECE ? size - done : PIECE;
         struct share share = {all->table + done, (int)n, comm, MPI_REQUEST_NULL};
-        error = weft__mpi_errno(weft__mpi_do(w, begin_share, &share));
-        if (!error)
-            error = weft_mpi_wait(w, &share.request, MPI_STATUS_IGNORE);
+        if (weft__mpi_do(w, begin_share, &share) != MPI_SUCCESS)
+            weft__mpi_die("the parts of a reduction can't be sent");
+        weft__mpi_finish(w, 1, &share.request);
     }
-    return error;
 }
 
 static void divide(struct reduction *all)
@@ -104,15 +100,20 @@ static void divide(struct reduction *all)
     all->nodes = blocks / group + (blocks % group != 0);
 }
 
-static int reduce(weft *w, MPI_Comm comm, struct reduction *all, uint64_t when, void *result)
+static int reduce(weft *w, struct weft__mpi_ranks *ranks, struct reduction *all, uint64_t when,
+                  void *result)
 {
-    struct weft__mpi_loop loop = {
-        .end = all->nodes, .least = 1, .most = SIZE_MAX, .lanes = 2, .part = fold_part, .arg = all};
-    int error = weft__mpi_loop(w, comm, &loop, when);
-    if (!error)
-        error = share_table(w, all, loop.ranks->comm);
+    struct weft__mpi_loop loop = {.ranks = ranks,
+                                  .end = all->nodes,
+                                  .least = 1,
+                                  .most = SIZE_MAX,
+                                  .lanes = 2,
+                                  .part = fold_part,
+                                  .arg = all};
+    int error = weft__mpi_loop(w, &loop, when);
     if (error)
         return error;
+    share_table(w, all, ranks->comm);
     combine(w, all, 0, all->nodes);
     memcpy(result, all->table, all->reducer->size);
     return 0;
@@ -131,6 +132,7 @@ int weft_mpi_reduce_until(weft *w, MPI_Comm comm, size_t begin, size_t end,
         return -EINVAL;
     if (!is_flat(reducer))
         return -ENOTSUP;
+    struct weft__mpi_ranks *ranks;
     struct reduction all = {.reducer = reducer, .arg = arg, .begin = begin, .end = end};
     divide(&all);
     all.table = calloc(all.nodes ? all.nodes : 1, reducer->size);
@@ -138,7 +140,11 @@ int weft_mpi_reduce_until(weft *w, MPI_Comm comm, size_t begin, size_t end,
         return -ENOMEM;
     if (all.nodes == 0 && reducer->identity)
         memcpy(all.table, reducer->identity, reducer->size);
-    int error = reduce(w, comm, &all, when, result);
+    int error = weft__mpi_enter(w, comm, &ranks);
+    if (!error) {
+        error = reduce(w, ranks, &all, when, result);
+        weft__mpi_leave(ranks);
+    }
     free(all.table);
     return error;
 }

@@ -17,27 +17,30 @@ struct letter {
 
 static void letter_sent(struct weft__mpi_wait *wait)
 {
+    if (wait->result != MPI_SUCCESS)
+        weft__mpi_die("a message of a loop was not sent");
     free(wait);
 }
 
-int weft__mpi_post(MPI_Comm comm, int to, int tag, const int64_t numbers[4])
+void weft__mpi_post(struct weft__mpi_ranks *ranks, int to, int tag, const int64_t numbers[4])
 {
     struct letter *letter = calloc(1, sizeof *letter);
     if (!letter)
-        return MPI_ERR_NO_MEM;
+        weft__mpi_die("no memory");
     memcpy(letter->numbers, numbers, sizeof letter->numbers);
     letter->wait = (struct weft__mpi_wait){.kind = WEFT__MPI_ONE,
                                            .quiet = true,
+                                           .uses = &ranks->uses,
                                            .n = 1,
                                            .requests = &letter->request,
                                            .statuses = MPI_STATUS_IGNORE,
                                            .then = letter_sent};
-    int result = MPI_Isend(letter->numbers, 4, MPI_INT64_T, to, tag, comm, &letter->request);
-    if (result != MPI_SUCCESS || weft__mpi_look(&letter->wait)) {
-        free(letter);
-        return result;
-    }
-    return weft__mpi_submit(&letter->wait) ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    letter->wait.result =
+        MPI_Isend(letter->numbers, 4, MPI_INT64_T, to, tag, ranks->comm, &letter->request);
+    if (letter->wait.result != MPI_SUCCESS || weft__mpi_look(&letter->wait))
+        letter_sent(&letter->wait);
+    else
+        (void)weft__mpi_submit(&letter->wait); /* 0, as it is quiet */
 }
 
 /* ---- Giving out ---- */
@@ -46,7 +49,7 @@ void weft__mpi_root_take(struct weft__mpi_root *root, size_t least, int64_t part
 {
     pthread_mutex_lock(&root->lock);
     size_t left = root->has_verdict ? 0 : root->end - root->next;
-    size_t n = left / (4 * (size_t)root->size);
+    size_t n = left / (4 * (size_t)root->ranks->size);
     if (n < least)
         n = least;
     if (n > root->most)
@@ -66,8 +69,15 @@ static void send_verdict(struct weft__mpi_root *root, int verdict)
 {
     root->has_verdict = true;
     root->verdict = verdict;
-    for (int to = 1; to < root->size; to++)
-        weft__mpi_post(root->comm, to, root->tag + WEFT__MPI_STOP, (int64_t[4]){verdict});
+    for (int to = 1; to < root->ranks->size; to++)
+        weft__mpi_post(root->ranks, to, root->tag + WEFT__MPI_STOP, (int64_t[4]){verdict});
+}
+
+static void end_worry(struct weft__mpi_root *root)
+{
+    if (root->worries)
+        weft__mpi_wait_ends();
+    root->worries = false;
 }
 
 static void note_seen(struct weft__mpi_root *root, int from)
@@ -75,8 +85,8 @@ static void note_seen(struct weft__mpi_root *root, int from)
     if (root->seen[from])
         return;
     root->seen[from] = true;
-    if (--root->not_seen == 0 && root->worries)
-        weft__mpi_wait_ends();
+    if (--root->not_seen == 0)
+        end_worry(root);
 }
 
 void weft__mpi_root_worry(struct weft__mpi_root *root)
@@ -111,7 +121,7 @@ static void hear(struct weft__mpi_root *root, int from, int64_t kind, int64_t va
         int64_t part[4];
         note(root, from, kind, 0);
         weft__mpi_root_take(root, (size_t)value, part);
-        weft__mpi_post(root->comm, from, root->tag + WEFT__MPI_GRANT + (int)more, part);
+        weft__mpi_post(root->ranks, from, root->tag + WEFT__MPI_GRANT + (int)more, part);
         return;
     }
     if (note(root, from, kind, (int)value))
@@ -138,12 +148,13 @@ static bool listen(struct weft__mpi_root *root)
 {
     root->wait = (struct weft__mpi_wait){.kind = WEFT__MPI_ONE,
                                          .quiet = true,
+                                         .uses = &root->ranks->uses,
                                          .n = 1,
                                          .requests = &root->request,
                                          .statuses = &root->status,
                                          .then = heard};
     return MPI_Irecv(root->message, 4, MPI_INT64_T, MPI_ANY_SOURCE, root->tag + WEFT__MPI_TO_ROOT,
-                     root->comm, &root->request) == MPI_SUCCESS &&
+                     root->ranks->comm, &root->request) == MPI_SUCCESS &&
            weft__mpi_submit(&root->wait) == 0;
 }
 
@@ -152,19 +163,20 @@ static void heard(struct weft__mpi_wait *wait)
 {
     struct weft__mpi_root *root =
         (struct weft__mpi_root *)((char *)wait - offsetof(struct weft__mpi_root, wait));
-    int64_t message[4];
-    memcpy(message, root->message, sizeof message);
-    hear(root, root->status.MPI_SOURCE, message[0], message[1], message[2]);
-    if (root->not_gone > 0)
-        listen(root);
-    else
+    if (wait->result != MPI_SUCCESS)
+        weft__mpi_die("a message of a loop was not received");
+    hear(root, root->status.MPI_SOURCE, root->message[0], root->message[1], root->message[2]);
+    if (root->not_gone == 0)
         end(root);
+    else if (!listen(root))
+        weft__mpi_die("messages of a loop are not received");
 }
 
 void weft__mpi_root_leave(struct weft__mpi_root *root)
 {
     pthread_mutex_lock(&root->lock);
     root->local = NULL;
+    end_worry(root);
     pthread_mutex_unlock(&root->lock);
 }
 
@@ -177,8 +189,7 @@ struct weft__mpi_root *weft__mpi_root_begin(struct weft__mpi_loop *loop)
     root->seen = calloc((size_t)size, sizeof *root->seen);
     *root = (struct weft__mpi_root){
         .local = loop,
-        .comm = loop->ranks->comm,
-        .size = size,
+        .ranks = loop->ranks,
         .tag = loop->tag,
         .next = loop->begin,
         .end = loop->end,

@@ -22,8 +22,8 @@ enum {
 struct weft__mpi_root {
     pthread_mutex_t lock;
     struct weft__mpi_loop *local; /* NULL: rank 0 has left the loop */
-    MPI_Comm comm;
-    int size, tag;
+    struct weft__mpi_ranks *ranks;
+    int tag;
     size_t next, end, most;
     int not_seen, not_done, not_gone; /* ranks */
     bool *seen;
@@ -48,7 +48,7 @@ void weft__mpi_root_worry(struct weft__mpi_root *root);
 void weft__mpi_root_leave(struct weft__mpi_root *root);
 
 /* Sends four numbers, and forgets about it. In a call of MPI. */
-int weft__mpi_post(MPI_Comm comm, int to, int tag, const int64_t numbers[4]);
+void weft__mpi_post(struct weft__mpi_ranks *ranks, int to, int tag, const int64_t numbers[4]);
 
 /* The verdict reaches a rank. */
 void weft__mpi_loop_stop(struct weft__mpi_loop *loop, int verdict);

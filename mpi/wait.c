@@ -83,16 +83,15 @@ static void withdraw(weft *w, void *arg)
 
 static int wait_for(weft *w, struct weft__mpi_wait *wait, const uint64_t *when)
 {
-    int error = 0;
     weft_event_init(&wait->done, "weft_mpi_wait");
     weft_event_from_outside(&wait->done);
-    bool in_actor = w && weft_defer(w, withdraw, wait) == 0;
-    error = weft__mpi_submit(wait);
+    int in_actor = w ? weft_defer(w, withdraw, wait) : -EPERM;
+    int error = in_actor == -ENOMEM ? -ENOMEM : weft__mpi_submit(wait);
     if (!error && !when)
         weft_event_wait(w, &wait->done);
     else if (!error)
         error = weft_event_wait_until(w, &wait->done, *when);
-    if (in_actor)
+    if (in_actor == 0)
         weft_undefer(w, withdraw, wait);
     if (error && error != -ENOMEM && !weft__mpi_withdraw(wait))
         error = 0; /* it ended in the last moment */
@@ -121,6 +120,18 @@ int weft__mpi_wait(weft *w, struct weft__mpi_wait *wait, const uint64_t *when)
     if (!look_first(w, wait))
         error = wait_for(w, wait, when);
     return error ? error : error_of(wait);
+}
+
+/* What MPI has begun uses memory of the callers, and other ranks wait for it. */
+void weft__mpi_finish(weft *w, int n, MPI_Request *requests)
+{
+    struct weft__mpi_wait wait = {.kind = WEFT__MPI_ALL,
+                                  .own = true,
+                                  .n = n,
+                                  .requests = requests,
+                                  .statuses = MPI_STATUSES_IGNORE};
+    if (weft__mpi_wait(w, &wait, NULL))
+        weft__mpi_die("a message was not sent or received");
 }
 
 /* NULL: no limit. */
