@@ -102,6 +102,17 @@ void weft__expect_fork(weft *w, const char *function)
         look_at_fork(w, function);
 }
 
+/* Frames that the exception has left have pending forks, and thieves run these: a thief that finds
+ * such a frame overwritten may crash before the line is written. These frames lie right below this
+ * one. So the line is made further down, beyond what frames of recursive forks take; at worst, if
+ * they take more, a thief crashes all the same. */
+COLD void weft__did_not_return(void (*explain)(void))
+{
+    char left[24 * 1024];
+    __asm__ volatile("" : : "r"(left) : "memory"); /* it has to be there */
+    explain();
+}
+
 COLD void weft__job_threw(void)
 {
     const struct weft__worker *me = weft__worker_current();

@@ -83,10 +83,11 @@ void weft__expect_merged(weft *w, size_t in_place, const char *who);
 struct weft__calling {
     void (*explain)(void); /* NULL: it has returned */
 };
+void weft__did_not_return(void (*explain)(void));
 static inline void weft__expect_returned(const struct weft__calling *calling)
 {
     if (calling->explain)
-        calling->explain();
+        weft__did_not_return(calling->explain);
 }
 #define WEFT__MUST_RETURN(explained, ...)                                    \
     do {                                                                     \
