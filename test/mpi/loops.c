@@ -71,6 +71,7 @@ static void loops(weft *w, void *arg)
         each_once(w, i, i * i * i);
     CHECK(weft_mpi_for(w, MPI_COMM_WORLD, 0, 1, NULL, NULL) == -EINVAL);
     CHECK(weft_mpi_for(w, MPI_COMM_NULL, 0, 1, touch, NULL) == -EINVAL);
+    CHECK(weft_mpi_for(w, MPI_COMM_WORLD, 1, 0, touch, NULL) == -EINVAL);
 }
 
 /* Rank 0 is slow: the others do its share. */
@@ -222,6 +223,30 @@ static void nested(weft *w, void *arg)
     free(touched);
 }
 
+/* A communicator is freed while a loop with another one runs. */
+static void make_and_free(weft *w, size_t begin, size_t end, void *arg)
+{
+    for (size_t i = begin; i < end; i++) {
+        MPI_Comm own;
+        MPI_Comm_dup(MPI_COMM_SELF, &own);
+        CHECK(weft_mpi_for(w, own, 0, 1, touch, arg) == 0);
+        MPI_Comm_free(&own);
+    }
+}
+
+static void freed_inside(weft *w, void *arg)
+{
+    (void)arg;
+    touched = calloc(N, sizeof *touched);
+    CHECK(weft_mpi_for(w, MPI_COMM_WORLD, 0, 20, make_and_free, touched) == 0);
+    free(touched);
+}
+
+static int free_it(void *arg)
+{
+    return MPI_Comm_free(arg);
+}
+
 int main(int argc, char **argv)
 {
     begin(argc, argv);
@@ -234,6 +259,8 @@ int main(int argc, char **argv)
     run(late, NULL);
     run(past, NULL);
     run(nested, NULL);
+    if (argc == 1) /* it calls MPI itself */
+        run(freed_inside, NULL);
     touched = calloc(N, sizeof *touched);
     CHECK(weft_mpi_for(NULL, MPI_COMM_WORLD, 0, 10, touch, touched) == 0); /* outside */
     free(touched);
@@ -249,8 +276,8 @@ int main(int argc, char **argv)
     /* A loop that has failed, and then the end at once: rank 0 still hears of the others. */
     size_t where = 3;
     CHECK(weft_mpi_for(NULL, half, 0, 1000, fail_at, &where) == -EDOM);
-    MPI_Comm_free(&half);
+    CHECK(weft_mpi_call(NULL, free_it, &half) == 0);
     CHECK(weft_mpi_for(NULL, MPI_COMM_WORLD, 0, 1000, fail_at, &where) == -EDOM);
     MPI_Finalize();
-    return 0;
+    return weft_mpi_for(NULL, MPI_COMM_WORLD, 0, 1, touch, NULL) != -ENOTSUP;
 }

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <weft/actor.h>
 
 static char *text, *expected, *written;
 static size_t length, position;
@@ -65,6 +66,44 @@ static void copy(weft *w, const void *in, size_t n, weft_mpi_out *out, void *arg
     CHECK(weft_mpi_put(out, in, n) == 0);
 }
 
+/* 256 MB, and not a byte more, however they come. */
+static void put_too_much(weft *w, const void *in, size_t n, weft_mpi_out *out, void *arg)
+{
+    (void)w, (void)in, (void)n, (void)arg;
+    enum { PIECE = 1 << 26 };
+    char *piece = calloc(1, PIECE);
+    CHECK(piece);
+    for (int i = 0; i < 4; i++)
+        CHECK(weft_mpi_put(out, piece, PIECE) == 0);
+    CHECK(weft_mpi_put(out, piece, 1) == -ENOMEM);
+    free(piece);
+}
+
+/* The call is not over yet. */
+static void write_and_loop(weft *w, const void *bytes, size_t n, void *arg)
+{
+    append(w, bytes, n, arg);
+    CHECK(weft_mpi_map(w, MPI_COMM_WORLD, text, 1, 1, -1, copy, append, arg) == -EBUSY);
+}
+
+/* Only one rank calls it: an actor is refused before other ranks are needed. */
+static int in_actor(weft *w, void *comm)
+{
+    return weft_mpi_map(w, *(MPI_Comm *)comm, text, length, 100, -1, copy, append, text);
+}
+
+static void refused_in_actor(void)
+{
+    MPI_Comm fresh;
+    MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
+    weft_actor *actor;
+    CHECK(rank > 0 || weft_actor_create(&actor, NULL, in_actor, &fresh, NULL) == 0);
+    CHECK(rank > 0 || (weft_actor_run(actor) == 0 && weft_actor_wait(NULL, actor) == -EPERM));
+    if (rank == 0)
+        weft_actor_release(actor);
+    MPI_Comm_free(&fresh);
+}
+
 static void fails(weft *w, const void *in, size_t n, weft_mpi_out *out, void *arg)
 {
     (void)in, (void)n, (void)out, (void)arg;
@@ -83,6 +122,16 @@ static void maps(weft *w, void *arg)
         CHECK(weft_mpi_map(w, MPI_COMM_WORLD, text, length, block, -1, copy, append, text) == 0);
         CHECK(rank > 0 || (position == length && memcmp(written, text, length) == 0));
     }
+    /* Lines that are longer than blocks, and one that is as long as many. */
+    position = 0;
+    CHECK(weft_mpi_map(w, MPI_COMM_WORLD, text, 1000, 3, '\n', copy, append, text) == 0);
+    CHECK(rank > 0 || (position == 1000 && memcmp(written, text, 1000) == 0));
+    position = 0;
+    CHECK(weft_mpi_map(w, MPI_COMM_WORLD, text, length, 64, '#', copy, append, text) == 0);
+    CHECK(rank > 0 || (position == length && memcmp(written, text, length) == 0));
+    position = 0;
+    CHECK(weft_mpi_map(w, MPI_COMM_WORLD, text, 100, 30, -1, copy, write_and_loop, text) == 0);
+    CHECK(weft_mpi_map(w, MPI_COMM_WORLD, text, 1, 1, -1, put_too_much, append, text) == -ENOMEM);
     CHECK(weft_mpi_map(w, MPI_COMM_WORLD, text, length, 100, -1, fails, append, text) == -EDOM);
     CHECK(weft_mpi_map(w, MPI_COMM_WORLD, NULL, 0, 100, -1, fails, append, text) == 0);
     CHECK(weft_mpi_map(w, MPI_COMM_WORLD, text, 1, 0, -1, fails, append, text) == -EINVAL);
@@ -93,6 +142,7 @@ int main(int argc, char **argv)
     begin(argc, argv);
     make_text();
     run(maps, NULL);
+    refused_in_actor();
     free(text);
     free(expected);
     free(written);

@@ -6,12 +6,14 @@
  *
  * MPI_THREAD_MULTIPLE is best. With MPI_THREAD_SERIALIZED one thread of this library makes all its
  * calls of MPI; from the first call of a function here on, the program makes its own through
- * weft_mpi_call(), and MPI_Finalize() when all is over. With less, and before MPI_Init_thread(),
- * every function here returns -ENOTSUP and the first one writes a line to
+ * weft_mpi_call(), and MPI_Finalize() when all is over. With less, before MPI_Init_thread() and
+ * after MPI_Finalize(), every function here returns -ENOTSUP and the first one writes a line to
  * standard error that says what to ask for.
  *
  * Functions return 0 or a negative errno value. What MPI reports, where its error handler returns,
- * is -EMSGSIZE (a message that is too long), -EINVAL (arguments), -ENOMEM or -EIO. */
+ * is -EMSGSIZE (a message that is too long), -EINVAL (arguments), -ENOMEM or -EIO. A message of
+ * this library's own that fails, or has no memory, ends the program with a line and MPI_Abort():
+ * other ranks would wait for it. */
 #ifndef WEFT_MPI_H
 #define WEFT_MPI_H
 
@@ -95,8 +97,14 @@ WEFT_API WEFT_MUST_USE int weft_mpi_call(weft *w, weft_mpi_fn *fn, void *arg);
  * and all ranks return that code: of the first rank whose code reaches rank 0. The kinds with
  * _until return -ETIMEDOUT everywhere once weft_now() has passed `when` on any rank that gave one;
  * WEFT_FOREVER: none. That also ends the wait for ranks that have not come yet, except for rank 0.
- * A rank that is killed ends the program, as MPI does it. -EINVAL: no function, or no communicator
- * of one group; -ENOTSUP; -ENOMEM on one rank, before it has begun. */
+ * But the first call with a communicator makes a copy of it: it waits for all ranks, whatever
+ * happens. A rank that is killed ends the program, as MPI does it. -EINVAL: no function, end before
+ * begin or from 2^63 on, or no communicator of one group; -ENOTSUP; -ENOMEM on one rank, before it
+ * has begun: the others wait for its next call.
+ *
+ * While a call runs, its job waits, and other threads of the pool do the work. So as many jobs as
+ * the pool has spares can be in such calls at a time, with a communicator each; more of them wait
+ * for each other. */
 
 /* Calls body for ranges that make up [begin, end), each element on one rank: weft_for() in each. */
 WEFT_API WEFT_MUST_USE int weft_mpi_for(weft *w, MPI_Comm comm, size_t begin, size_t end,
@@ -120,8 +128,9 @@ WEFT_API WEFT_MUST_USE int weft_mpi_reduce_until(weft *w, MPI_Comm comm, size_t 
  * not negative, such as '\n', a block ends after the first such byte, or where it would without, if
  * that is one. What map puts into `out`, 256 MB at most, reaches `write` on rank 0 in the order of
  * the blocks, one call for each block that has put something, when all blocks are done. Until then
- * it stays in the memory of the rank that has made it. If rank 0 has no memory to take it,
- * MPI_Abort() ends the program. -EINVAL: also more than 2^30 blocks, or none of no bytes. */
+ * it stays in the memory of the rank that has made it. `write` runs in the caller's job, or with
+ * NULL outside; what it fails with is that job's. -EINVAL: also more than 2^30 blocks, or none of
+ * no bytes. */
 typedef struct weft_mpi_out weft_mpi_out;
 typedef void weft_mpi_map_fn(weft *w, const void *in, size_t n, weft_mpi_out *out, void *arg);
 typedef void weft_mpi_write_fn(weft *w, const void *bytes, size_t n, void *arg);
@@ -156,8 +165,9 @@ WEFT_API int weft_mpi_put(weft_mpi_out *out, const void *bytes, size_t n);
  * A worker shares its bag when others have nothing to do: those of its own rank, and then those of
  * other ranks, which ask for it. A rank without work asks 4 others, chosen at random, one after the
  * other; then it asks its lifelines, log2 of the ranks, which give it something when they can, and
- * uses no CPU until then. Workers answer between two calls of `process`, so at worst a rank without
- * work waits as long as a call takes. */
+ * uses no CPU until then. A rank asks for more already when one of its workers has nothing to do.
+ * Workers answer between two calls of `process`, and not in the first 2 ms after work has come to a
+ * rank: at worst a rank without work waits that long, and as long as a call takes. */
 typedef struct weft_mpi_bag {
     size_t size;        /* of a bag. One that is zeros is empty; it is not moved in memory */
     size_t result_size; /* of a result, which begins as zeros, and is sent as it is */
@@ -177,8 +187,7 @@ typedef struct weft_mpi_bag {
  * result_size it may be NULL. `mine` is empty then; after a failure it is, or has what it had.
  *
  * What is said of loops above goes for this, too: who calls it, what it returns if a rank fails, is
- * cancelled or passes `when`. But a rank that has not come yet is waited for, whatever happened. A
- * rank that has no memory for a message ends the program with a line. */
+ * cancelled or passes `when`. But a rank that has not come yet is waited for, whatever happened. */
 WEFT_API WEFT_MUST_USE int weft_mpi_bag_run(weft *w, MPI_Comm comm, const weft_mpi_bag *kind,
                                             void *mine, void *arg, void *result);
 WEFT_API WEFT_MUST_USE int weft_mpi_bag_run_until(weft *w, MPI_Comm comm, const weft_mpi_bag *kind,
