@@ -34,6 +34,7 @@ need()
 # are built.
 # A setting is nothing to these, or they take too long.
 once='cxx|lint|gdb|mpi|tool|bindings|outside|server|cost|check|example|guide|bench|stress|unit'
+same='lint|guide|gdb|bindings|server|mpi' # the compiler of the library is nothing to these
 toolbox='api.(parallel_.*|sort)' # makes pools of all kinds by itself
 built='outside.(amalgamation|embed|static)' # builds the library once more
 describe()
@@ -56,10 +57,10 @@ describe()
         setting='WEFT_FORK=eager WEFT_SLEEP=tickle-seqcst'
         ;;
     tickle*|counters*|events-*) directory=build/gcc skip=$once setting=WEFT_SLEEP=$1 ;;
-    clang) cc=clang options=-DWEFT_HWLOC=OFF skip='stress|check' ;;
+    clang) cc=clang options=-DWEFT_HWLOC=OFF skip="stress|check|$same" ;;
     asan*)
         directory=build/asan options='-DWEFT_SANITIZE=address -DCMAKE_BUILD_TYPE=Debug'
-        if [ "$1" = asan ]; then skip='stress|bench'; else just='stress.(actors|lifecycle)'; fi
+        if [ "$1" = asan ]; then skip="stress|bench|$same"; else just='stress.(actors|lifecycle)'; fi
         ;;
     tsan*)
         directory=build/tsan cc=clang options=-DWEFT_SANITIZE=thread
