@@ -52,7 +52,7 @@ static struct {
     pthread_cond_t ran;   /* the running call is over, or a count of quiet waits is 0 */
     size_t loud;          /* waits that are not quiet */
     size_t quiet;         /* the others, and functions of theirs that run */
-    uint64_t youngest;    /* when the last wait came */
+    uint64_t youngest;    /* when the last wait came, or naps began anew */
     uint64_t moved;       /* when a loud wait came first, or the last one ended */
     uint64_t watch, said; /* ns without an end until a line is due; and after the last line */
     int64_t nap;          /* the nap that the thread takes now; 0: it is awake; -1: it sleeps */
