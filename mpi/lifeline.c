@@ -78,12 +78,8 @@ static bool may_ask(const struct weft__lifeline *m)
 
 static void ask(struct weft__lifeline *m, uint64_t random)
 {
-    if (m->is_busy || !may_ask(m))
+    if (m->is_busy || !may_ask(m) || m->tries == 0)
         return;
-    if (m->tries == 0) {
-        ask_lifelines(m);
-        return;
-    }
     m->tries--;
     ask_one(m, random);
 }
@@ -188,6 +184,9 @@ void weft__lifeline_idle(struct weft__lifeline *m, uint64_t random)
     while (m->n_thieves > 0)
         send(m, m->thieves[--m->n_thieves], WEFT__BAG_NONE, 0);
     rest(m);
+    if (m->is_over)
+        return;
+    ask_lifelines(m);
     m->tries = m->tries_most < m->ranks ? m->tries_most : m->ranks - 1;
     ask(m, random);
 }

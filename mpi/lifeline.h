@@ -3,18 +3,21 @@
  * threads and without MPI: its owner holds a lock, passes on what it sends, and tells it what
  * comes. Messages from one rank to another must arrive in the order in which they were sent.
  *
- *                     NONE, tries left: STEAL
- *                         +------+
- *   BUSY -idle: STEAL-> ASKING <-+ -NONE, no tries left: LIFELINE to all of them-> DORMANT
- *     ^                   |                                                          |
- *     +-------LOOT--------+--------------------------LOOT----------------------------+
+ *                                     NONE, tries left: STEAL
+ *                                         +------+
+ *   BUSY -idle: LIFELINE to all, STEAL-> ASKING <-+ -NONE, no tries left-> DORMANT
+ *     ^                                   |                                   |
+ *     +---------------LOOT----------------+----------------LOOT---------------+
  *
- * Ranks begin BUSY or DORMANT: those without work ask their lifelines at once. Later a rank asks
- * TRIES others at random, one after the other. Then it asks its lifelines, which are
- * the ranks whose number differs in one bit: log2 of the ranks. A lifeline never says no, it gives
- * when it has something. So work that one rank has reaches all others along lifelines, and a
- * dormant rank sends nothing. A BUSY rank that has a worker without work may ask, too: then it is
- * BUSY and waits for one answer.
+ * A rank without work asks its lifelines, which are the ranks whose number differs in one bit: log2
+ * of the ranks. A lifeline never says no, it gives when it has something. So work that one rank has
+ * reaches all others along lifelines. At the same time it asks TRIES others at random, one after
+ * the other; then it is DORMANT, and sends nothing. Ranks begin BUSY, or DORMANT with their
+ * lifelines asked. A BUSY rank that has a worker without work may ask one at random, too: then it
+ * is BUSY and waits for one answer.
+ *
+ * In the papers lifelines are asked after the tries: with more threads than CPUs an answer takes
+ * milliseconds, and the sum of several was too long.
  *
  * The end is found as by Dijkstra and Scholten; README.md has the argument. Rank 0 decides it, or
  * the code of the first failure that it hears of, and END tells all ranks. */

@@ -163,11 +163,11 @@ WEFT_API int weft_mpi_put(weft_mpi_out *out, const void *bytes, size_t n);
  * NULL.
  *
  * A worker shares its bag when others have nothing to do: those of its own rank, and then those of
- * other ranks, which ask for it. A rank without work asks 4 others, chosen at random, one after the
- * other; then it asks its lifelines, log2 of the ranks, which give it something when they can, and
- * uses no CPU until then. A rank asks for more already when one of its workers has nothing to do.
- * Workers answer between two calls of `process`, and not in the first 2 ms after work has come to a
- * rank: at worst a rank without work waits that long, and as long as a call takes. */
+ * other ranks, which ask for it. A rank without work asks its lifelines, log2 of the ranks, which
+ * give it something when they can, and 4 others, chosen at random, one after the other. Then it
+ * uses no CPU until work comes. A rank asks for more already when one of its workers has nothing to
+ * do. Workers answer between two calls of `process`, and not in the first 2 ms after work has come
+ * to a rank: at worst a rank without work waits that long, and as long as a call takes. */
 typedef struct weft_mpi_bag {
     size_t size;        /* of a bag. One that is zeros is empty; it is not moved in memory */
     size_t result_size; /* of a result, which begins as zeros, and is sent as it is */
