@@ -164,7 +164,8 @@ static bool may_be_set_going(const struct weft__worker *worker, bool from_outsid
     if (!worker->blocked)
         return worker->above || /* it waits in a pool on top; for what is not known here */
                (weft__waits(worker) &&
-                (worker->awaited->elsewhere || weft__limit_ends(worker->awaited->limit)));
+                (worker->awaited->elsewhere || weft__limit_ends(worker->awaited->limit) ||
+                 (worker->awaited->limit && from_outside))); /* which may cancel it */
     if (other_pool_moves(worker) || weft__limit_ends(worker->blocked->limit))
         return true;
     if (worker->blocked->kind == BLOCKED_OUTSIDE) /* a program that has a handler wants to know */
@@ -218,10 +219,12 @@ void weft__find_alive(struct weft_pool *pool)
     } while (more);
 }
 
-/* The holder of a mutex takes no jobs of others while it waits, so it counts as blocked. */
+/* The holder of a mutex takes no jobs of others while it waits, and neither does a wait with a
+ * limit: they count as blocked. */
 static bool is_stuck(struct weft__worker *worker)
 {
-    return !worker->alive && (worker->blocked || (weft__waits(worker) && weft__is_careful(worker)));
+    bool takes_none = weft__is_careful(worker) || (weft__waits(worker) && worker->awaited->limit);
+    return !worker->alive && (worker->blocked || (weft__waits(worker) && takes_none));
 }
 
 bool weft__anybody_stuck(struct weft_pool *pool)

@@ -7,6 +7,7 @@
 #include "pools.h"
 #include "proc.h"
 #include "weft/actor.h"
+#include "weft/info.h"
 #include "weft/sync.h"
 #include "weft/task.h"
 
@@ -186,6 +187,63 @@ static void holder_with_limit_is_alive(void)
     CHECK(weft_submit(pool, &tasks[1], lock_mutex, &two) == 0);
     WAIT_UNTIL(weft_task_done(&tasks[0]) && weft_task_done(&tasks[1]));
     pool_drop(pool);
+}
+
+/* ---- Waits for tasks that no thread is left to run ---- */
+
+static void do_nothing(weft *w, void *arg)
+{
+}
+
+/* A wait that may be cancelled takes no jobs meanwhile, not even that one. */
+static void wait_for_inner_task(weft *w, void *arg)
+{
+    weft_task task;
+    CHECK(weft_submit(weft_pool_of(w), &task, do_nothing, NULL) == 0);
+    CHECK(weft_task_wait_until(&task, WEFT_FOREVER) == -ECANCELED);
+    CHECK(weft_task_cancel(&task) == 0);
+    CHECK(weft_task_wait(&task) == -ECANCELED);
+}
+
+static void wait_for_waiting_task(weft *w, void *arg)
+{
+    weft_task task;
+    CHECK(weft_submit(weft_pool_of(w), &task, wait_for_inner_task, NULL) == 0);
+    CHECK(weft_task_wait_until(&task, WEFT_FOREVER) == 0);
+}
+
+static void no_thread_is_left_for_a_task(void)
+{
+    expected_text = WORDS("waits for a task", "jobs that no thread is left to run: 1; more spares");
+    expected_graph = WORDS("digraph");
+    weft_run(judged_pool(1, -1), wait_for_waiting_task, NULL);
+}
+
+static size_t queued_in(weft_pool *pool)
+{
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
+    CHECK(weft_pool_get_info(pool, &info) == 0);
+    return info.queued;
+}
+
+/* The thread that submitted it may cancel it, and does so the first time. The second time it waits
+ * itself. */
+static void submitter_may_cancel(void)
+{
+    expected_text = WORDS("waits for a task", "jobs that no thread is left to run: 1; more spares");
+    expected_graph = WORDS("digraph");
+    atomic_store(&may_report, false);
+    weft_task task;
+    weft_pool *pool = judged_pool(1, -1);
+    for (int i = 0; i < 2; i++) {
+        CHECK(weft_submit(pool, &task, wait_for_inner_task, NULL) == 0);
+        WAIT_UNTIL(threads_all_sleep(gettid()) && queued_in(pool) == 1);
+        if (i == 0)
+            CHECK(weft_task_cancel(&task) == 0);
+        atomic_store(&may_report, i == 1);
+        CHECK(weft_task_wait(&task) == -ECANCELED);
+    }
+    abort();
 }
 
 /* ---- Other objects: each is named, and its holder where it is known ---- */
@@ -1255,6 +1313,8 @@ int main(void)
         IN_CHILD(channel_without_sender),
         IN_CHILD(limit_is_no_deadlock),
         IN_CHILD(holder_with_limit_is_alive),
+        IN_CHILD(no_thread_is_left_for_a_task),
+        IN_CHILD(submitter_may_cancel),
         IN_CHILD(reader_wants_to_write),
         IN_CHILD(writer_waits_elsewhere),
         IN_CHILD(semaphore_is_empty),
