@@ -30,7 +30,8 @@ static int run_task(weft *w, struct weft__bag_run *run)
     if (error)
         return error;
     set_live(run, true);
-    error = weft_task_wait_until(&run->task, WEFT_FOREVER);
+    if (w)
+        error = weft_task_wait_until(&run->task, WEFT_FOREVER);
     bool is_cancelled = error && !weft_task_done(&run->task);
     if (is_cancelled)
         weft_task_cancel(&run->task);
@@ -120,11 +121,11 @@ static int begin_count(void *arg)
                                      c->run->ranks->comm, &c->request);
 }
 
-static void complete(weft *w, weft_mpi_fn *fn, struct collective *c)
+static void complete(weft *w, weft_mpi_fn *fn, struct collective *c, size_t bytes)
 {
     if (weft__mpi_do(w, fn, c) != MPI_SUCCESS)
         weft__mpi_die("the end of weft_mpi_bag_run can't be agreed on");
-    weft__mpi_finish(w, 1, &c->request);
+    weft__mpi_finish(w, 1, &c->request, bytes);
 }
 
 static bool has_all(struct weft__bag_run *run)
@@ -151,7 +152,7 @@ static void drop_arrived(struct weft__bag_run *run)
 static void drain(weft *w, struct weft__bag_run *run)
 {
     struct collective c = {.run = run};
-    complete(w, begin_count, &c);
+    complete(w, begin_count, &c, 0);
     wait_until(w, run, has_all);
     weft__mpi_do(w, weft__bag_quit, run);
     wait_until(w, run, has_quit);
@@ -171,7 +172,7 @@ static void gather(weft *w, struct weft__bag_run *run, void *result, char *all)
 {
     size_t size = run->kind->result_size;
     struct collective c = {.run = run, .mine = result, .all = all};
-    complete(w, begin_gather, &c);
+    complete(w, begin_gather, &c, (size_t)run->ranks->size * size);
     memcpy(result, all, size);
     for (int i = 1; i < run->ranks->size; i++)
         run->kind->combine(w, result, all + (size_t)i * size, run->arg);
@@ -192,10 +193,10 @@ static int finish(weft *w, struct weft__bag_run *run, void *result, char *all)
 
 /* ---- The call ---- */
 
-static void begin(struct weft__bag_run *run)
+static void begin(weft *w, struct weft__bag_run *run)
 {
     int rank = run->ranks->rank;
-    run->tag = (int)(run->ranks->loops++ % WEFT__MPI_LOOPS) * WEFT__MPI_TAGS;
+    run->tag = weft__mpi_next_tag(w, run->ranks);
     run->last_out = &run->out;
     run->random = (weft_now() ^ (uint64_t)rank << 48) | 1;
     pthread_mutex_init(&run->lock, NULL);
@@ -213,7 +214,7 @@ static int run_on(weft *w, struct weft__bag_run *run, void *result, char *all)
 {
     if (!w)
         weft_pool_default(); /* its threads are there when work comes */
-    begin(run);
+    begin(w, run);
     weft__mpi_do(w, weft__bag_listen, run);
     enum next next;
     while ((next = next_of(run)) != OVER)

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -23,13 +22,16 @@ enum {
     EARLY = 6000000, /* ns: until then */
     EARLY_COST = 20,
     NAP_LONG = 200000, /* a new request ends a nap of at least so long */
+    BYTE_NS = 10,
     WATCH_SECONDS = 8,
+    WATCH_MOST = 1000000000,
 };
 
 struct call {
     weft_mpi_fn *fn;
     void *arg;
     int result;
+    bool is_over;
     weft_event done;
     struct call *next;
 };
@@ -48,12 +50,13 @@ static struct {
     struct weft__mpi_wait **waits;
     size_t sets, sets_size;
     struct weft__mpi_wait **set;
-    struct call *first_call, *running;
-    pthread_cond_t ran;   /* the running call is over, or a count of quiet waits is 0 */
+    struct call *first_call;
+    pthread_cond_t ran;   /* a call is over, or a count of quiet waits is 0 */
     size_t loud;          /* waits that are not quiet */
     size_t quiet;         /* the others, and functions of theirs that run */
     uint64_t youngest;    /* when the last wait came, or naps began anew */
     uint64_t moved;       /* when a loud wait came first, or the last one ended */
+    uint64_t busy;        /* until then data surely moves */
     uint64_t watch, said; /* ns without an end until a line is due; and after the last line */
     int64_t nap;          /* the nap that the thread takes now; 0: it is awake; -1: it sleeps */
     int64_t cost;         /* ns of CPU time for one look and one nap */
@@ -150,6 +153,14 @@ static void note_end(uint64_t now)
     engine.said = 0;
 }
 
+/* Naps are short for as long as a slow network needs for them. */
+static void expect_bytes(size_t bytes)
+{
+    uint64_t until = engine.youngest + bytes * BYTE_NS;
+    if (until > engine.busy)
+        engine.busy = until;
+}
+
 int weft__mpi_submit(struct weft__mpi_wait *wait)
 {
     int error = 0;
@@ -161,6 +172,7 @@ int weft__mpi_submit(struct weft__mpi_wait *wait)
         engine.quiet += wait->quiet;
         if (wait->uses)
             ++*wait->uses;
+        expect_bytes(wait->bytes);
         add(wait);
         rouse();
     } else if (wait->own || wait->quiet) {
@@ -182,21 +194,53 @@ bool weft__mpi_withdraw(struct weft__mpi_wait *wait)
     return was_out;
 }
 
+/* If the lock is taken, the next one will tell. */
+void weft__mpi_ended_alone(void)
+{
+    if (pthread_mutex_trylock(&engine.lock))
+        return;
+    if (engine.loud > 0)
+        note_end(weft_now());
+    pthread_mutex_unlock(&engine.lock);
+}
+
+static void hurry(void)
+{
+    engine.youngest = weft_now();
+    rouse();
+}
+
+void weft__mpi_hurry(void)
+{
+    pthread_mutex_lock(&engine.lock);
+    hurry();
+    pthread_mutex_unlock(&engine.lock);
+}
+
+static void wait_begins(void)
+{
+    hurry();
+    engine.loud++;
+    note_end(engine.youngest);
+}
+
+static void wait_ends(void)
+{
+    engine.loud--;
+    note_end(weft_now());
+}
+
 void weft__mpi_wait_begins(void)
 {
     pthread_mutex_lock(&engine.lock);
-    engine.loud++;
-    engine.youngest = weft_now();
-    note_end(engine.youngest);
-    rouse();
+    wait_begins();
     pthread_mutex_unlock(&engine.lock);
 }
 
 void weft__mpi_wait_ends(void)
 {
     pthread_mutex_lock(&engine.lock);
-    engine.loud--;
-    note_end(weft_now());
+    wait_ends();
     pthread_mutex_unlock(&engine.lock);
 }
 
@@ -300,7 +344,7 @@ static bool tell(struct weft__mpi_wait *over)
 }
 
 /* Has a part of the set ended? */
-static bool note_move(struct weft__mpi_wait *wait)
+static bool note_part(struct weft__mpi_wait *wait)
 {
     if (wait->moves) {
         engine.youngest = weft_now();
@@ -323,7 +367,7 @@ static bool look_at_all(void)
         if (weft__mpi_look(engine.set[i]))
             note_over(engine.set[i], &over);
         else
-            any |= note_move(engine.set[i]);
+            any |= note_part(engine.set[i]);
         any |= tell(over);
     }
     return any;
@@ -332,15 +376,14 @@ static bool look_at_all(void)
 static bool run_calls(void)
 {
     bool any = engine.first_call;
-    struct call *outer = engine.running; /* see weft__mpi_settle() */
     while (engine.first_call) {
         struct call *call = engine.first_call;
         engine.first_call = call->next;
-        engine.running = call;
         pthread_mutex_unlock(&engine.lock);
-        call->result = call->fn(call->arg);
+        int result = call->fn(call->arg); /* in weft__mpi_settle() another one may run inside it */
         pthread_mutex_lock(&engine.lock);
-        engine.running = outer;
+        call->result = result;
+        call->is_over = true;
         weft_event_set(NULL, &call->done); /* the last touch; under the lock, see tell() */
         pthread_cond_broadcast(&engine.ran);
     }
@@ -348,6 +391,13 @@ static bool run_calls(void)
 }
 
 /* ---- The thread ---- */
+
+static void note_move(uint64_t now)
+{
+    engine.youngest = now;
+    if (weft__moves_surely(&engine.moves))
+        note_end(now);
+}
 
 static int64_t cpu_time(void)
 {
@@ -360,6 +410,8 @@ static int64_t cpu_time(void)
  * naps are short, even if looks cost something. */
 static int64_t next_nap(uint64_t now)
 {
+    if (now < engine.busy)
+        return NAP_FIRST;
     int64_t waited = (int64_t)(now - engine.youngest), nap = waited / NAP_SHARE;
     int64_t limit = engine.cost * (waited < EARLY ? EARLY_COST : NAP_COST);
     if (limit > NAP_LAST)
@@ -383,18 +435,6 @@ static void nap(uint64_t now, int64_t ns)
     last = before;
 }
 
-/* In a call that the engine's thread makes, it goes on with its work: no other thread would. */
-void weft__mpi_settle(const size_t *uses)
-{
-    pthread_mutex_lock(&engine.lock);
-    while (*uses > 0)
-        if (!pthread_equal(pthread_self(), engine.thread))
-            pthread_cond_wait(&engine.ran, &engine.lock);
-        else if (!run_calls() && !look_at_all())
-            nap(weft_now(), NAP_LONG);
-    pthread_mutex_unlock(&engine.lock);
-}
-
 /* A program may wait long for good reasons, so this is a line, and no more. */
 static void watch(uint64_t now)
 {
@@ -406,6 +446,24 @@ static void watch(uint64_t now)
             "(WEFT_MPI_WATCH=0 turns this line off)\n",
             engine.rank, engine.ranks, engine.loud, engine.loud == 1 ? "" : "s",
             (unsigned long long)((now - engine.moved) / 1000000000));
+}
+
+/* In a call that the engine's thread makes, it goes on with its work: no other thread would. */
+void weft__mpi_settle(const size_t *uses)
+{
+    pthread_mutex_lock(&engine.lock);
+    wait_begins();
+    while (*uses > 0) {
+        if (!weft__mpi_is_engine()) {
+            pthread_cond_wait(&engine.ran, &engine.lock);
+        } else if (!run_calls() && !look_at_all()) {
+            uint64_t now = weft_now();
+            watch(now);
+            nap(now, next_nap(now));
+        }
+    }
+    wait_ends();
+    pthread_mutex_unlock(&engine.lock);
 }
 
 static void *run(void *unused)
@@ -421,8 +479,10 @@ static void *run(void *unused)
         int64_t before = cpu_time();
         any |= look_at_all();
         uint64_t now = weft_now();
-        if (!any && weft__moves_judge(&engine.moves, begin - last, cpu_time() - before, now))
-            engine.youngest = now;
+        if (any)
+            weft__moves_end(&engine.moves);
+        else if (weft__moves_judge(&engine.moves, begin - last, cpu_time() - before, now))
+            note_move(now);
         last = now;
         if (any || engine.first_call) /* it may have come while the lock was free */
             continue;
@@ -433,12 +493,6 @@ static void *run(void *unused)
             continue;
         }
         watch(now);
-        if (weft__moves_now(&engine.moves)) {
-            pthread_mutex_unlock(&engine.lock);
-            sched_yield();
-            pthread_mutex_lock(&engine.lock);
-            continue;
-        }
         nap(now, next_nap(now));
     }
     return NULL;
@@ -488,6 +542,20 @@ static int check_level(void)
     return 0;
 }
 
+static long watch_seconds(void)
+{
+    const char *text = getenv("WEFT_MPI_WATCH");
+    if (!text || !*text)
+        return WATCH_SECONDS;
+    char *end;
+    long seconds = strtol(text, &end, 10);
+    if (!*end && seconds >= 0 && seconds <= WATCH_MOST)
+        return seconds;
+    fprintf(stderr, "weft-mpi: WEFT_MPI_WATCH=%s is not a number of seconds; it is %d\n", text,
+            WATCH_SECONDS);
+    return WATCH_SECONDS;
+}
+
 static int start(void)
 {
     pthread_condattr_t clock;
@@ -495,9 +563,7 @@ static int start(void)
     int error = check_level();
     if (error)
         return error;
-    const char *watched = getenv("WEFT_MPI_WATCH");
-    long seconds = watched && *watched ? strtol(watched, NULL, 10) : WATCH_SECONDS;
-    engine.watch = seconds > 0 ? (uint64_t)seconds * 1000000000 : 0;
+    engine.watch = (uint64_t)watch_seconds() * 1000000000;
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     pthread_cond_init(&engine.changed, &clock);
@@ -520,6 +586,11 @@ int weft__mpi_ready(void)
     return error;
 }
 
+bool weft__mpi_is_engine(void)
+{
+    return pthread_equal(pthread_self(), engine.thread);
+}
+
 bool weft__mpi_is_multiple(void)
 {
     return engine.multiple; /* never changes after ready */
@@ -538,7 +609,8 @@ static void submit_call(struct call *call)
     pthread_mutex_unlock(&engine.lock);
 }
 
-/* An actor ends while it waits for its call, which is in the actor's frames. */
+/* An actor that is killed takes its call back, which is in its frames: if it has not begun, or else
+ * when it is over. Worst case: this thread waits as long as the call of MPI takes. */
 static void withdraw_call(weft *w, void *arg)
 {
     (void)w;
@@ -548,24 +620,38 @@ static void withdraw_call(weft *w, void *arg)
         before = &(*before)->next;
     if (*before)
         *before = call->next;
-    while (engine.running == call) /* a call of MPI that does not block */
-        pthread_cond_wait(&engine.ran, &engine.lock);
+    else
+        while (!call->is_over)
+            pthread_cond_wait(&engine.ran, &engine.lock);
     pthread_mutex_unlock(&engine.lock);
 }
 
-int weft__mpi_do(weft *w, weft_mpi_fn *fn, void *arg)
+int weft__mpi_try(weft *w, weft_mpi_fn *fn, void *arg, int *result)
 {
-    if (engine.multiple)
-        return fn(arg);
+    if (engine.multiple || weft__mpi_is_engine()) {
+        *result = fn(arg);
+        return 0;
+    }
     struct call call = {.fn = fn, .arg = arg};
     weft_event_init(&call.done, "weft_mpi_call");
     weft_event_from_outside(&call.done);
     int in_actor = w ? weft_defer(w, withdraw_call, &call) : -EPERM;
     if (in_actor == -ENOMEM)
-        weft__mpi_die("no memory");
+        return -ENOMEM;
     submit_call(&call);
     weft_event_wait(w, &call.done);
     if (in_actor == 0)
         weft_undefer(w, withdraw_call, &call);
-    return call.result;
+    if (in_actor == 0 && weft_cancelled(w)) /* with a mutex it goes on, but the wait just returns */
+        withdraw_call(w, &call);
+    *result = call.result;
+    return call.is_over ? 0 : -ECANCELED;
+}
+
+int weft__mpi_do(weft *w, weft_mpi_fn *fn, void *arg)
+{
+    int result = MPI_ERR_OTHER;
+    if (weft__mpi_try(w, fn, arg, &result))
+        weft__mpi_die("a call of MPI was not made");
+    return result;
 }

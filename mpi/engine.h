@@ -6,8 +6,8 @@
  *   -submit-> OUT -poll-> OVER        by the engine's thread, which sets the event
  *             OUT -withdraw-> nobody's     by the waiter, whose limit is reached
  *
- * Everything is under one lock, which is held during a look at CHUNK requests, not more. The engine
- * touches a wait no more once it has set its event. */
+ * Everything is under one lock, which is held during a look at CHUNK requests, or at one set. The
+ * engine does not touch a wait any more once it has set its event. */
 #ifndef WEFT_MPI_ENGINE_H
 #define WEFT_MPI_ENGINE_H
 
@@ -21,6 +21,7 @@ struct weft__mpi_wait {
     bool quiet;   /* of the library's own, and not worth a line; `then` is not NULL */
     bool own;     /* of the library's own, and a thread waits for it */
     size_t *uses; /* quiet: how many such waits use the same communicator; the engine counts them */
+    size_t bytes; /* own: how many move now, as all ranks have come; 0: not known */
     int n;
     MPI_Request *requests;
     MPI_Status *statuses; /* one, unless kind is ALL */
@@ -43,6 +44,9 @@ int weft__mpi_ready(void);
 /* After ready. May calls be made by any thread at any time? */
 bool weft__mpi_is_multiple(void);
 
+/* After ready. Is the caller the engine's thread, in a function that it calls? */
+bool weft__mpi_is_engine(void);
+
 /* The thread looks at it from now on. 0 or -ENOMEM; but without memory for one of the library's
  * own, which MPI has already, the program ends with a line. */
 int weft__mpi_submit(struct weft__mpi_wait *wait);
@@ -51,29 +55,40 @@ int weft__mpi_submit(struct weft__mpi_wait *wait);
  * MPI_Abort(). */
 _Noreturn void weft__mpi_die(const char *what);
 
-/* False: it is over, or will be at once, and the event tells so. */
+/* True: the wait is the caller's again. False: the engine has set its event. */
 bool weft__mpi_withdraw(struct weft__mpi_wait *wait);
 
-/* A thread waits for what a request with `then` will bring, though the request may be old: it
- * counts for the line about waits, and naps are short again. */
+/* A wait has ended by the caller's own looks: no line about waits is due for a while. */
+void weft__mpi_ended_alone(void);
+
+/* The caller waits for a message whose receive was posted long ago: naps are short again. */
+void weft__mpi_hurry(void);
+
+/* The same; and this wait counts for the line about waits. */
 void weft__mpi_wait_begins(void);
 void weft__mpi_wait_ends(void);
 
-/* Returns when *uses is 0: before MPI frees the communicator. Also in the engine's thread. */
+/* Returns when *uses is 0: before MPI frees the communicator. Also in the engine's thread. This
+ * wait counts for the line about waits. */
 void weft__mpi_settle(const size_t *uses);
 
-/* A busy thread that cares for a wait with `then` gets the answer sooner than by the engine's nap.
- * True: it is over, and the caller calls `then` itself. With MPI_THREAD_SERIALIZED the engine's
- * thread is woken, and does it. */
+/* A busy thread may look at a wait with `then` itself, and need not wait for the end of the
+ * engine's nap. True: it is over, and the caller calls `then`. With MPI_THREAD_SERIALIZED the
+ * engine's thread is woken, and does it. */
 bool weft__mpi_help(struct weft__mpi_wait *wait);
 
 /* Waits for it: wait.c. `when` NULL: no limit, whatever happens. Errors as of weft_mpi_wait(). */
 int weft__mpi_wait(weft *w, struct weft__mpi_wait *wait, const uint64_t *when);
 
-/* Waits for messages of the library's own. If one fails, the program ends with a line. */
-void weft__mpi_finish(weft *w, int n, MPI_Request *requests);
+/* Waits for messages of the library's own, which have so many bytes, if that is known. If one
+ * fails, the program ends with a line. */
+void weft__mpi_finish(weft *w, int n, MPI_Request *requests, size_t bytes);
 
-/* fn(arg), as weft_mpi_call(), after ready; returns what fn returned. */
+/* fn(arg), as weft_mpi_call(), after ready; returns what fn returned. Not in actors. */
 int weft__mpi_do(weft *w, weft_mpi_fn *fn, void *arg);
+
+/* The same in actors, too. 0; or -ECANCELED: the actor was killed, holds a mutex, and fn was not
+ * called; -ENOMEM. */
+int weft__mpi_try(weft *w, weft_mpi_fn *fn, void *arg, int *result);
 
 #endif

@@ -41,6 +41,17 @@ static void note_failure(struct weft__mpi_wait *wait, int n)
         wait->statuses[i].MPI_ERROR = MPI_ERR_PENDING;
 }
 
+/* Without statuses MPI does not say which message failed, and how. */
+static int test_all(int n, MPI_Request *requests, int *is_over)
+{
+    MPI_Status statuses[WINDOW];
+    int result = MPI_Testall(n, requests, is_over, statuses);
+    for (int i = 0; i < n && result == MPI_ERR_IN_STATUS; i++)
+        if (statuses[i].MPI_ERROR != MPI_SUCCESS && statuses[i].MPI_ERROR != MPI_ERR_PENDING)
+            result = statuses[i].MPI_ERROR;
+    return result;
+}
+
 /* Looks at a WINDOW of them at a time. So what moves can be seen before all have ended, and a look
  * does not get longer with the square of their number. A call of MPI takes in a few messages only:
  * so if the first ones are not there yet, it looks once more for each WINDOW that follows. */
@@ -51,9 +62,10 @@ static bool look_at_set(struct weft__mpi_wait *wait)
         looks = WINDOW;
     do {
         int left = wait->n - wait->first, n = left < WINDOW ? left : WINDOW;
-        MPI_Status *statuses = wait->statuses == MPI_STATUSES_IGNORE ? MPI_STATUSES_IGNORE
-                                                                     : wait->statuses + wait->first;
-        wait->result = MPI_Testall(n, wait->requests + wait->first, &is_over, statuses);
+        MPI_Request *requests = wait->requests + wait->first;
+        wait->result = wait->statuses == MPI_STATUSES_IGNORE
+                           ? test_all(n, requests, &is_over)
+                           : MPI_Testall(n, requests, &is_over, wait->statuses + wait->first);
         if (wait->result != MPI_SUCCESS) {
             note_failure(wait, n);
             return true;

@@ -16,18 +16,23 @@ struct saying {
     int64_t numbers[4];
 };
 
-static int post_to_root(void *arg)
+/* Rank 0 hears itself at once. But its BYE may be the last message that the root gets, and ends the
+ * root's receive. */
+static int tell_root(void *arg)
 {
     struct saying *saying = arg;
     struct weft__mpi_loop *loop = saying->loop;
-    weft__mpi_post(loop->ranks, 0, loop->tag + WEFT__MPI_TO_ROOT, saying->numbers);
+    if (loop->root && saying->numbers[0] != WEFT__MPI_BYE)
+        weft__mpi_root_hear(loop->root, 0, saying->numbers);
+    else
+        weft__mpi_post(loop->ranks, 0, loop->tag + WEFT__MPI_TO_ROOT, saying->numbers);
     return MPI_SUCCESS;
 }
 
 static void say(weft *w, struct weft__mpi_loop *loop, int64_t kind, int64_t value)
 {
     struct saying saying = {loop, {kind, value}};
-    weft__mpi_do(w, post_to_root, &saying);
+    weft__mpi_do(w, tell_root, &saying);
 }
 
 struct question {
@@ -59,7 +64,7 @@ static bool ask(weft *w, struct weft__mpi_loop *loop, int lane, size_t *begin, s
     } else {
         if (weft__mpi_do(w, begin_question, &q) != MPI_SUCCESS)
             weft__mpi_die("a loop can't ask for its next part");
-        weft__mpi_finish(w, 2, q.requests);
+        weft__mpi_finish(w, 2, q.requests, 0);
     }
     *begin = (size_t)q.part[0];
     *end = (size_t)q.part[1];
@@ -118,8 +123,9 @@ static void set_live(struct weft__mpi_loop *loop, bool is_live)
     pthread_mutex_unlock(&tasks);
 }
 
-/* Runs the lanes in a task, so that the verdict can cancel them. The caller's own computation may
- * be cancelled meanwhile, and the task is then, too. */
+/* Runs the lanes in a task, so that the verdict can cancel them. A job's own computation may be
+ * cancelled meanwhile, and the task is then, too. So a job can't run the task itself; a thread
+ * outside does. */
 static int run_task(weft *w, struct weft__mpi_loop *loop, uint64_t when)
 {
     weft_submit_options options = WEFT_SUBMIT_OPTIONS_INIT;
@@ -129,13 +135,14 @@ static int run_task(weft *w, struct weft__mpi_loop *loop, uint64_t when)
     if (error)
         return error;
     set_live(loop, true);
-    error = weft_task_wait_until(&loop->task, WEFT_FOREVER);
-    bool is_cancelled = error == -ECANCELED && !weft_task_done(&loop->task);
+    if (w)
+        error = weft_task_wait_until(&loop->task, WEFT_FOREVER);
+    bool is_cancelled = error && !weft_task_done(&loop->task);
     if (is_cancelled)
         weft_task_cancel(&loop->task);
     set_live(loop, false);
-    error = weft_task_wait(&loop->task);
-    return is_cancelled ? -ECANCELED : error ? error : loop->code;
+    int result = weft_task_wait(&loop->task);
+    return is_cancelled ? error : result ? result : loop->code;
 }
 
 /* ---- The loop ---- */
@@ -173,6 +180,7 @@ static void await_verdict(weft *w, struct weft__mpi_loop *loop, uint64_t when)
 {
     if (loop->root)
         weft__mpi_root_worry(loop->root);
+    weft__mpi_hurry();
     int error = weft_event_wait_until(w, &loop->over, when);
     if (!error)
         return;
@@ -186,13 +194,15 @@ static void leave(weft *w, struct weft__mpi_loop *loop)
     if (loop->root && loop->verdict)
         weft__mpi_root_leave(loop->root);
     say(w, loop, WEFT__MPI_BYE, 0);
-    if (loop->root && !loop->verdict)
-        weft_event_wait(w, &loop->gone);
+    if (!loop->root || loop->verdict)
+        return;
+    weft__mpi_hurry();
+    weft_event_wait(w, &loop->gone);
 }
 
 int weft__mpi_loop(weft *w, struct weft__mpi_loop *loop, uint64_t when)
 {
-    loop->tag = (int)(loop->ranks->loops++ % WEFT__MPI_LOOPS) * WEFT__MPI_TAGS;
+    loop->tag = weft__mpi_next_tag(w, loop->ranks);
     weft_event_init(&loop->over, "weft_mpi_for");
     weft_event_from_outside(&loop->over);
     weft_event_init(&loop->gone, "weft_mpi_for");

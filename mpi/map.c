@@ -11,7 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 8, TAG = 16384 + 1, PIECE = 1 << 28 }; /* loops use tags below that */
+enum {
+    WINDOW = 8,
+    TAG = WEFT__MPI_LOOPS * WEFT__MPI_TAGS,
+    PIECE = 1 << 28,
+    BLOCKS_MOST = 1000000000
+};
 
 struct weft_mpi_out {
     char *bytes;
@@ -140,7 +145,7 @@ static void send_outs(weft *w, struct mapping *all)
         struct parcel parcel = {.all = all, .i = i};
         if (weft__mpi_do(w, begin_send, &parcel) != MPI_SUCCESS)
             weft__mpi_die("the output of a block can't be sent");
-        weft__mpi_finish(w, 1, &parcel.request);
+        weft__mpi_finish(w, 1, &parcel.request, 0);
     }
 }
 
@@ -166,7 +171,7 @@ static void write_outs(weft *w, struct mapping *all)
     for (size_t i = 0; i < all->blocks; i++) {
         struct parcel *parcel = &parcels[i % WINDOW];
         if (parcel->bytes)
-            weft__mpi_finish(w, 1, &parcel->request);
+            weft__mpi_finish(w, 1, &parcel->request, 0);
         const char *bytes = parcel->bytes ? parcel->bytes : all->outs[i].bytes;
         if (all->table[2 * i] > 0)
             all->write(w, bytes, (size_t)all->table[2 * i], all->arg);
@@ -192,7 +197,7 @@ static int run(weft *w, struct weft__mpi_ranks *ranks, struct mapping *all)
     struct parcel parcel = {.all = all};
     if (weft__mpi_do(w, begin_table, &parcel) != MPI_SUCCESS)
         weft__mpi_die("the lengths of outputs can't be sent");
-    weft__mpi_finish(w, 1, &parcel.request);
+    weft__mpi_finish(w, 1, &parcel.request, 0);
     if (all->rank == 0)
         write_outs(w, all);
     else
@@ -214,7 +219,7 @@ static int enter(weft *w, MPI_Comm comm, struct mapping *all)
 int weft_mpi_map(weft *w, MPI_Comm comm, const void *in, size_t n, size_t block, int delimiter,
                  weft_mpi_map_fn *map, weft_mpi_write_fn *write, void *arg)
 {
-    if ((!in && n > 0) || block == 0 || !map || !write || n / block >= INT_MAX / 2 - 1)
+    if ((!in && n > 0) || block == 0 || !map || !write || n / block >= BLOCKS_MOST)
         return -EINVAL;
     struct mapping all = {.in = in,
                           .n = n,

@@ -80,7 +80,7 @@ static int make(weft *w, struct lookup *lookup)
         return -ENOMEM;
     int error = weft__mpi_errno(weft__mpi_do(w, begin_copy, lookup));
     if (!error) {
-        weft__mpi_finish(w, 1, &lookup->request);
+        weft__mpi_finish(w, 1, &lookup->request, 0);
         error = weft__mpi_errno(weft__mpi_do(w, keep, lookup));
     }
     if (error)
@@ -134,6 +134,34 @@ static int find_or_make(weft *w, MPI_Comm comm, struct weft__mpi_ranks **ranks)
         error = make_once(w, &lookup);
     *ranks = lookup.ranks;
     return error;
+}
+
+static int begin_barrier(void *arg)
+{
+    struct lookup *lookup = arg;
+    return MPI_Ibarrier(lookup->ranks->comm, &lookup->request);
+}
+
+/* Rank 0 comes last: it has all messages of the others then. */
+static void await_all(weft *w, struct weft__mpi_ranks *ranks)
+{
+    struct lookup lookup = {.ranks = ranks};
+    if (ranks->rank == 0) {
+        weft_block_begin(w);
+        weft__mpi_settle(&ranks->uses);
+        weft_block_end(w);
+    }
+    if (weft__mpi_do(w, begin_barrier, &lookup) != MPI_SUCCESS)
+        weft__mpi_die("ranks can't wait for each other");
+    weft__mpi_finish(w, 1, &lookup.request, 0);
+}
+
+int weft__mpi_next_tag(weft *w, struct weft__mpi_ranks *ranks)
+{
+    unsigned number = ranks->loops++ % WEFT__MPI_LOOPS;
+    if (number == 0 && ranks->loops > 1)
+        await_all(w, ranks);
+    return (int)number * WEFT__MPI_TAGS;
 }
 
 int weft__mpi_enter(weft *w, MPI_Comm comm, struct weft__mpi_ranks **ranks)

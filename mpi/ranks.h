@@ -20,6 +20,14 @@ struct weft__mpi_ranks {
 int weft__mpi_enter(weft *w, MPI_Comm comm, struct weft__mpi_ranks **ranks);
 void weft__mpi_leave(struct weft__mpi_ranks *ranks);
 
+/* The first of TAGS tags for the messages of the call. They are the same on all ranks, and others
+ * than those of the last LOOPS calls. Before tags are used again, all ranks wait for all: a rank
+ * that is late has none of their messages left. */
+int weft__mpi_next_tag(weft *w, struct weft__mpi_ranks *ranks);
+
+/* MPI allows 32767 tags at least; the others are for weft_mpi_map(). */
+enum { WEFT__MPI_TAGS = 32, WEFT__MPI_LOOPS = 512 };
+
 /* As a weft_submit_options.deadline, where 0 is none. */
 static inline uint64_t weft__mpi_deadline(uint64_t when)
 {

@@ -83,7 +83,7 @@ static void share_table(weft *w, const struct reduction *all, MPI_Comm comm)
         struct share share = {all->table + done, (int)n, comm, MPI_REQUEST_NULL};
         if (weft__mpi_do(w, begin_share, &share) != MPI_SUCCESS)
             weft__mpi_die("the parts of a reduction can't be sent");
-        weft__mpi_finish(w, 1, &share.request);
+        weft__mpi_finish(w, 1, &share.request, n);
     }
 }
 
@@ -128,7 +128,7 @@ int weft_mpi_reduce_until(weft *w, MPI_Comm comm, size_t begin, size_t end,
                           const weft_reducer *reducer, void *arg, void *result, uint64_t when)
 {
     if (!w || !reducer || !result || !reducer->fold || !reducer->combine || reducer->size == 0 ||
-        end < begin)
+        end < begin || end > INT64_MAX)
         return -EINVAL;
     if (!is_flat(reducer))
         return -ENOTSUP;

@@ -115,16 +115,16 @@ static bool note(struct weft__mpi_root *root, int from, int64_t kind, int code)
     return makes;
 }
 
-static void hear(struct weft__mpi_root *root, int from, int64_t kind, int64_t value, int64_t more)
+void weft__mpi_root_hear(struct weft__mpi_root *root, int from, const int64_t message[4])
 {
-    if (kind == WEFT__MPI_ASK) {
+    if (message[0] == WEFT__MPI_ASK) {
         int64_t part[4];
-        note(root, from, kind, 0);
-        weft__mpi_root_take(root, (size_t)value, part);
-        weft__mpi_post(root->ranks, from, root->tag + WEFT__MPI_GRANT + (int)more, part);
+        note(root, from, WEFT__MPI_ASK, 0);
+        weft__mpi_root_take(root, (size_t)message[1], part);
+        weft__mpi_post(root->ranks, from, root->tag + WEFT__MPI_GRANT + (int)message[2], part);
         return;
     }
-    if (note(root, from, kind, (int)value))
+    if (note(root, from, message[0], (int)message[1]))
         weft__mpi_loop_stop(root->local, root->verdict);
 }
 
@@ -165,7 +165,7 @@ static void heard(struct weft__mpi_wait *wait)
         (struct weft__mpi_root *)((char *)wait - offsetof(struct weft__mpi_root, wait));
     if (wait->result != MPI_SUCCESS)
         weft__mpi_die("a message of a loop was not received");
-    hear(root, root->status.MPI_SOURCE, root->message[0], root->message[1], root->message[2]);
+    weft__mpi_root_hear(root, root->status.MPI_SOURCE, root->message);
     if (root->not_gone == 0)
         end(root);
     else if (!listen(root))

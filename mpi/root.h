@@ -15,8 +15,6 @@ enum {
     WEFT__MPI_TO_ROOT,
     WEFT__MPI_STOP,
     WEFT__MPI_GRANT, /* and one for each lane */
-    WEFT__MPI_TAGS = 32,
-    WEFT__MPI_LOOPS = 512, /* before tags are used again; 32767 is the least that MPI allows */
 };
 
 struct weft__mpi_root {
@@ -41,7 +39,11 @@ struct weft__mpi_root *weft__mpi_root_begin(struct weft__mpi_loop *loop);
 /* The next part, at least `least` long; empty: no more. */
 void weft__mpi_root_take(struct weft__mpi_root *root, size_t least, int64_t part[4]);
 
-/* Rank 0 waits for the verdict. If ranks have not even come, that is worth a line. */
+/* A rank has said something. In a call of MPI. */
+void weft__mpi_root_hear(struct weft__mpi_root *root, int from, const int64_t message[4]);
+
+/* Rank 0 is about to wait for the verdict. If some ranks have not called yet, this wait counts for
+ * the line about waits. */
 void weft__mpi_root_worry(struct weft__mpi_root *root);
 
 /* After the verdict: rank 0 does not wait until all have gone. */

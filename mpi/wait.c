@@ -35,18 +35,25 @@ static bool look_once(struct weft__mpi_wait *wait, uint64_t *took)
     return is_over;
 }
 
+/* `when` NULL: no limit. */
+static bool is_due(weft *w, const uint64_t *when)
+{
+    return when && (weft_now() >= *when || (w && weft_cancelled(w)));
+}
+
 /* MPI moves a long message in pieces, some at each look, if the other side looks, too: so both go
  * on while an eighth of the time goes to looks that move something. `empty`: how long a look takes
  * that finds nothing. Worst case: a look that took long because the thread lost its CPU costs
  * another PATIENCE. */
-static bool look_patiently(weft *w, struct weft__mpi_wait *wait, uint64_t empty)
+static bool look_patiently(weft *w, struct weft__mpi_wait *wait, uint64_t empty,
+                           const uint64_t *when)
 {
     uint64_t begin, now, took, moving;
     do {
         begin = weft_now();
         moving = 0;
         do {
-            if (!is_idle(w))
+            if (!is_idle(w) || is_due(w, when))
                 return false;
             sched_yield();
             if (look_once(wait, &took))
@@ -61,18 +68,20 @@ static bool look_patiently(weft *w, struct weft__mpi_wait *wait, uint64_t empty)
 
 /* With MPI_THREAD_SERIALIZED one look, because a look there costs two switches of threads. It is
  * needed all the same: the engine takes requests that are out only. */
-static bool look_first(weft *w, struct weft__mpi_wait *wait)
+static int look_first(weft *w, struct weft__mpi_wait *wait, const uint64_t *when, int *is_over)
 {
     if (!weft__mpi_is_multiple())
-        return weft__mpi_do(w, look, wait);
+        return weft__mpi_try(w, look, wait, is_over);
     uint64_t took, empty = UINT64_MAX / 4;
-    for (int i = 0; i < LOOKS; i++) {
-        if (look_once(wait, &took))
-            return true;
+    *is_over = false;
+    for (int i = 0; i < LOOKS && !*is_over; i++) {
+        *is_over = look_once(wait, &took);
         if (took < empty)
             empty = took;
     }
-    return look_patiently(w, wait, empty);
+    if (!*is_over)
+        *is_over = look_patiently(w, wait, empty, when);
+    return 0;
 }
 
 static void withdraw(weft *w, void *arg)
@@ -81,20 +90,29 @@ static void withdraw(weft *w, void *arg)
     weft__mpi_withdraw(arg);
 }
 
+/* An actor that is killed and holds a mutex goes on, but its waits just return. */
+static int await_event(weft *w, struct weft__mpi_wait *wait, const uint64_t *when)
+{
+    int error = 0;
+    if (when)
+        error = weft_event_wait_until(w, &wait->done, *when);
+    else
+        weft_event_wait(w, &wait->done);
+    if (!error && w && weft_actor_self(w) && weft_cancelled(w))
+        error = -ECANCELED;
+    return error && weft__mpi_withdraw(wait) ? error : 0;
+}
+
 static int wait_for(weft *w, struct weft__mpi_wait *wait, const uint64_t *when)
 {
     weft_event_init(&wait->done, "weft_mpi_wait");
     weft_event_from_outside(&wait->done);
     int in_actor = w ? weft_defer(w, withdraw, wait) : -EPERM;
     int error = in_actor == -ENOMEM ? -ENOMEM : weft__mpi_submit(wait);
-    if (!error && !when)
-        weft_event_wait(w, &wait->done);
-    else if (!error)
-        error = weft_event_wait_until(w, &wait->done, *when);
+    if (!error)
+        error = await_event(w, wait, when);
     if (in_actor == 0)
         weft_undefer(w, withdraw, wait);
-    if (error && error != -ENOMEM && !weft__mpi_withdraw(wait))
-        error = 0; /* it ended in the last moment */
     return error;
 }
 
@@ -114,19 +132,22 @@ int weft__mpi_wait(weft *w, struct weft__mpi_wait *wait, const uint64_t *when)
 {
     if (wait->n < 0 || (wait->n > 0 && !wait->requests))
         return -EINVAL;
-    int error = weft__mpi_ready();
-    if (error)
-        return error;
-    if (!look_first(w, wait))
-        error = wait_for(w, wait, when);
+    int is_over = false, error = weft__mpi_ready();
+    if (!error)
+        error = look_first(w, wait, when, &is_over);
+    if (is_over)
+        weft__mpi_ended_alone();
+    else if (!error)
+        error = weft__mpi_is_engine() ? -EDEADLK : wait_for(w, wait, when);
     return error ? error : error_of(wait);
 }
 
 /* What MPI has begun uses memory of the callers, and other ranks wait for it. */
-void weft__mpi_finish(weft *w, int n, MPI_Request *requests)
+void weft__mpi_finish(weft *w, int n, MPI_Request *requests, size_t bytes)
 {
     struct weft__mpi_wait wait = {.kind = WEFT__MPI_ALL,
                                   .own = true,
+                                  .bytes = bytes,
                                   .n = n,
                                   .requests = requests,
                                   .statuses = MPI_STATUSES_IGNORE};
@@ -155,8 +176,11 @@ static int wait_any(weft *w, int n, MPI_Request *requests, int *index, MPI_Statu
 {
     if (!index)
         return -EINVAL;
-    struct weft__mpi_wait wait = {
-        .kind = WEFT__MPI_ANY, .n = n, .requests = requests, .statuses = status};
+    struct weft__mpi_wait wait = {.kind = WEFT__MPI_ANY,
+                                  .n = n,
+                                  .requests = requests,
+                                  .statuses = status,
+                                  .index = MPI_UNDEFINED};
     int error = weft__mpi_wait(w, &wait, when);
     *index = wait.index;
     return error;
@@ -203,14 +227,18 @@ int weft_mpi_test(weft *w, MPI_Request *request, bool *done, MPI_Status *status)
         return error;
     struct weft__mpi_wait wait = {
         .kind = WEFT__MPI_ONE, .n = 1, .requests = request, .statuses = status};
-    *done = weft__mpi_do(w, look, &wait);
-    return weft__mpi_errno(wait.result);
+    int is_over = false;
+    error = weft__mpi_try(w, look, &wait, &is_over);
+    *done = is_over;
+    return error ? error : weft__mpi_errno(wait.result);
 }
 
 int weft_mpi_call(weft *w, weft_mpi_fn *fn, void *arg)
 {
     if (!fn)
         return -EINVAL;
-    int error = weft__mpi_ready();
-    return error ? error : weft__mpi_errno(weft__mpi_do(w, fn, arg));
+    int result = MPI_SUCCESS, error = weft__mpi_ready();
+    if (!error)
+        error = weft__mpi_try(w, fn, arg, &result);
+    return error ? error : weft__mpi_errno(result);
 }

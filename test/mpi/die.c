@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* die.c: what its argument says: "killed": a rank is killed in the middle of a loop, and the others
  * would compute for ever; "absent": a rank never comes to the loop, until it has been missed for
- * some seconds; "silent": no message comes for a while. */
+ * some seconds; "gone": a rank comes so late that the others have given up and want to end MPI;
+ * "silent": no message comes for a while. */
 #include "ranks.h"
 
+#include <errno.h>
 #include <signal.h>
 
 static void compute(weft *w, size_t begin, size_t end, void *arg)
@@ -35,6 +37,13 @@ int main(int argc, char **argv)
         if (rank == ranks - 1)
             sleep_ms(2500);
         CHECK(weft_mpi_for(NULL, MPI_COMM_WORLD, 0, 1000, little, NULL) == 0);
+    } else if (strcmp(argv[1], "gone") == 0) {
+        bool is_late = rank == ranks - 1;
+        CHECK(weft_mpi_for(NULL, MPI_COMM_WORLD, 0, 1000, little, NULL) == 0);
+        if (is_late)
+            sleep_ms(3500);
+        CHECK(weft_mpi_for_until(NULL, MPI_COMM_WORLD, 0, 1000, little, NULL,
+                                 is_late ? WEFT_FOREVER : weft_now() + 100 * MS) == -ETIMEDOUT);
     } else {
         int number = 0;
         MPI_Request request;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <weft/actor.h>
 #include <weft/parallel.h>
+#include <weft/sync.h>
 
 enum { MANY = 40 };
 
@@ -198,6 +199,73 @@ static void killed(void)
     CHECK(weft_mpi_wait(NULL, &request, MPI_STATUS_IGNORE) == 0 && got == 5);
 }
 
+/* An actor that holds a mutex goes on after the kill. The message comes when it is gone. */
+struct holder {
+    MPI_Request request;
+    int got, result;
+    weft_mutex mutex;
+    weft_event waits;
+};
+
+static int wait_and_hold(weft *w, void *arg)
+{
+    struct holder *holder = arg;
+    weft_mutex_lock(w, &holder->mutex);
+    weft_event_set(w, &holder->waits);
+    holder->result = weft_mpi_wait(w, &holder->request, MPI_STATUS_IGNORE);
+    weft_mutex_unlock(w, &holder->mutex);
+    return 0;
+}
+
+static void killed_holder(void)
+{
+    int mine = 7;
+    weft_actor *actor;
+    struct holder holder = {
+        .got = -1, .mutex = WEFT_MUTEX_INIT, .waits = WEFT_EVENT_INIT, .result = 1};
+    receive(NULL, &holder.got, rank, 5002, &holder.request);
+    CHECK(weft_actor_create(&actor, NULL, wait_and_hold, &holder, NULL) == 0);
+    CHECK(weft_actor_run(actor) == 0);
+    weft_event_wait(NULL, &holder.waits);
+    sleep_ms(20); /* let it wait, most times */
+    weft_actor_kill(actor);
+    CHECK(weft_actor_wait(NULL, actor) == -ECANCELED);
+    weft_actor_release(actor);
+    CHECK(holder.result == -ECANCELED && holder.request != MPI_REQUEST_NULL);
+    send(NULL, &mine, rank, 5002);
+    CHECK(weft_mpi_wait(NULL, &holder.request, MPI_STATUS_IGNORE) == 0 && holder.got == 7);
+}
+
+/* ---- Inside a call ---- */
+
+static int receive_and_look(void *arg)
+{
+    struct message *m = arg;
+    bool done = true;
+    CHECK(weft_mpi_call(NULL, begin_receive, m) == MPI_SUCCESS);
+    CHECK(weft_mpi_test(NULL, m->request, &done, MPI_STATUS_IGNORE) == 0 && !done);
+    return MPI_SUCCESS;
+}
+
+static int wait_inside(void *arg)
+{
+    CHECK(weft_mpi_wait(NULL, arg, MPI_STATUS_IGNORE) == -EDEADLK);
+    return MPI_SUCCESS;
+}
+
+/* With MPI_THREAD_SERIALIZED a call runs in the thread that makes all calls. */
+static void inside(bool serialized)
+{
+    int got = -1, mine = 8;
+    MPI_Request request;
+    struct message m = {&got, rank, 5003, &request};
+    CHECK(weft_mpi_call(NULL, receive_and_look, &m) == 0);
+    if (serialized)
+        CHECK(weft_mpi_call(NULL, wait_inside, &request) == 0);
+    send(NULL, &mine, rank, 5003);
+    CHECK(weft_mpi_wait(NULL, &request, MPI_STATUS_IGNORE) == 0 && got == 8);
+}
+
 static void cancelled(weft *w, void *arg)
 {
     (void)arg;
@@ -234,7 +302,7 @@ static void too_long(void)
     MPI_Status statuses[2];
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int kind = 0; kind < 3; kind++) {
+    for (int kind = 0; kind < 4; kind++) {
         MPI_Irecv(got, 1, MPI_INT, before(rank), 6000, MPI_COMM_WORLD, &requests[0]);
         if (kind == 1 && rank == 0)
             sleep_ms(20); /* the others wait by now */
@@ -243,7 +311,8 @@ static void too_long(void)
             CHECK(weft_mpi_wait(NULL, &requests[0], MPI_STATUS_IGNORE) == -EMSGSIZE);
             CHECK(weft_mpi_wait(NULL, &requests[1], MPI_STATUS_IGNORE) == 0);
         } else {
-            CHECK(weft_mpi_waitall(NULL, 2, requests, statuses) == -EMSGSIZE);
+            CHECK(weft_mpi_waitall(NULL, 2, requests, kind == 2 ? statuses : MPI_STATUSES_IGNORE) ==
+                  -EMSGSIZE);
         }
     }
 }
@@ -263,6 +332,8 @@ int main(int argc, char **argv)
     run(in_jobs, NULL);
     in_actors();
     killed();
+    killed_holder();
+    inside(argc > 1);
     run(cancelled, NULL);
     too_long();
     MPI_Finalize();
