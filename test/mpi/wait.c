@@ -4,6 +4,7 @@
 #include "ranks.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <weft/actor.h>
 #include <weft/parallel.h>
 #include <weft/sync.h>
@@ -129,6 +130,25 @@ static void any(weft *w, void *arg)
     CHECK(weft_mpi_waitany(w, MANY, requests, &index, &status) == 0 && index == MPI_UNDEFINED);
 }
 
+/* Longer than what is looked at in one call of MPI. */
+static void long_set(weft *w, void *arg)
+{
+    enum { LONG = 600 };
+    int got[LONG], mine[LONG];
+    MPI_Request requests[LONG];
+    MPI_Status statuses[LONG];
+    (void)arg;
+    for (int i = 0; i < LONG; i++)
+        receive(w, &got[i], before(rank), 7000 + i, &requests[i]);
+    for (int i = LONG; i-- > 0;) {
+        mine[i] = 5 * i + rank;
+        send(w, &mine[i], after(rank), 7000 + i);
+    }
+    CHECK(weft_mpi_waitall(w, LONG, requests, statuses) == 0);
+    for (int i = 0; i < LONG; i++)
+        CHECK(got[i] == 5 * i + before(rank) && statuses[i].MPI_TAG == 7000 + i);
+}
+
 /* ---- Many jobs wait at once, and each for the one before it in the ring ---- */
 
 static int relay(weft *w, void *arg)
@@ -174,12 +194,53 @@ static void in_jobs(weft *w, void *arg)
     weft_for(w, 0, 100, relay_some, arg);
 }
 
-/* ---- An end in the middle ---- */
-
 static int wait_for_ever(weft *w, void *arg)
 {
     return weft_mpi_wait(w, arg, MPI_STATUS_IGNORE);
 }
+
+static void start(weft_actor **actor, weft_actor_fn *fn, void *arg)
+{
+    CHECK(weft_actor_create(actor, NULL, fn, arg, NULL) == 0);
+    CHECK(weft_actor_run(*actor) == 0);
+}
+
+static int end_of(weft_actor *actor)
+{
+    int reason = weft_actor_wait(NULL, actor);
+    weft_actor_release(actor);
+    return reason;
+}
+
+/* More of them than the engine looks at in one call; the last ones end while the others wait. Only
+ * with MPI_THREAD_SERIALIZED: otherwise each actor looks some times before, which Open MPI makes
+ * long on a busy machine. */
+static void crowd(void)
+{
+    enum { CROWD = 1150, LAST = 100, FIRST = CROWD - LAST };
+    static int got[CROWD], mine[CROWD];
+    static MPI_Request requests[CROWD];
+    static weft_actor *actors[CROWD];
+    for (int i = 0; i < CROWD; i++) {
+        receive(NULL, &got[i], rank, 7000 + i, &requests[i]);
+        start(&actors[i], wait_for_ever, &requests[i]);
+        if (i == FIRST)
+            sleep_ms(20); /* let the first ones wait, most times */
+    }
+    sleep_ms(20);
+    for (int i = 0; i < CROWD; i++) {
+        int which = (i + FIRST) % CROWD;
+        mine[which] = 3 * which;
+        send(NULL, &mine[which], rank, 7000 + which);
+        if (i == LAST - 1)
+            for (int k = FIRST; k < CROWD; k++)
+                CHECK(end_of(actors[k]) == 0 && got[k] == 3 * k);
+    }
+    for (int i = 0; i < FIRST; i++)
+        CHECK(end_of(actors[i]) == 0 && got[i] == 3 * i);
+}
+
+/* ---- An end in the middle ---- */
 
 /* The actor's wait is taken back; the request is still there. */
 static void killed(void)
@@ -266,6 +327,82 @@ static void inside(bool serialized)
     CHECK(weft_mpi_wait(NULL, &request, MPI_STATUS_IGNORE) == 0 && got == 8);
 }
 
+/* An actor ends while the library's thread makes its call, or before that. */
+struct held {
+    atomic_bool has_begun, may_end, has_ended;
+};
+
+static int hold(void *arg)
+{
+    struct held *held = arg;
+    atomic_store(&held->has_begun, true);
+    while (!atomic_load(&held->may_end))
+        sleep_ms(1);
+    sleep_ms(20);
+    atomic_store(&held->has_ended, true);
+    return MPI_SUCCESS;
+}
+
+static int call_hold(weft *w, void *arg)
+{
+    return weft_mpi_call(w, hold, arg);
+}
+
+static void killed_in_call(void)
+{
+    static struct held running, queued;
+    weft_actor *first, *second;
+    start(&first, call_hold, &running);
+    while (!atomic_load(&running.has_begun))
+        sleep_ms(1);
+    start(&second, call_hold, &queued);
+    sleep_ms(20); /* let it wait, most times */
+    weft_actor_kill(second);
+    CHECK(end_of(second) == -ECANCELED);
+    weft_actor_kill(first);
+    sleep_ms(20);
+    atomic_store(&running.may_end, true);
+    CHECK(end_of(first) == -ECANCELED && atomic_load(&running.has_ended));
+    bool done;
+    MPI_Request none = MPI_REQUEST_NULL;
+    CHECK(weft_mpi_test(NULL, &none, &done, MPI_STATUS_IGNORE) == 0 && done);
+    CHECK(!atomic_load(&queued.has_begun));
+}
+
+/* A message that comes at the limit: the request has ended, or is still there; not both. */
+struct limited {
+    uint64_t when;
+    MPI_Request request;
+};
+
+static int wait_until(weft *w, void *arg)
+{
+    struct limited *limited = arg;
+    int error = weft_mpi_wait_until(w, &limited->request, MPI_STATUS_IGNORE, limited->when);
+    CHECK((error == 0) == (limited->request == MPI_REQUEST_NULL));
+    return error;
+}
+
+static void last_moment(void)
+{
+    int in_time = 0;
+    for (int i = 0; i < 200; i++) {
+        int got = -1, mine = i;
+        weft_actor *actor;
+        struct limited limited = {.when = weft_now() + MS / 4};
+        receive(NULL, &got, rank, 5002, &limited.request);
+        start(&actor, wait_until, &limited);
+        while (weft_now() + (uint64_t)(i % 40) * 1000 < limited.when)
+            ;
+        send(NULL, &mine, rank, 5002);
+        int error = end_of(actor);
+        CHECK(error == 0 || error == -ETIMEDOUT);
+        in_time += error == 0;
+        CHECK(weft_mpi_wait(NULL, &limited.request, MPI_STATUS_IGNORE) == 0 && got == i);
+    }
+    printf("rank %d: %d in time\n", rank, in_time);
+}
+
 static void cancelled(weft *w, void *arg)
 {
     (void)arg;
@@ -317,6 +454,31 @@ static void too_long(void)
     }
 }
 
+/* In the middle of a long set: those before it have ended, and those far behind may go on. */
+static void one_is_too_long(void)
+{
+    enum { LONG = 600, BAD = 300, SENT = 512 };
+    static int got[LONG];
+    static MPI_Status statuses[LONG];
+    static MPI_Request requests[LONG];
+    int mine[2] = {1, 2}, class;
+    memset(statuses, 0x55, sizeof statuses);
+    for (int i = 0; i < LONG; i++)
+        MPI_Irecv(&got[i], 1, MPI_INT, before(rank), 8000 + i, MPI_COMM_WORLD, &requests[i]);
+    for (int i = 0; i < SENT; i++)
+        MPI_Send(mine, 1 + (i == BAD), MPI_INT, after(rank), 8000 + i, MPI_COMM_WORLD);
+    CHECK(weft_mpi_waitall(NULL, LONG, requests, statuses) == -EMSGSIZE);
+    for (int i = 0; i < 256; i++)
+        CHECK(statuses[i].MPI_ERROR == MPI_SUCCESS && requests[i] == MPI_REQUEST_NULL);
+    MPI_Error_class(statuses[BAD].MPI_ERROR, &class);
+    CHECK(class == MPI_ERR_TRUNCATE);
+    for (int i = SENT; i < LONG; i++) {
+        CHECK(statuses[i].MPI_ERROR == MPI_ERR_PENDING && requests[i] != MPI_REQUEST_NULL);
+        MPI_Send(mine, 1, MPI_INT, after(rank), 8000 + i, MPI_COMM_WORLD);
+    }
+    CHECK(weft_mpi_waitall(NULL, LONG - SENT, requests + SENT, MPI_STATUSES_IGNORE) == 0);
+}
+
 int main(int argc, char **argv)
 {
     begin(argc, argv);
@@ -329,13 +491,20 @@ int main(int argc, char **argv)
     weft_actor_release(actor);
     run(all, NULL);
     run(any, NULL);
+    run(long_set, NULL);
     run(in_jobs, NULL);
     in_actors();
     killed();
     killed_holder();
     inside(argc > 1);
+    if (argc > 1) { /* calls are made by another thread */
+        crowd();
+        killed_in_call();
+    }
+    last_moment();
     run(cancelled, NULL);
     too_long();
+    one_is_too_long();
     MPI_Finalize();
     return 0;
 }
