@@ -16,13 +16,16 @@
 enum {
     CHUNK = 1024,      /* requests in one call of MPI, under the lock */
     NAP_FIRST = 20000, /* ns */
-    NAP_LAST = 50000000,
+    NAP_LAST = 64000000,
     NAP_SHARE = 4,   /* of the time waited so far */
     NAP_COST = 1000, /* of what a look costs, if that is less */
     EARLY = 6000000, /* ns: until then */
     EARLY_COST = 20,
     NAP_LONG = 200000, /* a new request ends a nap of at least so long */
     BYTE_NS = 10,
+    MEET = 128000000, /* ns: how often */
+    MEET_LOOKS = 3,
+    MEET_NAP = 30000,
     WATCH_SECONDS = 8,
     WATCH_MOST = 1000000000,
 };
@@ -60,6 +63,7 @@ static struct {
     uint64_t watch, said; /* ns without an end until a line is due; and after the last line */
     int64_t nap;          /* the nap that the thread takes now; 0: it is awake; -1: it sleeps */
     int64_t cost;         /* ns of CPU time for one look and one nap */
+    int meeting;          /* looks that follow at a meeting */
     struct weft__moves moves;
 } engine = {.lock = PTHREAD_MUTEX_INITIALIZER, .ran = PTHREAD_COND_INITIALIZER};
 
@@ -406,6 +410,24 @@ static int64_t cpu_time(void)
     return time.tv_sec * (int64_t)1000000000 + time.tv_nsec;
 }
 
+/* If both sides of a long message nap long, either finds what the other one has left for it, but
+ * neither sees that data moves. So they meet: long naps end when the clock, which all processes of
+ * the machine share, is a multiple of MEET. There some looks follow with short naps between them,
+ * at the same time on both sides. Between machines there is no such clock; but there a look copies
+ * more. */
+static int64_t meet(uint64_t now, int64_t nap)
+{
+    int64_t left = MEET - (int64_t)(now % MEET);
+    if (engine.meeting > 0) {
+        engine.meeting--;
+        return nap < MEET_NAP ? nap : MEET_NAP;
+    }
+    if (nap < NAP_LONG || left > nap)
+        return nap;
+    engine.meeting = MEET_LOOKS;
+    return left;
+}
+
 /* A message may need several looks on both sides until it is there, so that delays add up: early
  * naps are short, even if looks cost something. */
 static int64_t next_nap(uint64_t now)
@@ -418,6 +440,7 @@ static int64_t next_nap(uint64_t now)
         limit = NAP_LAST;
     if (nap > limit)
         nap = limit;
+    nap = meet(now, nap);
     return nap < NAP_FIRST ? NAP_FIRST : nap;
 }
 

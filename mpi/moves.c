@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "moves.h"
 
-/* The longer the time since the last look, the colder the caches, and the longer a look. And the
- * more do looks differ: after a long nap, many that copy nothing take more than the usual, but
- * nearly all that follow each other copy if the other side naps as long. After a short nap, few
- * that copy nothing do, and one in three copies. The times were measured on virtual machines,
- * where 96 KB take 3 to 8 us. */
+/* The longer the time since the last look, the colder the caches, and the longer a look. The times
+ * were measured on virtual machines, where 96 KB take 3 to 8 us, and one look in ten to twenty that
+ * copies nothing takes more than that. */
 static const struct kind {
     uint64_t pause;      /* ns: up to so long */
     int64_t usual, more; /* ns: at first; and how much more a look takes that copies */
-    int each, less;      /* what such a look adds to the weight, and what others take away */
 } kinds[WEFT__MOVES_KINDS] = {
-    {10000, 2000, 2000, 6, 1},    {200000, 3000, 2200, 6, 1},      {2000000, 4000, 2500, 4, 2},
-    {16000000, 8000, 3500, 4, 2}, {UINT64_MAX, 12000, 4500, 4, 2},
+    {10000, 1500, 1500},
+    {200000, 2000, 1800},
+    {2000000, 3000, 2500},
 };
 
-enum { SURE = 11, MOST = 24 }; /* weights */
+enum { EACH = 6, SURE = 13, MOST = 24 }; /* weights */
 
 void weft__moves_begin(struct weft__moves *m)
 {
@@ -48,11 +46,14 @@ static bool take_token(struct weft__moves *m, uint64_t now)
 bool weft__moves_judge(struct weft__moves *m, uint64_t pause, int64_t look, uint64_t now)
 {
     int kind = 0;
-    while (pause > kinds[kind].pause)
+    while (kind < WEFT__MOVES_KINDS && pause > kinds[kind].pause)
         kind++;
+    if (kind == WEFT__MOVES_KINDS)
+        return false;
     bool more = takes_more(m, kind, look);
-    m->weight += more ? kinds[kind].each : -kinds[kind].less;
-    m->weight = m->weight < 0 ? 0 : m->weight > MOST ? MOST : m->weight;
+    m->weight += more ? EACH : m->weight > 0 ? -1 : 0;
+    if (m->weight > MOST)
+        m->weight = MOST;
     return more && m->weight >= SURE && take_token(m, now);
 }
 

@@ -2,12 +2,13 @@
 /* moves.h: does data move? MPI moves a long message in pieces, some at each look, if the other side
  * looks, too, and does not say so. But a look that copies takes more CPU time than the usual one.
  *
- * One such look may have other reasons. Three in a row say that data moves; after short naps, when
- * a look is more alike to another one, two of some. From then on each such look makes naps begin
- * anew, as for a new wait, so that they are short when the other side looks, until it is one look
- * in many. If both sides do so, some pieces take two or three short naps.
+ * After a long pause looks differ too much to tell. So only looks soon after another one count. One
+ * that takes more may have other reasons; three, with few others between them, say that data moves.
+ * From then on each such look makes naps begin anew, as for a new wait, so that they are short when
+ * the other side looks; until only one look in many takes more. If both sides do so, some pieces
+ * take two or three short naps.
  *
- * Worst cases. If looks take more for other reasons, and more than one in six does, naps stay
+ * Worst cases. If looks take more for other reasons, and more than one in seven does, naps stay
  * short: up to half a CPU. So there are TOKENS, one for each time that naps begin anew. They come
  * back one by one, in REFILL each, and all at once when a wait ends: half a CPU for a second at
  * most, and a 20th of one after that. A message that needs more of them is slow: a long nap for
@@ -19,7 +20,7 @@
 #include <stdint.h>
 
 enum {
-    WEFT__MOVES_KINDS = 5,
+    WEFT__MOVES_KINDS = 3,
     WEFT__MOVES_TOKENS = 5000,
     WEFT__MOVES_REFILL = 2000000, /* ns */
 };
@@ -36,7 +37,7 @@ void weft__moves_begin(struct weft__moves *m);
 /* A look has taken `look` ns of CPU time; `pause` ns after the last one. True: naps begin anew. */
 bool weft__moves_judge(struct weft__moves *m, uint64_t pause, int64_t look, uint64_t now);
 
-/* Not one look in six, but most of them: data moves, beyond doubt. */
+/* Many of the last looks took more. */
 bool weft__moves_surely(const struct weft__moves *m);
 
 /* A wait has ended. */
