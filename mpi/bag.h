@@ -110,7 +110,7 @@ uint64_t weft__bag_random(struct weft__bag_run *run);
 /* What the task runs: returns when this rank has no work and has asked for some, or has failed. */
 void weft__bag_work(weft *w, void *run);
 
-/* After all. The results of all parts are in `result`, unless that is NULL. */
+/* Frees all parts when the run is over, and adds their results to `result`, unless that is NULL. */
 void weft__bag_drop_parts(weft *w, struct weft__bag_run *run, void *result);
 
 #endif

@@ -52,7 +52,7 @@ struct weft__lifeline {
     unsigned coming; /* LOOT that no hand has taken yet */
     bool is_young;   /* has had work for a short time only, and may be done soon: it gives nothing.
                         Set by the owner, who knows the time */
-    bool has_failed; /* what it had is lost: it answers for that for ever */
+    bool has_failed; /* its work is lost, so it never sends the ACK: the run can only end by FAIL */
     bool is_over;    /* END has come */
     int32_t code;    /* then */
     int parent;      /* who waits for this rank's ACK; NOBODY: this rank answers for nothing */

@@ -8,9 +8,9 @@
  *   rank:    ASK -> part, ..., no part    DONE(code) -> STOP(verdict)   BYE
  *
  * The verdict is made once, by rank 0: the first code that is not 0, as soon as it is known, or 0
- * when all are done. It cancels what still runs, and all ranks return it. So a rank that comes
- * after a failure or a deadline of the others delays none of them, as long as it is not rank 0:
- * what rank 0 needs to answer it stays until its BYE. FAIL(code) is for a rank that is done and is
+ * when all are done. It cancels what still runs, and all ranks return it. So a rank other than 0
+ * that comes after a failure or a deadline of the others delays none of them: rank 0 keeps what it
+ * needs to answer that rank, until it says BYE. FAIL(code) is for a rank that is done and is
  * cancelled, or passes its limit, while it waits for the verdict.
  *
  * Worst case: a part that takes very long and is given out last. A lane waits for one answer of
