@@ -22,12 +22,15 @@ void weft__moves_begin(struct weft__moves *m)
         m->usual[i] = kinds[i].usual;
 }
 
-/* The usual is that of the shorter looks: it falls soon and rises late, so that a long message does
- * not become the usual. */
+/* The usual is that of the shorter looks: it falls soon and rises late, and not at all while data
+ * moves, when all looks may copy; unless that has lasted for all tokens. */
 static bool takes_more(struct weft__moves *m, int kind, int64_t look)
 {
     int64_t usual = m->usual[kind];
-    m->usual[kind] += look < usual ? (look - usual) / 8 : usual / 64 + 1;
+    if (look < usual)
+        m->usual[kind] += (look - usual) / 8;
+    else if (m->weight < SURE || m->tokens == 0)
+        m->usual[kind] += usual / 64 + 1;
     return look > usual + kinds[kind].more;
 }
 

@@ -11,8 +11,9 @@
  * Worst cases. If looks take more for other reasons, and more than one in seven does, naps stay
  * short: up to half a CPU. So there are TOKENS, one for each time that naps begin anew. They come
  * back one by one, in REFILL each, and all at once when a wait ends: half a CPU for a second at
- * most, and a 20th of one after that. A message that needs more of them is slow: a long nap for
- * some pieces. So is one whose pieces take too little time to be noticed. */
+ * most, and after that a 20th of one, until this has become the usual. A message that needs more of
+ * them is slow: a long nap for some pieces. So is one whose pieces take too little time to be
+ * noticed. */
 #ifndef WEFT_MPI_MOVES_H
 #define WEFT_MPI_MOVES_H
 

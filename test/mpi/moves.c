@@ -97,16 +97,27 @@ static void data_moves_for_long(void **state)
     assert_false(look(&w, 30 * us, 8 * us));
 }
 
-/* Each look copies: that does not soon become the usual. */
+/* Each look copies: that does not become the usual, as long as there are tokens. */
 static void pieces_stay_unusual(void **state)
 {
     (void)state;
     struct watch w = begin();
     int noticed = 0;
-    for (int i = 0; i < 40; i++)
+    for (int i = 0; i < WEFT__MOVES_TOKENS; i++)
         noticed += look(&w, 30 * us, 8 * us);
-    assert_true(noticed >= 37);
+    assert_true(noticed >= WEFT__MOVES_TOKENS - 3);
     assert_true(weft__moves_surely(&w.m));
+}
+
+/* Looks take more from now on, for another reason: the usual, some time later. */
+static void what_lasts_is_usual(void **state)
+{
+    (void)state;
+    struct watch w = begin();
+    for (int i = 0; i < 2 * WEFT__MOVES_TOKENS; i++)
+        look(&w, 30 * us, 8 * us);
+    for (int i = 0; i < 1000; i++)
+        assert_false(look(&w, 30 * us, 8 * us));
 }
 
 /* The worst case that the header states: looks that take long for other reasons, without end. */
@@ -133,7 +144,7 @@ int main(void)
         cmocka_unit_test(empty_looks_change_nothing), cmocka_unit_test(long_pauses_tell_nothing),
         cmocka_unit_test(three_are_noticed),          cmocka_unit_test(old_looks_are_forgotten),
         cmocka_unit_test(data_moves_for_long),        cmocka_unit_test(pieces_stay_unusual),
-        cmocka_unit_test(mistakes_are_limited),
+        cmocka_unit_test(what_lasts_is_usual),        cmocka_unit_test(mistakes_are_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
