@@ -4,6 +4,7 @@
 #include "killed.h"
 #include "look.h"
 #include "moves.h"
+#include "naps.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -14,18 +15,7 @@
 #include <weft/actor.h>
 
 enum {
-    CHUNK = 1024,      /* requests in one call of MPI, under the lock */
-    NAP_FIRST = 20000, /* ns */
-    NAP_LAST = 64000000,
-    NAP_SHARE = 4,   /* of the time waited so far */
-    NAP_COST = 1000, /* of what a look costs, if that is less */
-    EARLY = 6000000, /* ns: until then */
-    EARLY_COST = 20,
-    NAP_LONG = 200000, /* a new request ends a nap of at least so long */
-    BYTE_NS = 10,
-    MEET = 128000000, /* ns: how often */
-    MEET_LOOKS = 3,
-    MEET_NAP = 30000,
+    CHUNK = 1024, /* requests in one call of MPI, under the lock */
     WATCH_SECONDS = 8,
     WATCH_MOST = 1000000000,
 };
@@ -57,13 +47,10 @@ static struct {
     pthread_cond_t ran;   /* a call is over, or a count of quiet waits is 0 */
     size_t loud;          /* waits that are not quiet */
     size_t quiet;         /* the others, and functions of theirs that run */
-    uint64_t youngest;    /* when the last wait came, or naps began anew */
     uint64_t moved;       /* when a loud wait came first, or the last one ended */
-    uint64_t busy;        /* until then data surely moves */
     uint64_t watch, said; /* ns without an end until a line is due; and after the last line */
     int64_t nap;          /* the nap that the thread takes now; 0: it is awake; -1: it sleeps */
-    int64_t cost;         /* ns of CPU time for one look and one nap */
-    int meeting;          /* looks that follow at a meeting */
+    struct weft__naps naps;
     struct weft__moves moves;
 } engine = {.lock = PTHREAD_MUTEX_INITIALIZER, .ran = PTHREAD_COND_INITIALIZER};
 
@@ -139,7 +126,7 @@ static void take_out(struct weft__mpi_wait *wait)
 /* The thread is awake, or will be soon. */
 static void rouse(void)
 {
-    if (engine.nap < 0 || engine.nap >= NAP_LONG)
+    if (engine.nap < 0 || engine.nap >= WEFT__NAPS_LONG)
         pthread_cond_signal(&engine.changed);
 }
 
@@ -157,26 +144,19 @@ static void note_end(uint64_t now)
     engine.said = 0;
 }
 
-/* Naps are short for as long as a slow network needs for them. */
-static void expect_bytes(size_t bytes)
-{
-    uint64_t until = engine.youngest + bytes * BYTE_NS;
-    if (until > engine.busy)
-        engine.busy = until;
-}
-
 int weft__mpi_submit(struct weft__mpi_wait *wait)
 {
     int error = 0;
     pthread_mutex_lock(&engine.lock);
     if (wait->kind == WEFT__MPI_ONE ? grow_ones() : grow_sets()) {
-        engine.youngest = weft_now();
+        uint64_t now = weft_now();
+        weft__naps_begin_anew(&engine.naps, now);
+        weft__naps_expect(&engine.naps, now, wait->bytes);
         if (!wait->quiet && engine.loud++ == 0)
-            note_end(engine.youngest);
+            note_end(now);
         engine.quiet += wait->quiet;
         if (wait->uses)
             ++*wait->uses;
-        expect_bytes(wait->bytes);
         add(wait);
         rouse();
     } else if (wait->own || wait->quiet) {
@@ -208,24 +188,25 @@ void weft__mpi_ended_alone(void)
     pthread_mutex_unlock(&engine.lock);
 }
 
-static void hurry(void)
+static void hurry(uint64_t now)
 {
-    engine.youngest = weft_now();
+    weft__naps_begin_anew(&engine.naps, now);
     rouse();
 }
 
 void weft__mpi_hurry(void)
 {
     pthread_mutex_lock(&engine.lock);
-    hurry();
+    hurry(weft_now());
     pthread_mutex_unlock(&engine.lock);
 }
 
 static void wait_begins(void)
 {
-    hurry();
+    uint64_t now = weft_now();
+    hurry(now);
     engine.loud++;
-    note_end(engine.youngest);
+    note_end(now);
 }
 
 static void wait_ends(void)
@@ -351,8 +332,9 @@ static bool tell(struct weft__mpi_wait *over)
 static bool note_part(struct weft__mpi_wait *wait)
 {
     if (wait->moves) {
-        engine.youngest = weft_now();
-        note_end(engine.youngest);
+        uint64_t now = weft_now();
+        weft__naps_begin_anew(&engine.naps, now);
+        note_end(now);
     }
     return wait->moves;
 }
@@ -398,7 +380,7 @@ static bool run_calls(void)
 
 static void note_move(uint64_t now)
 {
-    engine.youngest = now;
+    weft__naps_begin_anew(&engine.naps, now);
     if (weft__moves_surely(&engine.moves))
         note_end(now);
 }
@@ -410,43 +392,9 @@ static int64_t cpu_time(void)
     return time.tv_sec * (int64_t)1000000000 + time.tv_nsec;
 }
 
-/* If both sides of a long message nap long, either finds what the other one has left for it, but
- * neither sees that data moves. So they meet: long naps end when the clock, which all processes of
- * the machine share, is a multiple of MEET. There some looks follow with short naps between them,
- * at the same time on both sides. Between machines there is no such clock; but there a look copies
- * more. */
-static int64_t meet(uint64_t now, int64_t nap)
+static void nap(uint64_t now)
 {
-    int64_t left = MEET - (int64_t)(now % MEET);
-    if (engine.meeting > 0) {
-        engine.meeting--;
-        return nap < MEET_NAP ? nap : MEET_NAP;
-    }
-    if (nap < NAP_LONG || left > nap)
-        return nap;
-    engine.meeting = MEET_LOOKS;
-    return left;
-}
-
-/* A message may need several looks on both sides until it is there, so that delays add up: early
- * naps are short, even if looks cost something. */
-static int64_t next_nap(uint64_t now)
-{
-    if (now < engine.busy)
-        return NAP_FIRST;
-    int64_t waited = (int64_t)(now - engine.youngest), nap = waited / NAP_SHARE;
-    int64_t limit = engine.cost * (waited < EARLY ? EARLY_COST : NAP_COST);
-    if (limit > NAP_LAST)
-        limit = NAP_LAST;
-    if (nap > limit)
-        nap = limit;
-    nap = meet(now, nap);
-    return nap < NAP_FIRST ? NAP_FIRST : nap;
-}
-
-static void nap(uint64_t now, int64_t ns)
-{
-    int64_t before = cpu_time();
+    int64_t before = cpu_time(), ns = weft__naps_next(&engine.naps, now);
     uint64_t end = now + (uint64_t)ns; /* weft_now() is CLOCK_MONOTONIC, as `changed` */
     struct timespec until = {(time_t)(end / 1000000000), (long)(end % 1000000000)};
     engine.nap = ns;
@@ -454,7 +402,7 @@ static void nap(uint64_t now, int64_t ns)
     engine.nap = 0;
     static int64_t last;
     if (last)
-        engine.cost = (3 * engine.cost + before - last) / 4;
+        weft__naps_learn(&engine.naps, before - last);
     last = before;
 }
 
@@ -482,7 +430,7 @@ void weft__mpi_settle(const size_t *uses)
         } else if (!run_calls() && !look_at_all()) {
             uint64_t now = weft_now();
             watch(now);
-            nap(now, next_nap(now));
+            nap(now);
         }
     }
     wait_ends();
@@ -516,7 +464,7 @@ static void *run(void *unused)
             continue;
         }
         watch(now);
-        nap(now, next_nap(now));
+        nap(now);
     }
     return NULL;
 }
