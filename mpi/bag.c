@@ -35,8 +35,8 @@ static int run_task(weft *w, struct weft__bag_run *run)
     bool is_cancelled = error && !weft_task_done(&run->task);
     if (is_cancelled)
         weft_task_cancel(&run->task);
-    set_live(run, false);
     int result = weft_task_wait(&run->task);
+    set_live(run, false);
     return is_cancelled ? error : result ? result : run->error;
 }
 

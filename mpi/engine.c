@@ -44,10 +44,10 @@ static struct {
     size_t sets, sets_size;
     struct weft__mpi_wait **set;
     struct call *first_call;
-    pthread_cond_t ran;   /* a call is over, or a count of quiet waits is 0 */
-    size_t loud;          /* waits that are not quiet */
-    size_t quiet;         /* the others, and functions of theirs that run */
-    uint64_t moved;       /* when a loud wait came first, or the last one ended */
+    pthread_cond_t ran;          /* a call is over, or a count of quiet waits is 0 */
+    size_t loud;                 /* waits that are not quiet */
+    struct weft__mpi_uses quiet; /* of all communicators: the others, and functions that run */
+    uint64_t moved;              /* when a loud wait came first, or the last one ended */
     uint64_t watch, said; /* ns without an end until a line is due; and after the last line */
     int64_t nap;          /* the nap that the thread takes now; 0: it is awake; -1: it sleeps */
     struct weft__naps naps;
@@ -154,9 +154,9 @@ int weft__mpi_submit(struct weft__mpi_wait *wait)
         weft__naps_expect(&engine.naps, now, wait->bytes);
         if (!wait->quiet && engine.loud++ == 0)
             note_end(now);
-        engine.quiet += wait->quiet;
+        engine.quiet.n += wait->quiet;
         if (wait->uses)
-            ++*wait->uses;
+            wait->uses->n++;
         add(wait);
         rouse();
     } else if (wait->own || wait->quiet) {
@@ -230,12 +230,14 @@ void weft__mpi_wait_ends(void)
 }
 
 /* A quiet wait is over, and its function was called. */
-static void count_quiet(size_t *uses)
+static void count_quiet(struct weft__mpi_uses *uses)
 {
-    engine.quiet--;
-    if (uses)
-        --*uses;
-    if (engine.quiet == 0 || (uses && *uses == 0))
+    engine.quiet.n--;
+    if (uses && --uses->n == 0 && uses->none) {
+        weft_event_set(NULL, uses->none);
+        uses->none = NULL;
+    }
+    if (engine.quiet.n == 0 || (uses && uses->n == 0))
         pthread_cond_broadcast(&engine.ran);
 }
 
@@ -261,6 +263,8 @@ static void note_over(struct weft__mpi_wait *wait, struct weft__mpi_wait **over)
 {
     if (!wait->quiet)
         note_end(weft_now());
+    if (wait->bytes > 0)
+        weft__naps_arrived(&engine.naps);
     take_out(wait);
     wait->next = *over;
     *over = wait;
@@ -317,7 +321,7 @@ static bool tell(struct weft__mpi_wait *over)
     pthread_mutex_unlock(&engine.lock); /* also so that other threads get it */
     while (functions) {
         struct weft__mpi_wait *wait = functions;
-        size_t *uses = wait->uses;
+        struct weft__mpi_uses *uses = wait->uses;
         functions = wait->next;
         wait->then(wait); /* the last touch */
         pthread_mutex_lock(&engine.lock);
@@ -420,11 +424,13 @@ static void watch(uint64_t now)
 }
 
 /* In a call that the engine's thread makes, it goes on with its work: no other thread would. */
-void weft__mpi_settle(const size_t *uses)
+void weft__mpi_settle(const struct weft__mpi_uses *uses)
 {
     pthread_mutex_lock(&engine.lock);
-    wait_begins();
-    while (*uses > 0) {
+    bool waits = uses->n > 0;
+    if (waits)
+        wait_begins();
+    while (uses->n > 0) {
         if (!weft__mpi_is_engine()) {
             pthread_cond_wait(&engine.ran, &engine.lock);
         } else if (!run_calls() && !look_at_all()) {
@@ -433,8 +439,25 @@ void weft__mpi_settle(const size_t *uses)
             nap(now);
         }
     }
-    wait_ends();
+    if (waits)
+        wait_ends();
     pthread_mutex_unlock(&engine.lock);
+}
+
+void weft__mpi_await(weft *w, struct weft__mpi_uses *uses)
+{
+    weft_event none;
+    weft_event_init(&none, "weft_mpi_for");
+    weft_event_from_outside(&none);
+    pthread_mutex_lock(&engine.lock);
+    bool waits = uses->n > 0;
+    uses->none = waits ? &none : NULL;
+    pthread_mutex_unlock(&engine.lock);
+    if (!waits)
+        return;
+    weft__mpi_wait_begins();
+    weft_event_wait(w, &none);
+    weft__mpi_wait_ends();
 }
 
 static void *run(void *unused)

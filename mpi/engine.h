@@ -16,12 +16,18 @@
 
 enum weft__mpi_kind { WEFT__MPI_ONE, WEFT__MPI_ALL, WEFT__MPI_ANY };
 
+/* How many quiet waits use a communicator. Under the engine's lock. */
+struct weft__mpi_uses {
+    size_t n;
+    weft_event *none; /* is set when n is 0; or NULL */
+};
+
 struct weft__mpi_wait {
     enum weft__mpi_kind kind;
-    bool quiet;   /* of the library's own, and not worth a line; `then` is not NULL */
-    bool own;     /* of the library's own, and a thread waits for it */
-    size_t *uses; /* quiet: how many such waits use the same communicator; the engine counts them */
-    size_t bytes; /* own: how many move now, as all ranks have come; 0: not known */
+    bool quiet; /* of the library's own, and not worth a line; `then` is not NULL */
+    bool own;   /* of the library's own, and a thread waits for it */
+    struct weft__mpi_uses *uses; /* quiet: of the same communicator; the engine counts */
+    size_t bytes;                /* own: how many move now, as all ranks have come; 0: not known */
     int n;
     MPI_Request *requests;
     MPI_Status *statuses; /* one, unless kind is ALL */
@@ -68,9 +74,12 @@ void weft__mpi_hurry(void);
 void weft__mpi_wait_begins(void);
 void weft__mpi_wait_ends(void);
 
-/* Returns when *uses is 0: before MPI frees the communicator. Also in the engine's thread. This
- * wait counts for the line about waits. */
-void weft__mpi_settle(const size_t *uses);
+/* Returns when there are no uses: before MPI frees the communicator. Also in the engine's thread.
+ * This wait counts for the line about waits. */
+void weft__mpi_settle(const struct weft__mpi_uses *uses);
+
+/* The same for a job, or a thread outside, that MPI has not called. One at a time. */
+void weft__mpi_await(weft *w, struct weft__mpi_uses *uses);
 
 /* A busy thread may look at a wait with `then` itself, and need not wait for the end of the
  * engine's nap. True: it is over, and the caller calls `then`. With MPI_THREAD_SERIALIZED the

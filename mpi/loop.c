@@ -140,8 +140,8 @@ static int run_task(weft *w, struct weft__mpi_loop *loop, uint64_t when)
     bool is_cancelled = error && !weft_task_done(&loop->task);
     if (is_cancelled)
         weft_task_cancel(&loop->task);
-    set_live(loop, false);
     int result = weft_task_wait(&loop->task);
+    set_live(loop, false);
     return is_cancelled ? error : result ? result : loop->code;
 }
 

@@ -219,7 +219,8 @@ static int enter(weft *w, MPI_Comm comm, struct mapping *all)
 int weft_mpi_map(weft *w, MPI_Comm comm, const void *in, size_t n, size_t block, int delimiter,
                  weft_mpi_map_fn *map, weft_mpi_write_fn *write, void *arg)
 {
-    if ((!in && n > 0) || block == 0 || !map || !write || n / block >= BLOCKS_MOST)
+    if ((!in && n > 0) || block == 0 || !map || !write ||
+        n / block + (n % block != 0) > BLOCKS_MOST)
         return -EINVAL;
     struct mapping all = {.in = in,
                           .n = n,

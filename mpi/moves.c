@@ -62,7 +62,7 @@ bool weft__moves_judge(struct weft__moves *m, uint64_t pause, int64_t look, uint
 
 bool weft__moves_surely(const struct weft__moves *m)
 {
-    return m->weight == MOST;
+    return m->weight == MOST && m->tokens > WEFT__MOVES_TOKENS / 10;
 }
 
 void weft__moves_end(struct weft__moves *m)

@@ -11,9 +11,9 @@
  * Worst cases. If looks take more for other reasons, and more than one in seven does, naps stay
  * short: up to half a CPU. So there are TOKENS, one for each time that naps begin anew. They come
  * back one by one, in REFILL each, and all at once when a wait ends: half a CPU for a second at
- * most, and after that a 20th of one, until this has become the usual. A message that needs more of
- * them is slow: a long nap for some pieces. So is one whose pieces take too little time to be
- * noticed. */
+ * most, and after that a tenth of one. It lasts as long as the reason does, unless nearly all looks
+ * take more: that becomes the usual. A message that needs more tokens is slow: a long nap for some
+ * pieces. So is one whose pieces take too little time to be noticed. */
 #ifndef WEFT_MPI_MOVES_H
 #define WEFT_MPI_MOVES_H
 
@@ -38,7 +38,7 @@ void weft__moves_begin(struct weft__moves *m);
 /* A look has taken `look` ns of CPU time; `pause` ns after the last one. True: naps begin anew. */
 bool weft__moves_judge(struct weft__moves *m, uint64_t pause, int64_t look, uint64_t now);
 
-/* Many of the last looks took more. */
+/* Many of the last looks took more, and tokens are left. */
 bool weft__moves_surely(const struct weft__moves *m);
 
 /* A wait has ended. */

@@ -2,7 +2,7 @@
 #include "naps.h"
 
 enum {
-    SHARE = 4,       /* of the time waited so far */
+    SHARE = 3,       /* of the time waited so far */
     EARLY = 6000000, /* ns: until then */
     EARLY_COST = 20, /* times the cost, if that is less */
     COST = 1000,
@@ -21,6 +21,11 @@ void weft__naps_expect(struct weft__naps *naps, uint64_t now, size_t bytes)
     uint64_t until = now + (uint64_t)bytes * BYTE_NS;
     if (until > naps->busy)
         naps->busy = until;
+}
+
+void weft__naps_arrived(struct weft__naps *naps)
+{
+    naps->busy = 0;
 }
 
 void weft__naps_learn(struct weft__naps *naps, int64_t cost)

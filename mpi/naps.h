@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* naps.h: how long the engine's thread naps between two looks. Without threads and MPI.
  *
- * Naps begin anew with each wait: short at first, and later a quarter of the time waited. At worst
- * the end of a wait is noticed a quarter too late, and never more than LAST. A nap and a look cost
+ * Naps begin anew with each wait: short at first, and later a third of the time waited. At worst
+ * the end of a wait is noticed a third too late, and never more than LAST. A nap and a look cost
  * some CPU time, which is measured: in the first 6 ms naps are so long that this is a twentieth of
- * it at most, but no longer than a quarter; later a 1000th.
+ * it at most, but no longer than a third; later a 1000th.
  *
  * If both sides of a long message nap long, either finds what the other one has left for it, but
  * neither sees that data moves. So they meet: long naps end when the clock, which all processes of
@@ -21,7 +21,7 @@ enum {
     WEFT__NAPS_FIRST = 20000, /* ns, all of them */
     WEFT__NAPS_LONG = 200000, /* a new wait ends a nap of at least so long */
     WEFT__NAPS_LAST = 64000000,
-    WEFT__NAPS_MEET = 128000000,
+    WEFT__NAPS_MEET = 256000000,
 };
 
 struct weft__naps {
@@ -33,8 +33,10 @@ struct weft__naps {
 
 void weft__naps_begin_anew(struct weft__naps *naps, uint64_t now);
 
-/* So many bytes move from now on. */
+/* So many bytes move from now on; and they are there. If others still move, their naps are longer
+ * from then on. */
 void weft__naps_expect(struct weft__naps *naps, uint64_t now, size_t bytes);
+void weft__naps_arrived(struct weft__naps *naps);
 
 /* A look and a nap have taken so much CPU time. */
 void weft__naps_learn(struct weft__naps *naps, int64_t cost);

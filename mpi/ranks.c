@@ -146,11 +146,8 @@ static int begin_barrier(void *arg)
 static void await_all(weft *w, struct weft__mpi_ranks *ranks)
 {
     struct lookup lookup = {.ranks = ranks};
-    if (ranks->rank == 0) {
-        weft_block_begin(w);
-        weft__mpi_settle(&ranks->uses);
-        weft_block_end(w);
-    }
+    if (ranks->rank == 0)
+        weft__mpi_await(w, &ranks->uses);
     if (weft__mpi_do(w, begin_barrier, &lookup) != MPI_SUCCESS)
         weft__mpi_die("ranks can't wait for each other");
     weft__mpi_finish(w, 1, &lookup.request, 0);
@@ -158,10 +155,10 @@ static void await_all(weft *w, struct weft__mpi_ranks *ranks)
 
 int weft__mpi_next_tag(weft *w, struct weft__mpi_ranks *ranks)
 {
-    unsigned number = ranks->loops++ % WEFT__MPI_LOOPS;
+    int number = (int)(ranks->loops++ % WEFT__MPI_LOOPS);
     if (number == 0 && ranks->loops > 1)
         await_all(w, ranks);
-    return (int)number * WEFT__MPI_TAGS;
+    return number * WEFT__MPI_TAGS;
 }
 
 int weft__mpi_enter(weft *w, MPI_Comm comm, struct weft__mpi_ranks **ranks)
@@ -172,7 +169,7 @@ int weft__mpi_enter(weft *w, MPI_Comm comm, struct weft__mpi_ranks **ranks)
         return -EINVAL;
     int error = weft__mpi_ready();
     if (!error)
-        error = find_or_make(w, comm, ranks);
+        error = weft__mpi_is_engine() ? -EDEADLK : find_or_make(w, comm, ranks);
     if (error)
         return error;
     pthread_mutex_lock(&claims);

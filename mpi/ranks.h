@@ -9,9 +9,9 @@
 struct weft__mpi_ranks {
     MPI_Comm comm;
     int rank, size;
-    unsigned loops; /* how many have begun: the same on all ranks */
-    bool is_in_use; /* by a call. Under the lock in ranks.c */
-    size_t uses;    /* quiet waits; the engine's */
+    uint64_t loops;             /* how many have begun: the same on all ranks */
+    bool is_in_use;             /* by a call. Under the lock in ranks.c */
+    struct weft__mpi_uses uses; /* quiet waits; the engine's */
 };
 
 /* A call of a function for all ranks begins, and ends. One at a time in each rank: two would begin

@@ -85,9 +85,15 @@ bool weft__holder_waits_outside(struct weft_pool *pool, const struct weft__owned
  * instance submit a job that sets an event. Several tasks may come from one thread: if a thread
  * waits for one task, all submitters are taken to wait. */
 struct submitters {
-    bool any;     /* there is one */
-    bool waiting; /* a thread waits for a task */
+    bool any;          /* there is one */
+    bool waiting;      /* a thread waits for a task */
+    unsigned unwaited; /* tasks from outside for which no thread outside is known to wait */
 };
+
+static bool is_awaited_outside(const struct weft__task *task)
+{
+    return atomic_load_relaxed(&task->outsiders) != NULL; /* relaxed: a hint */
+}
 
 static bool look_at_task(const struct weft__task *task, void *arg)
 {
@@ -95,7 +101,10 @@ static bool look_at_task(const struct weft__task *task, void *arg)
     if (!task->from_outside)
         return true;
     submitters->any = true;
-    submitters->waiting |= atomic_load_relaxed(&task->outsiders) != NULL; /* a hint */
+    if (is_awaited_outside(task))
+        submitters->waiting = true;
+    else
+        submitters->unwaited++;
     return true;
 }
 
@@ -105,15 +114,19 @@ static bool waits_by_running(const struct weft__worker *worker, const struct wef
     return worker->kind == WORKER_GUEST && frame->task && !frame->outer;
 }
 
-static bool submitter_is_free(struct weft_pool *pool)
+static struct submitters find_submitters(struct weft_pool *pool)
 {
     struct submitters submitters = {0};
     struct weft__worker *worker = NULL;
+    (void)each_task(pool, look_at_task, &submitters);
     while ((worker = weft__next_worker(pool, worker)))
         for (const struct weft__frame *frame = worker->frame; frame; frame = frame->outer)
-            submitters.waiting |= waits_by_running(worker, frame);
-    (void)each_task(pool, look_at_task, &submitters);
-    return submitters.any && !submitters.waiting;
+            if (waits_by_running(worker, frame)) {
+                submitters.waiting = true;
+                submitters.unwaited -=
+                    frame->task->from_outside && !is_awaited_outside(frame->task);
+            }
+    return submitters;
 }
 
 /* The thread that made the pool (WEFT_USE_CALLER) comes and goes. While it is outside, it may do
@@ -159,20 +172,26 @@ static bool others_use(const struct weft__blocked *blocked)
     return false;
 }
 
-static bool may_be_set_going(const struct weft__worker *worker, bool from_outside)
+/* What threads outside, and timers, may do. */
+struct outside {
+    bool sets;    /* any event, say */
+    bool cancels; /* a task; or it runs one, when it comes to wait for it */
+};
+
+static bool may_be_set_going(const struct weft__worker *worker, const struct outside *outside)
 {
     if (!worker->blocked)
         return worker->above || /* it waits in a pool on top; for what is not known here */
                (weft__waits(worker) &&
                 (worker->awaited->elsewhere || weft__limit_ends(worker->awaited->limit) ||
-                 (worker->awaited->limit && from_outside))); /* which may cancel it */
+                 (worker->awaited->limit && outside->cancels)));
     if (other_pool_moves(worker) || weft__limit_ends(worker->blocked->limit))
         return true;
     if (worker->blocked->kind == BLOCKED_OUTSIDE) /* a program that has a handler wants to know */
         return !worker->pool->config.deadlock;
     const struct weft__owned *owned = weft__owned_wanted(worker);
     if (!owned)
-        return from_outside || others_use(worker->blocked);
+        return outside->sets || others_use(worker->blocked);
     const struct weft__worker *holder = weft__holder_in(worker->pool, owned);
     return holder ? is_outside(holder) : !weft__holder_waits_outside(worker->pool, owned);
 }
@@ -207,10 +226,12 @@ void weft__find_alive(struct weft_pool *pool)
 {
     struct weft__worker *worker = NULL;
     bool any = false, more;
-    bool from_outside =
-        submitter_is_free(pool) || is_outside(pool->workers[0]) || pool->blocking.timers;
+    struct submitters submitters = find_submitters(pool);
+    bool others = is_outside(pool->workers[0]) || pool->blocking.timers;
+    struct outside outside = {.sets = others || (submitters.any && !submitters.waiting),
+                              .cancels = others || submitters.unwaited > 0};
     while ((worker = weft__next_worker(pool, worker)))
-        any |= worker->alive = may_be_set_going(worker, from_outside);
+        any |= worker->alive = may_be_set_going(worker, &outside);
     do {
         more = false;
         while (any && (worker = weft__next_worker(pool, worker)))

@@ -219,6 +219,13 @@ static void no_thread_is_left_for_a_task(void)
     weft_run(judged_pool(1, -1), wait_for_waiting_task, NULL);
 }
 
+static unsigned blocked_in(weft_pool *pool)
+{
+    weft_pool_info info = WEFT_POOL_INFO_INIT;
+    weft_pool_get_info(pool, &info);
+    return info.blocked;
+}
+
 static size_t queued_in(weft_pool *pool)
 {
     weft_pool_info info = WEFT_POOL_INFO_INIT;
@@ -244,6 +251,39 @@ static void submitter_may_cancel(void)
         CHECK(weft_task_wait(&task) == -ECANCELED);
     }
     abort();
+}
+
+/* One thread outside waits for a task, which waits for the second one; another thread cancels
+ * that. */
+static weft_task second;
+
+static void wait_for_second(weft *w, void *arg)
+{
+    CHECK(weft_task_wait_until(&second, WEFT_FOREVER) == -ECANCELED);
+}
+
+static void cancel_second(unsigned i, void *arg)
+{
+    weft_pool *pool = arg;
+    if (i == 0) {
+        weft_task first;
+        CHECK(weft_submit(pool, &second, wait_for_inner_task, NULL) == 0);
+        WAIT_UNTIL(queued_in(pool) == 1 && blocked_in(pool) == 1);
+        CHECK(weft_submit(pool, &first, wait_for_second, NULL) == 0);
+        CHECK(weft_task_wait(&first) == 0);
+    } else {
+        WAIT_UNTIL(queued_in(pool) == 1 && blocked_in(pool) == 2);
+        CHECK(weft_task_cancel(&second) == 0);
+        CHECK(weft_task_wait(&second) == -ECANCELED);
+    }
+}
+
+static void another_thread_may_cancel(void)
+{
+    atomic_store(&may_report, false);
+    weft_pool *pool = judged_pool(1, -1);
+    in_threads(2, cancel_second, pool);
+    pool_drop(pool);
 }
 
 /* ---- Other objects: each is named, and its holder where it is known ---- */
@@ -786,13 +826,6 @@ struct late {
     weft_task task;
 };
 
-static unsigned blocked_in(weft_pool *pool)
-{
-    weft_pool_info info = WEFT_POOL_INFO_INIT;
-    weft_pool_get_info(pool, &info);
-    return info.blocked;
-}
-
 static void wait_or_open(unsigned i, void *arg)
 {
     struct late *late = arg;
@@ -1315,6 +1348,7 @@ int main(void)
         IN_CHILD(holder_with_limit_is_alive),
         IN_CHILD(no_thread_is_left_for_a_task),
         IN_CHILD(submitter_may_cancel),
+        IN_CHILD(another_thread_may_cancel),
         IN_CHILD(reader_wants_to_write),
         IN_CHILD(writer_waits_elsewhere),
         IN_CHILD(semaphore_is_empty),

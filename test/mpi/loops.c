@@ -354,6 +354,8 @@ int main(int argc, char **argv)
         run(freed_inside, NULL);
     touched = calloc(N, sizeof *touched);
     CHECK(weft_mpi_for(NULL, MPI_COMM_WORLD, 0, 10, touch, touched) == 0); /* outside */
+    int code = -ENOENT;
+    CHECK(weft_mpi_for(NULL, MPI_COMM_WORLD, 0, 1000, hang, &code) == -ENOENT);
     if (ranks > 1)
         freed_early(own);
     else

@@ -103,10 +103,12 @@ static void pieces_stay_unusual(void **state)
     (void)state;
     struct watch w = begin();
     int noticed = 0;
-    for (int i = 0; i < WEFT__MOVES_TOKENS; i++)
+    for (int i = 0; i < WEFT__MOVES_TOKENS; i++) {
         noticed += look(&w, 30 * us, 8 * us);
+        assert_true(weft__moves_surely(&w.m) == (i >= 3 && w.m.tokens > WEFT__MOVES_TOKENS / 10));
+    }
     assert_true(noticed >= WEFT__MOVES_TOKENS - 3);
-    assert_true(weft__moves_surely(&w.m));
+    assert_false(weft__moves_surely(&w.m));
 }
 
 /* Looks take more from now on, for another reason: the usual, some time later. */

@@ -308,9 +308,15 @@ static int receive_and_look(void *arg)
     return MPI_SUCCESS;
 }
 
+static void nothing(weft *w, size_t begin, size_t end, void *arg)
+{
+    (void)w, (void)begin, (void)end, (void)arg;
+}
+
 static int wait_inside(void *arg)
 {
     CHECK(weft_mpi_wait(NULL, arg, MPI_STATUS_IGNORE) == -EDEADLK);
+    CHECK(weft_mpi_for(NULL, MPI_COMM_SELF, 0, 1, nothing, NULL) == -EDEADLK);
     return MPI_SUCCESS;
 }
 

@@ -43,8 +43,8 @@ extern "C" {
  *
  * The end of a request is noticed by the job itself, which looks for 0.5 ms if its thread has
  * nothing else to do, and lets other threads run in between; and then by one thread, which sleeps
- * while no request is out. It looks again after 20 to 200 us, and later after a quarter of the time
- * that the youngest request has been waited for. The end is noticed late by at most a quarter of
+ * while no request is out. It looks again after 20 to 200 us, and later after a third of the time
+ * that the youngest request has been waited for. The end is noticed late by at most a third of
  * the time waited, and by at most 64 ms. In a wait of a second the thread uses some 3 ms of CPU
  * time; up to a quarter of a CPU while short waits come one after the other, and up to a third if
  * tens of thousands of requests are out.
@@ -53,7 +53,7 @@ extern "C" {
  * memory where the kernel forbids one process to read another, and by TCP. The thread sees by the
  * time that its looks take that data moves, and looks more often then. If both sides begin to wait
  * within 0.5 ms, and no other program wants their CPUs, such a message takes as long as by
- * MPI_Wait(); otherwise it takes mostly 30 to 200 ms more, and up to four times as long as by
+ * MPI_Wait(); otherwise it takes mostly 0.1 to 0.4 s more, and up to four times as long as by
  * MPI_Wait() where others want the CPUs. At worst the thread does not see it: then each piece, some
  * 100 KB, costs a nap, and 100 MB take a minute.
  *
@@ -85,8 +85,9 @@ WEFT_API WEFT_MUST_USE int weft_mpi_test(weft *w, MPI_Request *request, bool *do
 /* Calls fn(arg), which calls MPI and returns what MPI returned: at once, with MPI_THREAD_MULTIPLE;
  * with MPI_THREAD_SERIALIZED in the thread that makes all calls, while the job waits. It must not
  * block there: what it begins, the job waits for with the functions above. In fn itself these waits
- * are -EDEADLK then, unless the request has ended. (MPI_Comm_free() may wait for ranks that are
- * late, see below: not in an actor that may be killed.) */
+ * are -EDEADLK then, unless the request has ended, and so are the calls for all ranks below.
+ * (MPI_Comm_free() may wait for ranks that are late, see below: not in an actor that may be
+ * killed.) */
 typedef int weft_mpi_fn(void *arg);
 WEFT_API WEFT_MUST_USE int weft_mpi_call(weft *w, weft_mpi_fn *fn, void *arg);
 
