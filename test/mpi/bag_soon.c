@@ -5,6 +5,8 @@
  */
 #include "ranks.h"
 
+#include <sched.h>
+
 enum { ROUNDS = 9, SOON = 6, TRIES = 5, FIRST_MS = 300, ITEM_MS = 3, ITEMS = 270 };
 
 struct items {
@@ -83,6 +85,15 @@ static int count_soon(void)
     return soon;
 }
 
+/* Do other programs run when a thread lets them? A rank that looks for its answer does. */
+static bool is_busy(void)
+{
+    uint64_t begin = weft_now();
+    for (int i = 0; i < 50; i++)
+        sched_yield();
+    return weft_now() - begin > 50 * MS;
+}
+
 int main(int argc, char **argv)
 {
     begin(argc, argv);
@@ -93,7 +104,11 @@ int main(int argc, char **argv)
             printf("%d of %d in less than 10 ms\n", soon, ROUNDS);
         MPI_Bcast(&soon, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
-    CHECK(soon >= SOON);
+    int busy = soon < SOON && is_busy();
+    MPI_Allreduce(MPI_IN_PLACE, &busy, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (busy && rank == 0)
+        printf("other programs keep the CPUs: nothing can be said\n");
+    CHECK(soon >= SOON || busy);
     MPI_Finalize();
-    return 0;
+    return busy ? 77 : 0;
 }
